@@ -58,8 +58,8 @@
 # | 1 | 1/2, 1, 1/2 | 2 | 0.25, 0.5, 0.25 | 2.5 + 10 + 0 = 12.5 |
 # | 0 | 1, 1/2, 1/16 | 25/16 | 0.64, 0.32, 0.04 | 6.4 + 6.4 + 0 = 12.8 |
 #
-# The plain mean would be 10 both times. One key is exactly at 0, and its value is 10, too. But the answer for query
-# 0 is not 10, because the neighbouring keys have some weight.
+# The plain mean would be 10 both times. One key is exactly at 0, and its value is 10, too. But the answer for
+# query 0 is not 10, because the neighbouring keys have some weight.
 #
 # **Broadcasting.** The weights need every pair of a query and a key. PyTorch computes all pairs at once,
 # without a loop. It compares the shapes of two tensors axis by axis, *from the right*. Where one tensor has

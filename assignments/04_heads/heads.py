@@ -66,10 +66,10 @@
 # **What goes wrong.** If you reshape straight to the final shape, "head 0" is `[[1, 2], [3, 4]]`. The shape
 # is right and the content is wrong. This head holds all features of step 0 and none of step 1. So a step
 # would attend to a part of itself as if it were another step. PyTorch raises no error. A model with this
-# fault even trains, but badly. The same holds for the inverse. A test with `T = 1`, `H = 1` or equal
-# elements does not show this fault. Another fault is to exchange two sizes in the last reshape: `(B·T, H, d)`
-# instead of `(B·H, T, d)`. A test with `T = H` does not show it. Test with sizes that all differ, and with elements that show where they
-# came from, like the numbers above.
+# fault even trains, but badly. The same holds for the inverse. A test with `T = 1`, `H = 1` or equal elements
+# does not show this fault. Another fault is to exchange two sizes in the last reshape: `(B·T, H, d)` instead
+# of `(B·H, T, d)`. A test with `T = H` does not show it. Test with sizes that all differ, and with elements
+# that show where they came from, like the numbers above.
 
 # %%
 import torch

@@ -56,7 +56,7 @@
 # It follows that a shift by `delta` positions is a *linear* map. One matrix maps every `P[i]` to
 # `P[i + delta]`, for every `i`. It rotates each pair by its own angle, and a projection such as `W_q` could
 # learn it. Look at the first two columns above. One matrix with two rows and two columns maps $(0, 1)$ to
-# $(0.841, 0.540)$. The same matrix maps that to $(0.909, -0.416)$. You will write it down.
+# $(0.841, 0.540)$, and $(0.841, 0.540)$ to $(0.909, -0.416)$. You will write this matrix down.
 #
 # **Words before positions.** Before a position can be added, each token must become a vector. An
 # **embedding** is a table whose row $k$ is the vector of token $k$. The token that pads short sentences has a
@@ -65,13 +65,13 @@
 # layer can guess it. Many vocabularies use 0, and so does lesson 11. Published notebooks with a
 # `TokenEmbedding` use 1, so we use 1 here.
 #
-# **What goes wrong.** These are pitfalls of `PositionalEncoding`. The first two do not change the output values.
+# **What goes wrong.** These are pitfalls of `PositionalEncoding`. The first two do not change the output.
 #
 # - `X += P` writes into the caller's tensor, which the caller may still need. Return a new tensor.
 # - A plain attribute does not move when the module moves to another device. A `Parameter` moves, but it would
 #   be trained. A *buffer* (`self.register_buffer`) moves and is not trained. With `persistent=False` it is
 #   also left out of the saved weights.
-# - The length `T` selects the rows, and `T` is axis 1 of `X`. Axis 0 is the batch.
+# - The length `T` selects the rows, and `T` is the size of axis 1 of `X`. Axis 0 is the batch.
 # - Near position 1000, a `float32` angle is only exact to about 0.00003. Compute the table once in `float64`
 #   and then round it. Every row is then as exact as its dtype allows.
 # - Apply dropout last, to the sum.
@@ -143,8 +143,8 @@ class TokenEmbedding(nn.Embedding):
 # ## Exercise: `shift_matrix`
 #
 # Return the matrix of 'A shift is a rotation', for an even number of features. It multiplies `P[i]` from the
-# left, with `P[i]` as a column. (For rows and columns see the paragraph *Conventions* in lesson 03.) `delta` may be
-# negative or zero.
+# left, with `P[i]` as a column. (For rows and columns see the paragraph *Conventions* in lesson 03.) `delta`
+# may be negative or zero.
 
 
 # %% exercise="shift_matrix"

@@ -64,8 +64,8 @@
 # why the Transformer was invented. Another is the path between two words. In a recurrent layer it grows with
 # their distance; in attention every word is one step away.
 #
-# **Two orders of axes.** By default `nn.GRU` wants time first, `(steps, B, features)`. Attention wants the
-# batch first. So you have to swap axes several times. If `B = S` or `B = T`, a missing swap raises no error
+# **Two orders of axes.** By default `nn.GRU` expects time first, `(steps, B, features)`. Our attention expects
+# the batch first. So you have to swap axes several times. If `B = S` or `B = T`, a missing swap raises no error
 # and mixes sentences. Test your code with sizes that all differ.
 #
 # **What goes wrong.** These mistakes raise no error.
@@ -74,7 +74,7 @@
 # - The returned state must be the newest one. Otherwise a prediction word by word starts again at every word.
 # - With several layers, `hidden[0]` is the state of the first layer, not of the last.
 #
-# `AdditiveAttention(key_size, query_size, num_hiddens, dropout)` is given. After a call, it keeps its weights
+# `AdditiveAttention(key_size, query_size, num_hiddens, dropout)` is given. After a call, it stores its weights
 # in `.attention_weights`, of shape `(B, queries, keys)`.
 
 # %%

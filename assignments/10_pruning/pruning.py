@@ -104,10 +104,10 @@ except (NotImplementedError, ImportError) as unwritten:
 # %% [markdown]
 # ## Exercise: `gated_attention`
 #
-# Compute what the module would return if each head were multiplied by its gate before `W_o`. After the
-# call the module has the same parameters, buffers, hooks and mode as before. You may add a hook if you remove
-# it again. In training mode dropout works as usual. Gradients must reach the gates. You may use the module's own parts (`W_q`,
-# `W_k`, `W_v`, `attention`, `W_o`, `num_heads`), or find a shorter way.
+# Compute what the module would return if each head were multiplied by its gate before `W_o`. After the call
+# the module must have the same parameters, buffers, hooks and mode as before. You may add a hook if you remove
+# it again. In training mode dropout works as usual. Gradients must reach the gates. You may use the module's
+# own parts (`W_q`, `W_k`, `W_v`, `attention`, `W_o`, `num_heads`), or find a shorter way.
 
 
 # %% exercise="gated_attention"
@@ -140,9 +140,9 @@ def gated_attention(
 # | `"confidence"` | mean over queries of the largest weight | Voita et al. 2019, section 4 |
 #
 # Ablation measures the effect: it needs one call with all gates at 1, and one more call per head. The
-# gradient estimates it for all heads at once: it says how steeply the loss would rise or fall if a gate
-# changed a little. Confidence never looks at the loss. A head is confident if it puts nearly all of its
-# weight on one key. The weights are in `mha.attention.attention_weights` after a call.
+# gradient estimates this effect for all heads at once: it says how steeply the loss would rise or fall if a gate
+# changed a little. Confidence does not use the loss. A head is confident if nearly all of the weight of each
+# query is on one key. The weights are in `mha.attention.attention_weights` after a call.
 #
 # Our definitions differ from the papers in three details. Michel et al. measure ablation in BLEU or accuracy;
 # we measure it in the loss, which needs no decoding. They also divide the gradient scores of each layer by
@@ -218,7 +218,7 @@ def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torc
 #
 # - Rows are removed from `W_o`. In `W_o` a head owns columns; in the other three matrices it owns rows.
 # - `num_heads` keeps its old value. Then the module splits its features in the wrong places.
-# - Every $H$-th feature is removed. The features of a head are contiguous.
+# - Every $H$-th feature is removed. But the features of a head are contiguous.
 # - The rows and columns are set to zero. The result is right, but nothing is saved.
 # - A layer is created anew, and its bias loses the trained values.
 # - Heads are removed one by one with their old numbers. Once head 1 is removed,
@@ -328,7 +328,7 @@ class Classifier(nn.Module):
 #
 # | key | value |
 # |---|---|
-# | `"seed"` | an integer; the three orders run once per seed |
+# | `"seed"` | an integer; each of the three orders runs once per seed |
 # | `"order"` | `"importance"`, `"random"` or `"reverse"` |
 # | `"removed"` | the list of the heads that are removed in this row, numbered as in the model before any removal |
 # | `"accuracy"` | the share of right answers without them, from 0 to 1, in evaluation mode |
@@ -354,7 +354,8 @@ def removal_experiment(model: nn.Module, data: tuple) -> list[dict]:
 # ## Try it
 #
 # This classifier is untrained, so the accuracies have no meaning. `grader check` runs your experiment on a
-# model whose heads have a known strength, and draws your curves beside the best and the worst possible ones.
+# model whose heads have a known strength. It draws your curves, and the range of the accuracies that any choice
+# of heads can give.
 
 # %%
 try:
@@ -370,8 +371,8 @@ except NotImplementedError as unwritten:
 # ## Summary
 #
 # - A gate of 0 switches a head off; pruning then removes its rows and columns and gives the same result.
-# - Ablation measures how much the loss rises. The gradient estimates it for all heads at once. Confidence
-#   does not look at the loss.
+# - Ablation measures how much the loss rises. The gradient estimates this for all heads at once.
+#   Confidence does not use the loss.
 # - Take the absolute value of each gradient before the mean, or samples cancel each other.
 # - A measure of importance must be compared with random and with reverse order, over several seeds.
 

@@ -86,14 +86,15 @@
 #   step sees the word that it should predict (lesson 08). Call `model.train()` first.
 # - If the gradients are not cleared, each step follows the sum of all gradients since the first.
 # - A new state for each call of the decoder makes the model forget what it wrote. If you pass the whole
-#   sentence so far together with a cache that contains it, the model sees every word twice.
+#   sentence so far together with a cache that contains it, the model sees the earlier words several times.
 #
 # **What is graded.** A first case checks what your loop does in 24 tiny steps. Then *reverse* is trained for
 # 200 steps and *induction* for 350 (a few seconds each; a line shows the progress). The grader loads the
 # returned state dict into the parts of the course, and measures it on 128 sentences that were in no batch.
 # 35 % of them must be right, word for word. Over 200 seeds, the reference solution gets at least 46 % of them
-# right. The points depend on the steps, not on the seconds; a training of more than three minutes times out. `grader check` and `grader watch` cache the result,
-# so they do not train the same files again. `grader check train --quick` stops after *reverse*.
+# right. The time is not graded, but a training of more than three minutes times out. `grader check` and
+# `grader watch` cache the result, so they do not train the same files again. `grader check train --quick`
+# leaves out *induction*.
 
 # %%
 import copy
@@ -138,8 +139,8 @@ def greedy_decode(
 #
 # `model(src, tgt_in, src_valid_len)` returns scores and a state; only the scores are needed here. `batches`
 # is a list of batches as in the table above. `steps` says how many times the weights are updated, with one
-# batch each time. There are more steps than batches. Use any optimizer that learns the task in so many
-# steps: Adam with a learning rate of 0.001 to 0.003 does, plain SGD does not.
+# batch each time. There are more steps than batches. Use any optimizer that learns the task in this number
+# of steps: Adam with a learning rate of 0.001 to 0.003 does, plain SGD does not.
 #
 # Return `model.state_dict()`.
 
@@ -176,7 +177,7 @@ def reverse_batch(size: int = 32) -> tuple[torch.Tensor, ...]:
 
 
 def new_model() -> EncoderDecoder:
-    """Create a model with one layer per side, four heads, and embeddings as small as the positions need."""
+    """Create a model with one layer per side, four heads, and small embeddings, to which positions are added."""
     sizes = (12, 32, 32, 32, 32, [32], 32, 64, 4, 1, 0.0)
     model = EncoderDecoder(TransformerEncoder(*sizes), TransformerDecoder(*sizes))
     for part in (model.encoder, model.decoder):
@@ -213,8 +214,9 @@ if __name__ == "__main__":  # here and in a notebook, not while the file is chec
 # largest weight. Some heads run backwards over the source. Others do something else, or nothing.
 #
 # Then remove heads and count again. If the share of right sentences stays the same without a head, the head
-# was not needed, at least while the others are there. Assignment 10 ranks heads by gradients, by the size of
-# their weights and by their attention maps. These ranks only estimate how much the share falls without a head.
+# was not needed, at least while the others are there. Assignment 10 ranks heads by ablation, by gradients and by
+# confidence. These measures use the loss or the attention weights, so they only estimate how much the share
+# falls without a head.
 
 # %%
 if __name__ == "__main__":

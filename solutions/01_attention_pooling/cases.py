@@ -126,7 +126,7 @@ def kernel_regression(draw):
 
 
 def _widths(draw):
-    """Return the ids of the cases with their w: none, a number, or a tensor that requires a gradient."""
+    """Yield the id, the w and the title of each case: no w, a number, or an array for a learned tensor."""
     yield "default-w", None, "without w"
     yield "number", _number(draw), "w is a number"
     yield "learned", np.array([_number(draw)]), "w is a tensor of shape (1,)"
@@ -134,7 +134,7 @@ def _widths(draw):
 
 
 def _number(draw):
-    """Return a number from 1.3 to 1.9: far enough from 1 and 2 that w differs from its square and its root."""
+    """Return a number from 1.3 to 1.9, so that w differs from its square, and from half of its square."""
     return float(draw.integers(13, 19, 1)[0] / 10)
 
 

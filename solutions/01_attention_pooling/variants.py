@@ -34,7 +34,7 @@ VARIANTS = [
         "kernel_attention_weights",
         """
         def kernel_attention_weights(queries, keys, w=1.0):
-            # the square of the query is the same for all keys, so the softmax does not see it
+            # the square of the query is the same for all keys, so it has no effect on the softmax
             scores = queries.outer(keys) - keys.square() / 2
             return (scores * w**2).softmax(-1)
         """,

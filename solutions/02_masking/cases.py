@@ -1,8 +1,8 @@
 """Cases for lengths and masks. Sizes differ, lengths include 1 and full, no row has length 0.
 
 A case may make several calls: one more call costs far less than one more case. Each call has its own inputs,
-because an answer may write into them. Reports show the lengths of a case only if one input alone is called
-`valid_len…`.
+because an answer may write into them. Reports show the lengths of a case only if exactly one of its inputs has
+`valid_len` in its name.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from grader.authoring import Case
 
 SEEN = ("batch", "query", "key")
-# From 256 on, bfloat16 has only every second integer, and rounds the others.
+# From 256 on, bfloat16 represents only every second integer, and rounds the others.
 LONG, LONG_LENS = 268, np.array([257, 261])
 LONG_TITLE = "rows with more positions than bfloat16 can count exactly"
 
@@ -144,7 +144,10 @@ def _other_scores(draw, B, T, S):
 
 
 def _other_padding(case, draw, Y, scores, lens, valid_lens):
-    """Call again with the same lengths. An answer that changed them in place now returns other weights."""
+    """Call again with other scores of padded keys and the same lengths.
+
+    An answer that changed the lengths in place now returns other weights.
+    """
     padded = np.arange(scores.shape[-1])[None, None, :] >= lens[:, None, None]
     other = case.input("other_padding", np.where(padded, draw.normal(*scores.shape), scores))
     case.check_same(

@@ -160,7 +160,10 @@ def given(case, arrays, prefix="", grad=False):
 
 
 def other_padding(case, draw, module, Y, kept, arrays, lens):
-    """Call again with the same queries and lengths. An answer that changed them in place gives another result."""
+    """Call again with other keys and values in the padding, and with the same queries and lengths.
+
+    An answer that changed the queries or lengths in place gives another result.
+    """
     _queries, keys, values = arrays
     asked, valid_lens = kept
     padded = (np.arange(keys.shape[1]) >= lens[:, None])[:, :, None]

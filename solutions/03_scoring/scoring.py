@@ -220,7 +220,7 @@ except NotImplementedError as unwritten:
 # %% [markdown]
 # ## Summary
 #
-# - A score function says how well a key fits a query. Softmax and weighted sum are the same for all of them.
+# - A score function says how well a key fits a query. The softmax and the weighted sum never change.
 # - Additive attention is a network with one hidden layer. Its non-linearity makes the weights depend on the
 #   query.
 # - Dot-product attention has no parameters. One matrix product computes all its scores.

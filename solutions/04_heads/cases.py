@@ -1,6 +1,6 @@
 """Cases for splitting into heads and joining them again.
 
-All sizes differ: no axis can be confused with another.
+In the cases `small` and `other` all sizes differ (B, T, H, d), so that no axis can be confused with another.
 """
 
 from grader.authoring import Case
@@ -41,8 +41,8 @@ def _rearranged(draw, exercise, split):
 def _special_sizes(exercise, draw, split, axes):
     """Return a case with several calls, because a call costs far less than a case.
 
-    Answers that split the wrong axis raise an exception in the other cases. The first call fits them, so
-    they return values.
+    Answers that split the wrong axis raise an exception in the other cases. In the first call the number of
+    steps is divisible by H, so that these answers return values.
     """
     case = Case("special-sizes", exercise)
     B, T, d = draw.sizes(3, low=2, high=6)

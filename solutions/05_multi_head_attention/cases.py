@@ -77,7 +77,7 @@ def attention_cases(draw, exercise):
             zeros_are_keys(case, draw, module, lens, T, D)
         if (
             id == "per-query" and exercise == "MultiHeadAttention"
-        ):  # a repair fixes only the faults of its text
+        ):  # a repair fixes only the faults of the given class
             case.check_precision(Y, "result and dtype")
         yield case
 
@@ -87,7 +87,7 @@ def attention_cases(draw, exercise):
 
 
 def zeros_are_keys(case, draw, module, lens, T, D):
-    """Check keys of zeros, for answers that guess from the values which keys are padding."""
+    """Check a real key of zeros, for answers that treat every key of zeros as padding."""
     B, S = len(lens), int(lens.max())
     keys, values = draw.normal(B, S, D), draw.normal(B, S, D)
     keys[:, 0] = values[:, 0] = 0
@@ -139,9 +139,10 @@ def built(case, D, H, query_size=0, key_size=0, value_size=0, bias=False, dropou
 
 
 def other_numbers_of_vectors(exercise, draw, B, T, S, D, H):
-    """Return a case that starts with as many queries as keys.
+    """Return a case with one query of one sequence.
 
-    Answers that raise an exception otherwise return values here.
+    For MultiHeadAttention the case starts with as many queries as keys, because some answers return values only
+    then. It ends with large scores.
     """
     case = Case("other-numbers", exercise)
     module = built(case, D, H)
@@ -193,7 +194,7 @@ def large_scores(case, draw, B, T, S):
 
 
 def training(exercise, draw, D, H):
-    """Return a case that checks that attention weights are dropped, and that stored ones are not.
+    """Return a case that checks in training mode that weights are dropped, and stored as before dropout.
 
     In the first call all attention weights are equal (W_q is zero) and all values are 1, so each head
     returns the sum of its weights after dropout.
@@ -414,7 +415,7 @@ def transparent_weights(draw, D):
 def transparent_dropout():
     """Return a case with equal attention weights and values of 1.
 
-    The last step attends to all steps. Every feature of a head is there the sum of its weights after dropout.
+    The last step attends to all steps. So there every feature of a head is the sum of its weights after dropout.
     """
     B, T, D, H, p = 2048, 8, 8, 2, 0.25
     case = Case("dropout", "TransparentSelfAttention")
@@ -462,7 +463,7 @@ def given_class(name):
 def corrected(name, swap=()):
     """Return the corrected class, for hidden cases only.
 
-    `swap` puts faults back: correct code → faulty code.
+    `swap` maps correct code to faulty code, which puts faults back.
     """
     source = definition(REFERENCE, name)
     for old, new in dict(swap).items():
@@ -478,7 +479,7 @@ def definition(source, name):
 
 
 def shuffled(draw, cases):
-    """Shuffle the hidden cases, so that a test cannot pass by counting calls."""
+    """Return the cases. Shuffle hidden cases, so that a test cannot pass by counting calls."""
     cases = list(cases)
     order = draw.sizes(len(cases), low=0, high=len(cases) - 1) if draw.hidden else range(len(cases))
     return [cases[i] for i in order]

@@ -23,13 +23,13 @@
 # the results of the heads along the features. The attention is the scaled dot-product attention of lesson 03;
 # additive attention would be possible, too.
 #
-# Let $D$ be `num_hiddens` and $d = D/H$. In the formula each head has three small matrices. $W_h^Q$ has the shape `(query_size, d)`, $W_h^K$ has
-# `(key_size, d)`, and $W_h^V$ has `(value_size, d)`. In code the matrices of all heads are concatenated along
-# the columns, for example $W^Q = [W_0^Q, \dots, W_{H-1}^Q]$. One linear layer with `num_hiddens` outputs
-# contains them, and `transpose_qkv` gives each head its outputs. So there are four layers for any number of
-# heads. The columns of $W_h^Q$ are $d$ rows of `W_q.weight` (see the conventions in lesson 03). Because $d = D/H$, all heads together
-# cost as much as a single head with $D$ features: they have as many parameters, and their scores need as many
-# multiplications.
+# Let $D$ be `num_hiddens` and $d = D/H$. In the formula each head has three small matrices. $W_h^Q$ has the
+# shape `(query_size, d)`, $W_h^K$ has `(key_size, d)`, and $W_h^V$ has `(value_size, d)`. In code the
+# matrices of all heads are concatenated along the columns, for example $W^Q = [W_0^Q, \dots, W_{H-1}^Q]$. One
+# linear layer with `num_hiddens` outputs contains them, and `transpose_qkv` gives each head its outputs. So
+# there are four layers for any number of heads. The columns of $W_h^Q$ are $d$ rows of `W_q.weight` (see the
+# conventions in lesson 03). Because $d = D/H$, all heads together cost as much as a single head with $D$
+# features: they have as many parameters, and their scores need as many multiplications.
 #
 # | name | shape | meaning |
 # |---|---|---|
@@ -70,8 +70,8 @@
 # | head 1 | 0 | 5, −5 | 0, 0 | 1/2, 1/2 | 10, 20 | 15 |
 #
 # The result is $(6, 15)$. The heads have different weights: the first prefers the first key, the second gives
-# both the same weight. A single head over both features has $d = 2$. Its scores would be $(\ln 3)/\sqrt2$ and 0,
-# its weights 0.685 and 0.315, and the result $(5.48, 13.15)$.
+# both the same weight. A single head over both features has $d = 2$. Its scores would be $(\ln 3)/\sqrt2$ and
+# 0, its weights 0.685 and 0.315, and the result $(5.48, 13.15)$.
 #
 # **What goes wrong.**
 #
@@ -478,10 +478,10 @@ def catches_tangled(attention: nn.Module) -> bool:
 #
 # This class is causal self-attention again, and it also returns its weights. It should return two tensors:
 # the output `(B, T, D)`, and the attention weights `(B, H, T, T)`, so that they can be drawn. Call the second
-# tensor `attention`: `attention[b, h, t]` holds the weights of head `h` for step `t` of sequence `b`. It holds the weights before dropout. So a row has no weight on a later step and
-# sums to one, in training mode and in evaluation mode. In training, the values are averaged with the weights
-# after dropout, as in lesson 03. The output is the concatenated results of the heads, passed through
-# `fc_out`.
+# tensor `attention`: the row `attention[b, h, t]` holds the weights of head `h` for step `t` of sequence `b`,
+# before dropout. Every row has no weight on a later step and sums to one, in training mode and in evaluation
+# mode. In training, the values are averaged with the weights after dropout, as in lesson 03. The output is
+# the concatenated results of the heads, passed through `fc_out`.
 
 
 # %% exercise="TransparentSelfAttention"
@@ -591,8 +591,8 @@ def catches_transparent(attention: nn.Module) -> bool:
 # %% [markdown]
 # ## Try it
 #
-# Write the test first. Then run this cell before and after the repair. Each line shows the result of one test for the class in this
-# file. Before the repair it should be `True` (faulty), after the repair `False`.
+# Write the tests first. Then run this cell before and after each repair. Each line shows the result of one
+# test for the class in this file. Before the repair it should be `True` (faulty), after the repair `False`.
 
 # %%
 built = [
@@ -621,9 +621,9 @@ for catches, module in built:
 # %% [markdown]
 # ## Questions to think about
 #
-# 1. Let all layers be without bias. The values of a head pass through its parts of `W_v` and `W_o`, one after the
-#    other. Its scores depend only on the product of its parts of `W_q` and `W_k`. So on which two products of matrices does a head
-#    really depend? What could you change in the four layers without changing the output?
+# 1. Let all layers be without bias. The values of a head pass through its parts of `W_v` and `W_o`, one after
+#    the other. Its scores depend only on the product of its parts of `W_q` and `W_k`. So on which two products of
+#    matrices does a head really depend? What could you change in the four layers without changing the output?
 # 2. Swap two heads in the outputs of `W_q`, `W_k` and `W_v`. What must happen to `W_o` so that the result
 #    stays the same? Does the number of a head have a meaning before training?
 # 3. For each of the three classes: with which sizes, lengths or modes would its faults stay hidden? Which

@@ -352,7 +352,7 @@ VARIANTS = [
             "inputs = [torch.randn(3, 4, getattr(attention, n).in_features) for n in names]",
             "lens = torch.tensor([1, 2, 4])",
             "before = attention(*inputs, lens)",
-            "for name in names:  # a layer that is set to zero must be missed",
+            "for name in names:  # setting a used layer to zero changes the output",
             "    weight = getattr(attention, name).weight",
             "    kept = weight.detach().clone()",
             "    with torch.no_grad():",

@@ -1,11 +1,14 @@
-"""Cases for positions. They check what the table adds to an input, never its name or layout."""
+"""Cases for positional encoding, token embedding and the shift matrix.
+
+Those for the positional encoding check what the table adds to an input, never the name or layout of the table.
+"""
 
 import numpy as np
 
 from grader.authoring import Case
 
 AXES = ("batch", "step", "feature")
-P = 0.25
+P = 0.25  # the dropout rate
 
 
 def PositionalEncoding(draw):
@@ -69,7 +72,7 @@ def PositionalEncoding(draw):
     case = Case("dropout", name)
     module = case.build(num_hiddens=D, dropout=0.5)
     case.eval(module)
-    case.seed(1)  # what a wrong answer gives here is random
+    case.seed(1)  # for wrong answers that apply dropout here
     X = case.input("X", draw.normal(B, T, D))
     first, second = (case.call(X, on=module, axes=AXES) for _ in range(2))
     case.check_values(first, "no dropout in evaluation")

@@ -14,7 +14,7 @@ AXES = ("batch", "step", "feature")
 D, H, HIDDEN, V = 6, 2, 7, 11
 EPS = 1e-4  # the tolerance: the exercise does not prescribe LayerNorm's eps, so 1e-6 and 1e-5 are right
 ONE = "axes of size one stay where they are"
-FIRST_WORD = 2  # token 1 may be padding without a gradient, or an ordinary word
+FIRST_WORD = 2  # the cases do not use token 1: an answer may treat it as padding or as a word
 
 # The three regions of features in the cases for dropout: DROPPED passes through dropout, FLOOR is zero, and
 # KEPT has the value that dropout gives to an element that it keeps, 1 / (1 - P).
@@ -75,7 +75,7 @@ def AddNorm(draw):
     case.load(module, weights.norm(draw, size))
     case.eval(module)
     X, Y = draw.normal(B, T, size), draw.normal(B, T, size)
-    same_positions(case, module, name, X, other_last(draw, X), Y, other_last(draw, Y))
+    same_positions(case, module, X, other_last(draw, X), Y, other_last(draw, Y))
     yield case
 
     case = Case("evaluation", name)
@@ -138,7 +138,7 @@ def PositionWiseFFN(draw):
     case.check_unchanged(X)
     case.check_precision(Y, "result and dtype")
     X = draw.normal(B, T, into)
-    same_positions(case, module, name, X, other_last(draw, X))
+    same_positions(case, module, X, other_last(draw, X))
     X = case.input("X_one", draw.normal(1, T, into))
     first = case.part(X, (None, None), (0, 1), name="first")
     case.check_same(
@@ -498,7 +498,7 @@ def other_last(draw, X):
     return other
 
 
-def same_positions(case, module, name, *inputs):
+def same_positions(case, module, *inputs):
     """Check that two calls whose inputs differ only in the last position agree in all other positions.
 
     `inputs`: X and its changed copy; for two inputs, also Y and its changed copy.

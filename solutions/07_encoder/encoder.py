@@ -72,8 +72,8 @@
 # Queries, keys and values are all $X$: this is *self-attention*. Pass `valid_lens` to the attention;
 # otherwise every position also attends to the padding. The argument `use_bias` sets whether the four
 # projections of the attention have biases. Many newer models normalise the *input* of each sublayer instead,
-# $X + \mathrm{Sublayer}(\mathrm{LayerNorm}(X))$ (*pre-norm*). That is a good design, but it gives other values. Here we build
-# the design of 2017 (*post-norm*).
+# $X + \mathrm{Sublayer}(\mathrm{LayerNorm}(X))$ (*pre-norm*). That is a good design, but it gives other
+# values. Here we build the design of 2017 (*post-norm*).
 #
 # **The stack.** The encoder does four things in this order. An embedding table, `nn.Embedding`, maps tokens
 # to vectors. The vectors are multiplied by $\sqrt{D}$ (Vaswani et al. 2017, section 3.4). Positions are
@@ -96,7 +96,7 @@
 # - `nn.LayerNorm([T, D])` mixes the positions of a sentence. We pass `[D]`.
 #
 # `grader.given` provides `MultiHeadAttention` and `PositionalEncoding` of earlier assignments. After a
-# call, `MultiHeadAttention` keeps its attention weights in `.attention.attention_weights`, here of shape
+# call, `MultiHeadAttention` stores its attention weights in `.attention.attention_weights`, here of shape
 # `(B·H, T, T)`.
 
 # %%
@@ -243,8 +243,9 @@ class EncoderBlock(nn.Module):
 # %% [markdown]
 # ## Exercise: `TransformerEncoder`
 #
-# Embedding, scaling, positions, blocks. At each call, store the attention weights of all layers in a list
-# `attention_weights`, one tensor `(B·H, T, T)` per layer, first layer first. Assignment 10 reads such lists.
+# Write the four steps of the stack: embedding, scaling, positions, blocks. At each call, store the attention
+# weights of all layers in a list `attention_weights`, one tensor `(B·H, T, T)` per layer, first layer first.
+# Assignment 10 reads such lists.
 
 
 # %% exercise="TransformerEncoder"

@@ -14,9 +14,9 @@
 # The arguments of each attention are queries, keys and values, in that order. $X$ holds the target steps
 # that one call of the block gets: all steps in training, only the newest one in prediction. $C$ holds the
 # steps that give the keys and values. In training $C$ is $X$. In prediction $C$ is the earlier steps, which
-# were stored, and the newest one. $C$ is the subject of this lesson. $E$ holds the outputs of the encoder, some
-# of which belong to padding. Attention within the target is called *self-attention*. Attention from the
-# target to the source is called *cross-attention*.
+# were stored, followed by the newest one. How the block gets $C$ is the subject of this lesson. $E$ holds the
+# outputs of the encoder, some of which belong to padding. Attention within the target is called
+# *self-attention*. Attention from the target to the source is called *cross-attention*.
 #
 # After this lesson you can
 #
@@ -50,14 +50,14 @@
 # | 2 | yes | yes | yes | 3 |
 #
 # In *prediction* a word must be chosen before the next step can begin, so each call brings one new step. Keys
-# and values come from all steps so far, but the earlier ones are no longer in `X`. The block must have stored
-# them. That is the **cache**. Layer `i` stores its inputs in `state[2][i]`, and appends each new step to
+# and values come from all steps so far, but the earlier steps are no longer in `X`. So the block must store
+# its steps in a **cache**. Layer `i` stores its inputs in `state[2][i]`, and appends each new step to
 # them. No mask over the future is needed for the newest step, because later steps do not exist yet.
 #
 # In training the block does not need the cache. It may write to its entry (as in *Dive into Deep Learning*)
 # or leave it alone (as in the reference solution). There is nothing to read: every training call gets a fresh
-# state, in which each entry is `None`. The method `init_state` of the whole decoder (see below) creates a fresh state. Call
-# it before every new batch or sentence, so that no old steps are left in the state.
+# state, in which each entry is `None`. The method `init_state` of the whole decoder (see below) creates a fresh
+# state. Call it before every new batch or sentence, so that no old steps are left in the state.
 #
 # ![Left, training: one call with four queries over the steps 0 to 3; query 0 sees step 0 only, query 3 sees
 # all, and the masked steps are hatched. Right, prediction: four calls with one new step each; call 0 has no
@@ -103,7 +103,7 @@
 #   Here `norm_shape` is `[D]`, or simply `D`.
 #
 # `AddNorm`, `MultiHeadAttention`, `PositionalEncoding` and `PositionWiseFFN` of earlier assignments are
-# ready to use. After a call, `MultiHeadAttention` keeps its weights in `.attention.attention_weights`, of
+# ready to use. After a call, `MultiHeadAttention` stores its weights in `.attention.attention_weights`, of
 # shape `(B·H, queries, keys)`.
 
 # %%
@@ -226,12 +226,12 @@ except NotImplementedError as unwritten:
 # steps.
 #
 # **Which position is this?** In training `X` holds all steps, and `PositionalEncoding` adds position `t`
-# to step `t`. In prediction `X` holds one step (`T = 1`), so the same call adds position 0 to *every* word. The decoder of *Dive
-# into Deep Learning* does this: it is trained with the positions 0, 1, 2, … and predicts with 0, 0, 0, … It
-# runs, and it translates short sentences well enough that the error is easy to miss. It is better to
-# continue: the position of a new step is the number of steps already in the cache. If positions restart at 0,
-# the blocks still pass the test above, but the stack does not. The grader accepts both ways. We suggest that
-# positions continue.
+# to step `t`. In prediction `X` holds one step (`T = 1`), so the same call adds position 0 to *every* word. The
+# decoder of *Dive into Deep Learning* does this: it is trained with the positions 0, 1, 2, … and predicts with
+# 0, 0, 0, … It runs, and it translates short sentences well enough that the error is easy to miss. It is better
+# to continue counting: the position of a new step is the number of steps already in the cache. If positions
+# restart at 0, the blocks still pass the test above, but the stack does not. The grader accepts both ways. We
+# suggest that positions continue.
 #
 # ## Exercise: `TransformerDecoder`
 #

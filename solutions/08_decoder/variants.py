@@ -1,4 +1,4 @@
-"""Right answers written differently, and answers that compute nothing."""
+"""Right answers written differently or with other values, and answers that compute nothing."""
 
 from grader.authoring import also, edit, trivial, variant
 

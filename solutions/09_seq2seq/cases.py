@@ -130,7 +130,7 @@ def two_calls(draw, B, T, S):
 
 
 def square(draw):
-    """Check equal sizes, where swapped axes raise no error: this distinguishes such mistakes."""
+    """Return a case with equal sizes, where swapped axes raise no error and give wrong values instead."""
     size = 4
     case, module = start("equal-sizes", draw)
     case.eval(module)
@@ -159,8 +159,9 @@ def evaluation(draw, T, S):
 def dropout():
     """Yield a case for the dropout of the attention and one for the dropout between the layers of the GRU.
 
-    The first layer of the GRU returns the mean of its input. The second layer returns it in the region
-    `dropped`, zeros in `floor` and a constant in `kept`. All attention weights are equal.
+    The first layer of the GRU returns the mean of the context plus the mean of the word, times SMALL. The
+    second layer returns its input in the region `dropped`, zeros in `floor` and a constant in `kept`. `dense`
+    divides by SMALL. All attention weights are equal.
     """
     B, T, S = 32, 16, 16
 

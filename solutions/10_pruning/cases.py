@@ -599,7 +599,7 @@ def classifier_weights(draw, strength):
 
 
 def questions(draw, strength, layers, dtype):
-    """Return sequences, classes, correct answers without each set of heads, and the rise of the loss per head.
+    """Return sequences, classes, the number of right answers without each set of heads, and the rise of the loss per head.
 
     The features of a head are its strength times the direction of the class, plus noise. Sequences come in
     pairs with opposite noise, so that the noise favours no head. A pair is left out if the two best scores of

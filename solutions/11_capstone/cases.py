@@ -260,9 +260,10 @@ TITLES = {
     "reverse": "reverse: the words of a sentence in reverse order",
     "induction": "induction: a repeated sequence is continued",
 }
-# The fewest words, sentences and steps for which the verdict is certain.
+# The size of a batch, the fewest and the most words of a sentence, and the number of test sentences: as small
+# as a reliable verdict allows.
 SIZE, SHORTEST, LONGEST, FRESH = 32, 2, 4, 128
-# The least share of correct words in new sequences: far above chance, far below the results in
+# The least share of new sentences that are right, word for word: far above chance, below all results in
 # docs/capstone.md.
 LEAST = 0.35
 
@@ -345,7 +346,7 @@ def exchanged(src_lens, tgt, tgt_lens):
 
 
 def training(draw, id, task, steps, vocabulary, *, batches, costly=True):
-    """Return a case with a whole training, and its exam: the share of correct words in new sentences."""
+    """Return a case with a whole training, and its exam: the share of new sentences that are right."""
     case, exam, D = Case(id, "train"), Case(f"{id}-exam", "train"), 32
     sizes = (vocabulary, SHORTEST, LONGEST, lookup(draw, vocabulary))
     known = task(draw, batches * SIZE, *sizes)
@@ -402,7 +403,7 @@ def training(draw, id, task, steps, vocabulary, *, batches, costly=True):
 
 
 def check_accuracy(case, facet, scores, tgt, lens, title):
-    """Check the share of correct words. tgt: (count, T + 1).
+    """Check the share of sentences in which every word is right. tgt: (count, T + 1).
 
     No worker receives the labels, the words after BOS.
     """

@@ -8,7 +8,7 @@ VARIANTS = [
         "train",
         '''
 def train(net, data, num_steps):
-    """Weights a loss a word by a mask, clips gradients, puts the start in front by itself."""
+    """Weight the loss of each word by a mask, clip gradients, and put the start token in front."""
     from itertools import cycle, islice
 
     optimizer = torch.optim.AdamW(net.parameters(), lr=0.005, weight_decay=0.0)
@@ -34,7 +34,7 @@ def train(net, data, num_steps):
         "train",
         '''
 def train(model, batches, steps):
-    """Encoder and decoder one after the other; padding is recognised by its number; the module itself comes back."""
+    """Call encoder and decoder separately, recognise padding by its token, and return the module itself."""
     losses, step = [], 0
     adam = torch.optim.Adam(model.parameters(), lr=2e-3, betas=(0.9, 0.98))
     while step < steps:
@@ -58,7 +58,7 @@ def train(model, batches, steps):
         "train",
         '''
 def train(model, batches, steps):
-    """Batches in any order, each in two halves whose gradients are added; smoothed labels; a rate that rises first."""
+    """Shuffle the batches, add the gradients of two halves, smooth the labels, and warm up the learning rate."""
     model.train()
     chance = torch.Generator().manual_seed(3)
     adam = torch.optim.Adam(model.parameters(), lr=0.004)
@@ -103,7 +103,7 @@ def train(model, batches, steps):
         '''
 @torch.no_grad()
 def greedy_decode(model, src, src_valid_len, num_steps, bos, eos):
-    """(B, num_steps); behind its end a sentence is filled up with ends."""
+    """Return a tensor (B, num_steps): after its end, a sentence is filled with end tokens."""
     model.eval()
     state = model.decoder.init_state(model.encoder(src, src_valid_len), src_valid_len)
     word = src.new_full((src.shape[0], 1), bos)
@@ -124,7 +124,7 @@ def greedy_decode(model, src, src_valid_len, num_steps, bos, eos):
         "greedy_decode",
         '''
 def greedy_decode(model, src, src_valid_len, num_steps, bos, eos):
-    """A sentence after the other, each stopped at its end, without the padding of its source."""
+    """Decode one sentence after the other, each without the padding of its source."""
     was = model.training
     model.eval()
     sentences = []
@@ -149,7 +149,7 @@ def greedy_decode(model, src, src_valid_len, num_steps, bos, eos):
         "greedy_decode",
         '''
 def greedy_decode(model, src, src_valid_len, num_steps, bos, eos):
-    """The end itself is kept; a tensor for each sentence; gradients are recorded, for nothing."""
+    """Keep the end token, return one tensor per sentence, and record gradients that are not needed."""
     model.eval()
     outputs = model.encoder(src, src_valid_len)
     state = model.decoder.init_state(outputs, src_valid_len)
@@ -168,7 +168,7 @@ def greedy_decode(model, src, src_valid_len, num_steps, bos, eos):
         "greedy_decode",
         '''
 def greedy_decode(model, src, src_valid_len, num_steps, bos, eos):
-    """The end is dropped and the rest filled with zeros."""
+    """Replace the end token and everything after it by padding."""
     model.eval()
     with torch.no_grad():
         state = model.decoder.init_state(model.encoder(src, src_valid_len), src_valid_len)

@@ -15,7 +15,7 @@ KEEP_ARGUMENTS = edit(
 
 
 def with_scores(change="scores = scores", values_with="self.attention.dropout(weights)"):
-    """The attention written out, with a change of the scores, or with other factors of the values."""
+    """Return an edit that writes the attention out, with changed scores or other factors of the values."""
     return edit(
         ATTENTION,
         f"""
@@ -29,7 +29,10 @@ def with_scores(change="scores = scores", values_with="self.attention.dropout(we
 
 
 def with_weights(weights):
-    """The attention written out, with weights computed from `scores`; `hidden` is true at padded keys."""
+    """Return an edit that writes the attention out. `weights` is an expression of `scores` and of `hidden`.
+
+    `hidden` is true at padded keys.
+    """
     return edit(
         ATTENTION,
         f"""
@@ -71,7 +74,7 @@ FOUR_AXES = """
 
 
 def four_axes(old, new):
-    """The whole computation with the heads on an axis of their own, and one change in it."""
+    """Return edits that compute with the heads on an axis of their own, with one change in this code."""
     return [
         edit(
             "        if valid_lens is not None:\n            valid_lens = valid_lens.repeat_interleave(self.num_heads, dim=0)",

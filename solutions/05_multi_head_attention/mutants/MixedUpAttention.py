@@ -37,7 +37,7 @@ MUTANTS = [
         "mixedup-layers-exchanged",
         edit("self.W_k(keys)", "self.W_v(keys)"),
         edit("self.W_v(values)", "self.W_k(values)"),
-        says="two layers have changed places",
+        says="the layers for keys and values are exchanged",
     ),
     mutant(
         "mixedup-name-left",
@@ -48,7 +48,7 @@ MUTANTS = [
     mutant(
         "mixedup-mask-gone",
         edit("keys, values, valid_lens)", "keys, values, None)"),
-        says="the lengths are left out",
+        says="the lengths are not passed to the attention",
     ),
     mutant(
         "mixedup-none-made",

@@ -24,7 +24,7 @@ MUTANTS = [
     mutant(
         "tangled-product-left",
         edit('scores.masked_fill(future, float("-inf"))', 'scores + future * float("-inf")'),
-        says="nothing times infinity is not a number",
+        says="the mask contains zero times infinity, which is NaN",
     ),
     mutant(
         "tangled-mask-left",

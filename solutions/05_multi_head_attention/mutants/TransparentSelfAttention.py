@@ -38,18 +38,18 @@ MUTANTS = [
     mutant(
         "transparent-dropout-on-output",
         edit("self.dropout(attention) @ v", "self.dropout(attention @ v)"),
-        says="the heads are dropped, not the weights",
+        says="dropout is applied to the results of the heads, not to the weights",
     ),
     mutant(
         "transparent-dropout-before",
         edit("torch.softmax(scores.", "torch.softmax(self.dropout(scores)."),
         edit("self.dropout(attention) @", "attention @"),
-        says="the scores are dropped",
+        says="dropout is applied to the scores",
     ),
     mutant(
         "transparent-scores-back",
         edit("reshape(x.shape)), attention", "reshape(x.shape)), scores"),
-        says="the scores come back",
+        says="the scores are returned instead of the weights",
     ),
     mutant(
         "transparent-order",
@@ -57,12 +57,12 @@ MUTANTS = [
             "return self.fc_out(heads.transpose(1, 2).reshape(x.shape)), attention",
             "return attention, self.fc_out(heads.transpose(1, 2).reshape(x.shape))",
         ),
-        says="the weights come first",
+        says="the weights are returned before the output",
     ),
     mutant(
         "transparent-averaged",
         edit("reshape(x.shape)), attention", "reshape(x.shape)), attention.mean(1)"),
-        says="the heads' weights are averaged",
+        says="the returned weights are averaged over the heads",
     ),
     mutant(
         "transparent-next-seen",

@@ -6,17 +6,17 @@ MUTANTS = [
     mutant(
         "catches-mixed-up-only-crashes",
         edit("any(gradient is None for gradient in gradients)", "False"),
-        says="layers without a part are not seen",
+        says="a layer that is never used is not found",
     ),
     mutant(
         "catches-mixed-up-no-guard",
         edit("except Exception", "except ZeroDivisionError"),
-        says="an error of the module is an error of the test",
+        says="an error of the module ends the test",
     ),
     mutant(
         "catches-mixed-up-one-size",
         edit("randn(2, 5, key_size)", "randn(2, 5, query_size)"),
-        says="sound modules of several sizes are rejected",
+        says="correct modules with different input sizes are rejected",
     ),
     mutant(
         "catches-mixed-up-in-training",

@@ -6,23 +6,23 @@ MUTANTS = [
     mutant(
         "catches-tangled-no-guard",
         edit("except Exception", "except ZeroDivisionError"),
-        says="an error of the module is an error of the test",
+        says="an error of the module ends the test",
     ),
     mutant(
         "catches-tangled-too-strict",
         edit("past = steps // 2", "past = steps // 2 + 1"),
         edit("[:, past:]", "[:, past - 1:]", times=2),
-        says="sound modules are rejected",
+        says="a changed step is compared, so correct modules are rejected",
     ),
     mutant(
         "catches-tangled-all-alike",
         edit("[:, :past]", "", times=2),
-        says="steps that may change are held against each other",
+        says="the later steps, which may change, are compared, too",
     ),
     mutant(
         "catches-tangled-inverted",
         edit("return True", "return bool(0)", times=3),
         edit("return False", "return True"),
-        says="the answer is turned round",
+        says="True and False are exchanged",
     ),
 ]

@@ -11,17 +11,17 @@ MUTANTS = [
     mutant(
         "catches-transparent-heads-late",
         edit("torch.cat(heads, dim=-1)", "torch.stack(heads, dim=-1).flatten(2)"),
-        says="sound modules are rejected",
+        says="the heads are interleaved, so correct modules are rejected",
     ),
     mutant(
         "catches-transparent-no-output-layer",
         edit("attention.fc_out(torch.cat(heads, dim=-1))", "torch.cat(heads, dim=-1)"),
-        says="sound modules are rejected",
+        says="the output layer is left out, so correct modules are rejected",
     ),
     mutant(
         "catches-transparent-inverted",
         edit("return True", "return bool(0)", times=2),
         edit("return not", "return"),
-        says="the answer is turned round",
+        says="True and False are exchanged",
     ),
 ]

@@ -218,7 +218,7 @@ MISTAKES = [
         ),
         says="every fresh state holds the same list, so a second sentence attends to the words of the first",
         asks="If you create two states, do they hold two lists, or one list twice?",
-        seen="a list as a default argument of `init_state`, a common trap of the language",
+        seen="a list as a default argument of `init_state`: Python creates it only once",
     ),
     mistake(
         "decoder-cache-renewed",
