@@ -1,4 +1,4 @@
-"""Known mistakes are written as edits of the reference."""
+"""Known answers are written as edits of the reference, or as a definition that replaces it."""
 
 import ast
 from dataclasses import replace
@@ -32,7 +32,7 @@ tail = 1
 
 
 def mistake(id, of, *change, **fields):
-    """A mistake as it is read from the file of its exercise."""
+    """Return a mistake of the exercise `of`, as if it were read from its file."""
     words = {"says": "It halves.", "asks": "What is half of it?"} | fields
     return replace(bank.mistake(id, *change, **words), of=of)
 
@@ -53,7 +53,7 @@ def test_code_replaces_the_definition_with_its_decorators():
     )
 
 
-def test_two_mistakes_at_once_are_both_there():
+def test_two_mistakes_can_be_applied_at_once():
     pair = [
         mistake("a", "scale", edit("return x / 2", "return x / 3")),
         mistake("b", "shift", edit("+ 1", "+ 2")),
@@ -81,7 +81,7 @@ def test_an_edit_must_match_exactly_as_often_as_it_says():
         apply(mistake("one", "shift", edit("x + 1", "x", times=2)), SOURCE)
 
 
-def test_beside_another_mistake_the_count_may_differ():
+def test_the_count_may_differ_if_it_need_not_match_exactly():
     assert apply(mistake("both", "scale", edit("x / 2", "x")), SOURCE, exactly=False).count("x / 2") == 0
 
 
@@ -96,7 +96,7 @@ class Loop:
 """
 
 
-def test_lines_of_a_block_get_the_indentation_they_replace():
+def test_a_block_gets_the_indentation_of_the_lines_it_replaces():
     changed = edit(
         """
         if x > 0:
@@ -115,12 +115,12 @@ def test_lines_of_a_block_get_the_indentation_they_replace():
     )
 
 
-def test_a_block_may_take_the_place_of_a_piece_of_a_line():
+def test_a_block_may_replace_a_part_of_a_line():
     changed = edit("print(x)", "\n    if x:\n        print(-x)\n    ").apply(BLOCK)
     assert "            if x:\n                print(-x)\n" in changed
 
 
-def test_a_block_does_not_match_lines_indented_otherwise():
+def test_a_block_does_not_match_lines_with_another_indentation():
     with pytest.raises(ValueError, match="does not occur"):
         edit("\nif x > 0:\n  x = x - 1\n", "pass").apply(BLOCK)
 
@@ -148,12 +148,12 @@ def test_an_id_is_words_with_dashes(id):
 @pytest.mark.parametrize(
     ("maker", "facet"), [(bank.device_mistake, "device"), (bank.dtype_mistake, "precision")]
 )
-def test_what_fails_elsewhere_alone_is_a_policy(maker, facet):
+def test_a_mistake_on_a_device_or_in_a_dtype_is_a_policy(maker, facet):
     answer = maker("some-id", edit("a", "b"), says="It halves.", asks="What is half of it?")
     assert (answer.kind, answer.breaks) == ("policy", facet)
 
 
-def test_answers_that_are_no_mistakes_need_no_words():
+def test_answers_of_other_kinds_need_no_question():
     assert variant("v", "scale", "def scale(x): ...").kind == "same"
     assert trivial("t", "scale", "def scale(x): ...").kind == "trivial"
     assert mutant("m", edit("a", "b"), says="It halves.").kind == "mutant"
@@ -170,9 +170,9 @@ def test_a_name_that_is_not_defined_at_the_top_level_is_reported():
         definition_span(SOURCE, "size")
 
 
-@pytest.mark.parametrize("odd", ["\x0c", 'text = "\u2028"', 'text = "\x85 \x1c"'])
-def test_lines_are_counted_as_python_counts_them(odd):
-    source = f"{odd}\n{SOURCE}"
+@pytest.mark.parametrize("first_line", ["\x0c", 'text = "\u2028"', 'text = "\x85 \x1c"'])
+def test_lines_are_counted_as_python_counts_them(first_line):
+    source = f"{first_line}\n{SOURCE}"
     start, stop = definition_span(source, "shift")
     assert ast.parse(source[start:stop]).body[0].name == "shift"
     assert source[start:stop].startswith("@torch.no_grad()\n")

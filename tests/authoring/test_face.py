@@ -1,4 +1,4 @@
-"""Authors of exercises import from grader.authoring alone."""
+"""Files of exercises import only from grader.authoring, which exports all that they need."""
 
 import ast
 import subprocess
@@ -17,12 +17,12 @@ WRITTEN = sorted(
 )
 
 
-def test_every_kind_of_file_is_looked_at():
+def test_every_kind_of_file_is_checked():
     assert {path.parent.name for path in WRITTEN} >= {"mistakes", "mutants", "02_masking"}
 
 
 @pytest.mark.parametrize("path", WRITTEN, ids=[str(p.relative_to(ROOT / "solutions")) for p in WRITTEN])
-def test_solutions_import_from_the_face_alone(path):
+def test_solutions_import_only_from_grader_authoring(path):
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("grader"):
             assert node.module == "grader.authoring", ast.unparse(node)
@@ -31,11 +31,11 @@ def test_solutions_import_from_the_face_alone(path):
             assert not any(alias.name.startswith("grader") for alias in node.names), ast.unparse(node)
 
 
-def test_every_name_of_the_face_exists():
+def test_every_exported_name_exists():
     for name in grader.authoring.__all__:
         assert getattr(grader.authoring, name) is not None
 
 
-def test_the_face_needs_no_torch():
+def test_grader_authoring_does_not_import_torch():
     code = "import sys, grader.authoring; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

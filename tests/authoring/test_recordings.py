@@ -30,8 +30,8 @@ def solutions(tmp_path, monkeypatch) -> Path:
     return tmp_path / "solutions"
 
 
-class Messages(list[str]):
-    """The exercises that were recorded."""
+class Recorded(list[str]):
+    """The names of the exercises that were recorded. Pass it as the function that reports progress."""
 
     def __call__(self, name: str, done: int, total: int) -> None:
         assert 1 <= done <= total
@@ -96,48 +96,48 @@ def test_what_cases_depend_on_changes_the_key(tmp_path, file, old, new, changed)
 
 
 def test_build_of_one_assignment_records_and_writes_that_one(solutions, tmp_path):
-    messages = Messages()
-    written = build(solutions, tmp_path / "assignments", ["12"], messages)
-    assert messages == ["first_mean"]
+    recorded = Recorded()
+    written = build(solutions, tmp_path / "assignments", ["12"], recorded)
+    assert recorded == ["first_mean"]
     assert {path.parent.name for path in written} == {"12_first"}
     change(solutions / "12_first/first.py", "# %% [markdown]\n", "# %% [markdown]\n# A word more.\n")
-    written = build(solutions, tmp_path / "assignments", ["first"], messages)
-    assert messages == ["first_mean"], "a word of the lesson recorded the cases again"
+    written = build(solutions, tmp_path / "assignments", ["first"], recorded)
+    assert recorded == ["first_mean"], "a change of the lesson recorded the cases again"
     assert sorted(path.suffix for path in written) == [".ipynb", ".json", ".md", ".py"]
 
 
-def test_hidden_cases_are_recorded_where_asked_with_progress(solutions, tmp_path):
+def test_hidden_cases_of_selected_exercises_are_recorded(solutions, tmp_path):
     build(solutions, tmp_path / "assignments")
-    messages = Messages()
-    folder = hidden_folder(solutions, ["second_mean"], tmp_path / "assignments", messages)
-    assert messages == ["second_mean"]
+    recorded = Recorded()
+    folder = hidden_folder(solutions, ["second_mean"], tmp_path / "assignments", recorded)
+    assert recorded == ["second_mean"]
     assert {b.assignment: b.seed for b in bundles.load_all(folder)} == {
         "12_first": "public",
         "13_second": "hidden",
     }
-    whole = hidden_folder(solutions, (), tmp_path / "assignments", messages)
-    assert messages == ["second_mean", "first_mean"]
+    whole = hidden_folder(solutions, (), tmp_path / "assignments", recorded)
+    assert recorded == ["second_mean", "first_mean"]
     assert {b.seed for b in bundles.load_all(whole)} == {"hidden"}
     assert cases_digest(whole) == cases_digest(folder), "a choice of assignments discards stored results"
-    assert hidden_folder(solutions, ["second_mean"], tmp_path / "assignments", messages) == whole
-    assert len(messages) == 2
+    assert hidden_folder(solutions, ["second_mean"], tmp_path / "assignments", recorded) == whole
+    assert len(recorded) == 2
 
 
 def test_minutes_and_a_new_assignment_keep_other_recordings(solutions):
-    messages = Messages()
-    first = hidden_folder(solutions, tell=messages)
-    del messages[:]
+    recorded = Recorded()
+    first = hidden_folder(solutions, tell=recorded)
+    del recorded[:]
     change(solutions / "12_first/exercise.toml", "minutes = ", "minutes = 1")
-    again = hidden_folder(solutions, tell=messages)
+    again = hidden_folder(solutions, tell=recorded)
     assert again != first
-    assert not messages
+    assert not recorded
     assert bundles.load_all(again)[0].minutes != bundles.load_all(first)[0].minutes
     scaffold(solutions, "14_third", "third_mean")
-    hidden_folder(solutions, tell=messages)
-    assert messages == ["third_mean"]
+    hidden_folder(solutions, tell=recorded)
+    assert recorded == ["third_mean"]
 
 
-def test_exercises_that_one_builds_on_are_recorded_too(solutions):
+def test_needed_exercises_are_recorded_too(solutions):
     change(solutions / "13_second/exercise.toml", "needs = []", 'needs = ["first_mean"]')
     assignments = read_all(solutions)
     found = hidden_cases._with_needs(assignments, ["second_mean"])
@@ -150,7 +150,7 @@ def test_a_cached_recording_equals_a_new_one(solutions):
     assert new == [bundles.dump(bundle) for bundle in record_all(read_all(solutions), "public")]
 
 
-def test_a_reference_that_fails_is_reported_in_a_sentence(solutions):
+def test_a_reference_that_raises_is_reported(solutions):
     change(
         solutions / "12_first/first.py", "### BEGIN SOLUTION\n", "### BEGIN SOLUTION\n    raise KeyError(1)\n"
     )
@@ -169,6 +169,6 @@ print(*(m.__file__ for m in list(sys.modules.values()) if getattr(m, "__file__",
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     used = {Path(name).relative_to(ROOT / "grader").as_posix() for name in done.stdout.split()}
-    # What a bundle does not hold: default limits, pictures of reports, and what runs processes.
+    # Code that changes no recorded case: default limits, pictures of reports, and what runs processes.
     harmless = ("__init__.py", "sandbox/", "report/", "intake/", "engine/__init__.py")
     assert {name for name in used if not name.startswith((*CODE, *harmless))} == set()

@@ -1,4 +1,4 @@
-"""The bounded reader against the safetensors library, on good frames and on broken ones."""
+"""The grader and the safetensors library read each other's files, and the grader refuses broken files."""
 
 import json
 import tracemalloc
@@ -15,11 +15,13 @@ DTYPES = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16"
 
 
 def frame(header, body=b""):
+    """Return a file: the length of the header, the header, and the values."""
     head = header if isinstance(header, bytes) else json.dumps(header).encode()
     return len(head).to_bytes(8, "little") + head + body
 
 
-def one(dtype="F32", shape=(1,), offsets=(0, 4)):
+def one_tensor(dtype="F32", shape=(1,), offsets=(0, 4)):
+    """Return the header of a file with one tensor, `a`."""
     return {"a": {"dtype": dtype, "shape": list(shape), "data_offsets": list(offsets)}}
 
 
@@ -51,7 +53,7 @@ def test_tensors_that_torch_writes_keep_their_values():
     assert all(same_values(arrays[name], as_numpy(written[name])) for name in written)
 
 
-def test_arrays_of_every_dtype_are_written_for_the_library():
+def test_the_library_reads_arrays_of_every_dtype_that_are_written():
     arrays = {name: as_numpy(t) for name, t in some_tensors().items()}
     loaded = safetensors.numpy.load(encode(arrays))
     assert loaded.keys() == arrays.keys()
@@ -69,15 +71,15 @@ def test_equal_contents_give_equal_bytes_in_any_order():
     assert encode({"a": a, "b": b, "c": c}) == encode({"c": c, "b": b, "a": a})
 
 
-def test_bfloat16_is_widened_to_the_very_same_values():
+def test_bfloat16_becomes_float32_with_the_same_values():
     numbers = torch.tensor([1.0, -3.140625, 1e-40, 3e38, float("inf")], dtype=torch.bfloat16)
     widened = decode(safetensors.torch.save({"x": numbers}))["x"]
     assert widened.dtype == np.float32
     assert np.array_equal(widened, numbers.float().numpy())
 
 
-def test_a_byte_that_is_no_truth_value_becomes_true():
-    values = decode(frame(one("BOOL", (3,), (0, 3)), b"\0\1\2"))["a"]
+def test_a_byte_of_a_boolean_other_than_0_and_1_becomes_true():
+    values = decode(frame(one_tensor("BOOL", (3,), (0, 3)), b"\0\1\2"))["a"]
     assert values.tolist() == [False, True, True]
     assert set(values.view("u1").tolist()) <= {0, 1}
 
@@ -100,29 +102,37 @@ def test_dtype_and_shape_are_known_without_the_values():
         pytest.param(frame(b"[]"), id="a list"),
         pytest.param(frame(b"[" * 100_000), id="nested without end"),
         pytest.param(frame(b'{"a":' + b"1" * 10_000 + b"}"), id="a number of ten thousand digits"),
-        pytest.param(frame(json.dumps(one(shape=(0,), offsets=(0, 0))).encode("utf-16")), id="UTF-16"),
+        pytest.param(frame(json.dumps(one_tensor(shape=(0,), offsets=(0, 0))).encode("utf-16")), id="UTF-16"),
         pytest.param(
             frame(b'{"\\ud800":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}'), id="half a character"
         ),
         pytest.param(frame({"a": 5}), id="an entry that is no object"),
-        pytest.param(frame(one("F31"), b"\0" * 4), id="unknown dtype"),
-        pytest.param(frame({"a": {**one()["a"], "dtype": ["F32"]}}, b"\0" * 4), id="a dtype that is a list"),
-        pytest.param(frame(one(shape=(-1,)), b"\0" * 4), id="negative shape"),
-        pytest.param(frame(one(shape=(1.0,)), b"\0" * 4), id="fractional shape"),
-        pytest.param(frame(one(shape=(True,)), b"\0" * 4), id="a truth value as a shape"),
+        pytest.param(frame(one_tensor("F31"), b"\0" * 4), id="unknown dtype"),
+        pytest.param(
+            frame({"a": {**one_tensor()["a"], "dtype": ["F32"]}}, b"\0" * 4), id="a dtype that is a list"
+        ),
+        pytest.param(frame(one_tensor(shape=(-1,)), b"\0" * 4), id="negative shape"),
+        pytest.param(frame(one_tensor(shape=(1.0,)), b"\0" * 4), id="fractional shape"),
+        pytest.param(frame(one_tensor(shape=(True,)), b"\0" * 4), id="a boolean as a shape"),
         pytest.param(frame(b'{"a":{"dtype":"F32","shape":[-0],"data_offsets":[0,0]}}'), id="minus zero"),
-        pytest.param(frame(one(shape=(1,) * 17), b"\0" * 4), id="seventeen axes"),
-        pytest.param(frame(one(shape=(2,)), b"\0" * 4), id="shape and bytes disagree"),
-        pytest.param(frame(one(offsets=(0, 4, 4)), b"\0" * 4), id="three offsets"),
-        pytest.param(frame(one(offsets=(4, 8)), b"\0" * 8), id="a hole"),
-        pytest.param(frame(one(), b"\0" * 5), id="bytes left over"),
-        pytest.param(frame(one(), b"\0" * 3), id="bytes missing"),
-        pytest.param(frame(one() | {"b": one()["a"]}, b"\0" * 4), id="two tensors on the same bytes"),
-        pytest.param(frame(one(shape=(0, 2**40, 2**40), offsets=(0, 0))), id="empty with huge axes"),
-        pytest.param(frame(one(shape=(2**40, 2**40, 0), offsets=(0, 0))), id="empty with huge axes first"),
-        pytest.param(frame(one("I64", (2**46, 0), (0, 0))), id="empty with one huge axis"),
-        pytest.param(frame(one(shape=(0, MAX_EMPTY_AXIS + 1), offsets=(0, 0))), id="empty beyond the limit"),
-        pytest.param(frame({"x" * 401: one(shape=(0,), offsets=(0, 0))["a"]}), id="a long name"),
+        pytest.param(frame(one_tensor(shape=(1,) * 17), b"\0" * 4), id="seventeen axes"),
+        pytest.param(frame(one_tensor(shape=(2,)), b"\0" * 4), id="shape and bytes disagree"),
+        pytest.param(frame(one_tensor(offsets=(0, 4, 4)), b"\0" * 4), id="three offsets"),
+        pytest.param(frame(one_tensor(offsets=(4, 8)), b"\0" * 8), id="a hole"),
+        pytest.param(frame(one_tensor(), b"\0" * 5), id="bytes left over"),
+        pytest.param(frame(one_tensor(), b"\0" * 3), id="bytes missing"),
+        pytest.param(
+            frame(one_tensor() | {"b": one_tensor()["a"]}, b"\0" * 4), id="two tensors on the same bytes"
+        ),
+        pytest.param(frame(one_tensor(shape=(0, 2**40, 2**40), offsets=(0, 0))), id="empty with huge axes"),
+        pytest.param(
+            frame(one_tensor(shape=(2**40, 2**40, 0), offsets=(0, 0))), id="empty with huge axes first"
+        ),
+        pytest.param(frame(one_tensor("I64", (2**46, 0), (0, 0))), id="empty with one huge axis"),
+        pytest.param(
+            frame(one_tensor(shape=(0, MAX_EMPTY_AXIS + 1), offsets=(0, 0))), id="empty beyond the limit"
+        ),
+        pytest.param(frame({"x" * 401: one_tensor(shape=(0,), offsets=(0, 0))["a"]}), id="a long name"),
         pytest.param(frame({"__metadata__": 5}), id="metadata that is no object"),
         pytest.param(frame({"__metadata__": {"a": 5}}), id="metadata that is no text"),
         pytest.param(
@@ -136,19 +146,19 @@ def test_broken_bytes_are_refused_with_a_sentence(data):
         decode(data)
 
 
-def test_a_repeated_name_is_read_once():
+def test_the_last_tensor_of_a_repeated_name_counts():
     twice = b'{"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"a":{"dtype":"F32","shape":[0,5],"data_offsets":[0,0]}}'
     assert [tensor.shape for tensor in read(frame(twice)).values()] == [(0, 5)]
 
 
 def test_the_limit_of_an_empty_axis_is_allowed():
-    assert read(frame(one(shape=(0, MAX_EMPTY_AXIS), offsets=(0, 0))))["a"].array().size == 0
+    assert read(frame(one_tensor(shape=(0, MAX_EMPTY_AXIS), offsets=(0, 0))))["a"].array().size == 0
 
 
 @pytest.mark.parametrize("shape", [(2**46,), (2**20, 2**20), (0, 2**47)])
-def test_no_memory_is_taken_by_the_size_that_a_header_claims(shape):
+def test_a_large_size_in_a_header_takes_no_memory(shape):
     count = int(np.prod(shape))
-    data = frame(one(shape=shape, offsets=(0, 4 * count)))
+    data = frame(one_tensor(shape=shape, offsets=(0, 4 * count)))
     tracemalloc.start()
     try:
         decode(data)

@@ -1,4 +1,4 @@
-"""A case is written like calls of the code, and holds only data afterwards."""
+"""Authors write a case as calls of `Case`. The result is plain data."""
 
 import json
 
@@ -13,7 +13,7 @@ from grader.cases.case import Case
 from grader.cases.ref import eye, filled, zeros
 
 
-def test_a_case_is_data_that_travels_as_json():
+def test_the_steps_of_a_case_can_be_written_as_json():
     case = Case("one", "MultiHeadAttention")
     X = case.input("X", np.ones((2, 3)), grad=True)
     module = case.build(num_hiddens=8, bias=False)
@@ -48,7 +48,7 @@ def test_a_case_is_data_that_travels_as_json():
     ]
 
 
-def test_refs_inside_lists_and_dicts_are_reported_by_name_and_place():
+def test_refs_in_lists_and_dicts_become_names_and_places():
     case = Case("one", "f")
     X = case.input("X", np.ones(2))
     case.call([X, (X[0], {"more": X[1]["key"]})], 5)
@@ -65,7 +65,7 @@ def test_gradients_name_the_inputs_and_the_loaded_weights():
     assert case.gradients(case.call(X, on=module), np.ones(2), [X], module) == ("grad X", "grad W.weight")
 
 
-def test_a_tensor_is_seen_once_however_often_it_is_checked():
+def test_a_tensor_is_observed_once_for_all_its_checks():
     case = Case("one", "f")
     Y = case.call(axes=("batch",))
     case.check_shape(Y)
@@ -88,7 +88,7 @@ def test_an_unknown_facet_is_refused():
         Case("one", "f").check("looks", "equal", ["out"], "title")
 
 
-def test_two_tensors_under_one_name_are_refused():
+def test_two_different_tensors_under_one_name_are_refused():
     case = Case("one", "f")
     case.input("X", np.ones(2))
     case.input("X", np.ones(2))
@@ -111,14 +111,14 @@ def test_rounding_to_bfloat16_is_that_of_torch():
         assert np.array_equal(round_to(array, "bfloat16"), torch.from_numpy(array).bfloat16().float().numpy())
 
 
-def test_large_tensors_of_one_number_are_stored_as_their_shape():
+def test_large_tensors_of_one_value_are_not_stored():
     case = Case("one", "Head")
     case.load(case.build(), {"W.weight": filled(0.5, 1000, 1000)})
     case.constant("X", (4000, 4000))
     assert case.tensors == {}
 
 
-def test_the_steps_of_a_training_are_reported():
+def test_a_training_is_called_with_its_number_of_steps():
     case = Case("one", "train")
     case.call_training(30, 5, name="returned")
     assert case.steps[-1]["steps"] == 30

@@ -23,21 +23,24 @@ from grader.judge.observation import Observation, Seen
 ROOT = Path(__file__).resolve().parents[2]
 COURSE = {assignment.name: assignment for assignment in read_all(ROOT / "solutions")}
 
-# Exercises whose answer, or its gradient, is an argument in another arrangement: to find it there is the exercise.
+# Exercises whose expected output, or its gradient, is an argument in another arrangement.
 REARRANGES = ("transpose_qkv", "transpose_output", "PositionalEncoding")
 
 
 def recovered(sent: Mapping[str, Array], secret: Array) -> str:
-    """How the secret follows from what was sent: equal, a multiple, transposed, its rows reordered, or the matrix
-    that takes one tensor to another. Empty if it does not."""
+    """Return the name of a sent tensor from which the secret follows; "" if there is none.
+
+    It follows if the two are equal after scaling, transposing or reordering rows. It also follows if it is the
+    matrix that maps one sent tensor to another.
+    """
     if len(np.unique(secret)) < 4:
         return ""
     wanted = _in_order(secret)
     for name, tensor in sent.items():
         if tensor.size == secret.size and 0 < tensor.ndim <= 4:
             for axes in permutations(range(tensor.ndim)):
-                turned = tensor.astype(np.float64).transpose(axes).reshape(wanted.shape)
-                if any(_near(_in_order(sign * turned), wanted) for sign in (1, -1)):
+                transposed = tensor.astype(np.float64).transpose(axes).reshape(wanted.shape)
+                if any(_near(_in_order(sign * transposed), wanted) for sign in (1, -1)):
                     return name
     for name, matrix in _maps(sent):
         if matrix.size == secret.size and any(
@@ -48,7 +51,7 @@ def recovered(sent: Mapping[str, Array], secret: Array) -> str:
 
 
 def _in_order(array: Array) -> Array:
-    """As a matrix of rows in lexical order, the largest value 1."""
+    """Return an array as a matrix, with sorted rows and the largest absolute value 1."""
     rows = np.atleast_1d(_scaled(array))
     rows = rows.reshape(-1, rows.shape[-1])
     return rows[np.lexsort(np.round(rows, 5).T)]
@@ -65,7 +68,7 @@ def _near(one: Array, other: Array) -> bool:
 
 
 def _maps(sent: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:
-    """The least-squares map from each tensor to each other one with as many rows."""
+    """Yield the least-squares map from each tensor to each other tensor with as many rows."""
     rows = {
         name: tensor.astype(np.float64).reshape(-1, tensor.shape[-1])
         for name, tensor in sent.items()
@@ -77,13 +80,13 @@ def _maps(sent: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:
 
 
 def leaks(bundle: Bundle) -> Iterator[str]:
-    """What follows from the tensors of the case, or from those of another case: both are in one message."""
+    """Yield each expected tensor that follows from the tensors of a case: one message may have several cases."""
     for exercise in bundle.exercises:
         for case in exercise.cases:
             for name, secret in {**case.expected, **case.for_judge}.items():
                 for sent in exercise.cases if exercise.name not in REARRANGES else ():
-                    if how := recovered(sent.tensors, secret):
-                        yield f"{exercise.name}/{case.id}: {name} follows from {how} of {sent.id}"
+                    if origin := recovered(sent.tensors, secret):
+                        yield f"{exercise.name}/{case.id}: {name} follows from {origin} of {sent.id}"
             for check in case.checks:
                 for name in {value for value in check.params.values() if isinstance(value, str)}:
                     if name in case.tensors:
@@ -113,7 +116,7 @@ def test_an_input_that_no_step_uses_is_refused():
         require_used(case)
 
 
-def test_what_a_judge_holds_is_recorded_and_not_sent():
+def test_a_tensor_for_the_judge_is_recorded_and_not_sent():
     case = Case("one", "f")
     case.call(case.input("X", np.ones(3)))
     assert case.hold_for_judge("answer", np.arange(3.0)) == "answer"
@@ -131,7 +134,7 @@ RECIPES = {
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
-def test_a_reply_that_knows_nothing_fails_the_training_loop(recipe: str):
+def test_a_reply_without_a_training_fails_the_training_loop(recipe: str):
     case = next(c for c in recorded("11_capstone").exercise("train").cases if c.id == "loop")
     rng = np.random.default_rng(1)
     seen = {
@@ -141,4 +144,4 @@ def test_a_reply_that_knows_nothing_fails_the_training_loop(recipe: str):
     }
     values = {c.of[0]: c.params["want"] for c in case.checks if c.judge == "value"}
     passed = {c.id for c in case.checks if decide(c, case, Observation(seen, values=values)).passed}
-    assert passed == {"loop/gradients", "loop/shapes"}  # the count of steps, and the shapes: both are known
+    assert passed == {"loop/gradients", "loop/shapes"}  # the number of steps and the shapes are known

@@ -19,9 +19,8 @@ from grader.intake.read import read_submission
 from grader.report.model import ExerciseResult, to_json
 
 GRADED: dict[str, ExerciseResult] = {}  # exercise/file → its result, so that the tests below grade it once
-ARGUMENTS: dict[
-    str, tuple
-] = {}  # exercise/file → the arguments of `_facts`, for answers without a known mistake
+# exercise/file → the arguments of `_facts`, for answers without a known mistake
+ARGUMENTS: dict[str, tuple] = {}
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +29,9 @@ def known(bundles) -> frozenset[str]:
 
 
 def test_every_exercise_has_right_and_wrong_answers(known):
-    written = {name for name in known if not name.startswith("catches_")}  # these exercises ask for a test
+    written = {
+        name for name in known if not name.startswith("catches_")
+    }  # in these exercises, students write a test
     assert {(a.exercise, a.is_right) for a in ANSWERS} >= {
         (n, right) for n in written for right in (True, False)
     }
@@ -47,9 +48,9 @@ def warm(engine):
 
 @pytest.fixture
 def graded(engine, monkeypatch):
-    """Grade an answer once, and store the arguments of its diagnosis.
+    """Return a function that grades an answer once, and stores the arguments of its diagnosis.
 
-    An answer that passes without a training is trained.
+    It runs the cases with a training only if the answer passes all other cases.
     """
 
     def grade(answer: Answer) -> ExerciseResult:
@@ -88,14 +89,14 @@ def name_of(answer: Answer) -> str:
 
 
 @pytest.mark.parametrize("answer", first_of_each(ANSWERS, lambda a: (a.exercise, a.is_right), name_of))
-def test_an_independent_answer_gets_what_it_deserves(answer: Answer, graded):
+def test_an_independent_answer_gets_the_expected_outcome(answer: Answer, graded):
     result = graded(answer)
-    elsewhere = answer.later & {check.policy for check in result.checks}
+    broken_policies = answer.later & {check.policy for check in result.checks}
     if answer.is_right:
         assert result.outcome == "passed", _why(result)
         assert result.score == result.points
         assert result.diagnosis.kind == "none"
-        assert {one.policy for one in result.advice} == elsewhere
+        assert {advice.policy for advice in result.advice} == broken_policies
     else:
         assert result.outcome == "failed", f"{answer.says}: {_why(result)}"
         assert result.score is not None
@@ -125,24 +126,24 @@ def test_nearly_all_wrong_answers_get_a_right_name(graded):
     """Compare with labels that were decided by reading the code. docs/diagnosis.md has the same shares."""
     labels = json.loads((HERE / "equals.json").read_text("utf-8"))
     wrong = {f"{a.exercise}/{a.path.stem}": a for a in ANSWERS if not a.is_right}
-    known = named = rightly = known_and_named = 0
+    known = named = rightly_named = known_and_named = 0
     for name, equals in labels.items():
         if name not in wrong:  # passes on the CPU, so it has no name
             continue
         answer = wrong[name]
         result = graded(answer)
-        said = [frozenset(names) for names in result.diagnosis.alternatives]
+        alternatives = [frozenset(names) for names in result.diagnosis.alternatives]
         known += bool(equals)
-        named += bool(said)
-        known_and_named += bool(equals) and bool(said)
-        rightly += any(frozenset(entry.split("+")) in said for entry in equals)
-    coverage, precision = 100 * known_and_named / known, 100 * rightly / named
+        named += bool(alternatives)
+        known_and_named += bool(equals) and bool(alternatives)
+        rightly_named += any(frozenset(entry.split("+")) in alternatives for entry in equals)
+    coverage, precision = 100 * known_and_named / known, 100 * rightly_named / named
     assert known >= 480
     assert coverage >= 95
     assert precision >= 99
-    arguments = (HERE.parents[1] / "docs" / "diagnosis.md").read_text("utf-8")
+    page = (HERE.parents[1] / "docs" / "diagnosis.md").read_text("utf-8")
     for figure, what in ((coverage, "coverage"), (precision, "whose name is right")):
-        line = next(line for line in arguments.splitlines() if what in line)
+        line = next(line for line in page.splitlines() if what in line)
         assert float(re.search(r"\(([\d.]+) %\)", line)[1]) == pytest.approx(figure, abs=1.0)
 
 
@@ -151,7 +152,10 @@ def _failing(result: ExerciseResult) -> set[str]:
 
 
 def _related(breaks: frozenset[str]) -> set[str]:
-    """A wrong value fails *values*, *masking* or *modes*, depending on the case that shows it first."""
+    """Return the facets of which one must fail.
+
+    A wrong value fails *values*, *masking* or *modes*, depending on the case that shows it.
+    """
     numbers = {"values", "masking", "modes"}
     return set(breaks) | (numbers if breaks & numbers else set())
 

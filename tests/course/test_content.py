@@ -30,7 +30,7 @@ def test_assignments_are_what_solutions_give():
 
 
 @each_exercise
-def test_a_worker_outlives_its_watchdog(assignment, exercise):
+def test_the_cpu_limit_is_well_above_the_time_limit(assignment, exercise):
     limits = DEFAULT_LIMITS | exercise.get("limits", {})
     assert limits["cpu_seconds"] >= 1.5 * limits["wall_seconds"] + 10
 
@@ -38,9 +38,9 @@ def test_a_worker_outlives_its_watchdog(assignment, exercise):
 def test_a_limit_that_hides_the_line_of_an_endless_loop_is_refused(tmp_path):
     folder = shutil.copytree(ROOT / "solutions/02_masking", tmp_path / "02_masking")
     text = (folder / "exercise.toml").read_text("utf-8")
-    more = text.replace("points =", "limits = { wall_seconds = 30.0 }\npoints =", 1)
-    assert more != text
-    (folder / "exercise.toml").write_text(more, "utf-8")
+    changed = text.replace("points =", "limits = { wall_seconds = 30.0 }\npoints =", 1)
+    assert changed != text
+    (folder / "exercise.toml").write_text(changed, "utf-8")
     with pytest.raises(
         ContentError, match=r"cpu_seconds = 30 and wall_seconds = 30: .*take cpu_seconds = 55 or"
     ):
@@ -81,7 +81,7 @@ def test_no_allowed_block_is_the_exercise_itself(assignment, exercise):
 
 
 @each_exercise
-def test_every_exercise_knows_mistakes_variants_and_trivial_answers(assignment, exercise):
+def test_every_exercise_has_mistakes_variants_and_trivial_answers(assignment, exercise):
     kinds = [v.kind for v in assignment.variants(exercise["name"])]
     assert kinds.count("trivial") >= 2
     assert kinds.count("same") >= 3
@@ -98,15 +98,14 @@ def test_every_known_answer_can_be_made_from_the_reference(assignment):
 
 
 @each_assignment
-def test_a_stub_parses_and_holds_nothing_of_the_solution(assignment):
+def test_a_stub_parses_and_contains_no_line_of_the_solution(assignment):
     text = stub(assignment.source)
     ast.parse(text)
     assert "SOLUTION" not in text
     regions = re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", assignment.source, re.S)
     assert regions
-    for name in _repaired(
-        regions
-    ):  # the stub holds the broken class, which shares lines with the repaired one
+    # The stub has a broken class, which shares lines with the repaired one.
+    for name in _repaired(regions):
         start, stop = definition_span(text, name)
         text = text[:start] + text[stop:]
     for region in regions:
@@ -119,11 +118,12 @@ def test_a_stub_parses_and_holds_nothing_of_the_solution(assignment):
 
 
 def _repaired(regions):
+    """Return the names of the classes with which a solution begins: students repair them."""
     return [match[1] for region in regions if (match := re.match(r"class (\w+)", region))]
 
 
 @each_assignment
-def test_says_and_asks_hold_no_code(assignment):
+def test_says_and_asks_contain_no_code(assignment):
     for mistake in assignment.mistakes():
         for text in (mistake.says, mistake.asks):
             assert not re.search(r"\b(torch|self|nn|F)\.\w|\w+\([^)]*\)\s*[.\[]|==|->", text), (
@@ -134,7 +134,7 @@ def test_says_and_asks_hold_no_code(assignment):
 
 
 @each_assignment
-def test_formulas_are_closed_and_their_dollars_hug_them(assignment):
+def test_formulas_are_closed_without_spaces_at_their_dollars(assignment):
     for cell in re.findall(r"# %% \[markdown\]\n((?:#.*\n)+)", assignment.source):
         text = re.sub(r"^# ?", "", cell, flags=re.M)
         text = re.sub(r"`[^`]*`", "", text)

@@ -36,7 +36,7 @@ def test_a_call_in_the_text_gets_a_remark_and_costs_nothing(grade_one):
     assert result.remarks == (f"uses scaled_dot_product_attention (answer.py, line 16), {REMARK}",)
 
 
-def test_a_call_that_the_text_does_not_show_is_seen_when_it_is_made(grade_one):
+def test_a_call_that_the_text_does_not_show_is_noted_when_it_runs(grade_one):
     result = grade_one(
         ATTENTION.replace("@CALL@", "vars(F)['scaled_dot_' + 'product_attention']"), "DotProductAttention"
     )
@@ -46,7 +46,7 @@ def test_a_call_that_the_text_does_not_show_is_seen_when_it_is_made(grade_one):
 
 @pytest.fixture
 def regraded(engine, bundles):
-    """Grade an exercise with a changed manifest."""
+    """Return a function that grades an exercise with changed fields."""
     engines = []
 
     def graded(source, name, **changed):
@@ -64,16 +64,16 @@ def regraded(engine, bundles):
         made.close()
 
 
-def test_the_courses_own_blocks_do_not_count(regraded):
+def test_calls_in_building_blocks_do_not_count(regraded):
     source = (Path(__file__).parents[2] / "grader" / "given" / "multi_head_attention.py").read_text()
     result = regraded(source, "MultiHeadAttention", forbids=("scaled_dot_product_attention",))
     assert (result.outcome, result.remarks) == ("passed", ()), result
 
 
-def test_it_costs_the_share_that_the_exercise_says(engine, bundles, tmp_path):
+def test_a_forbidden_call_costs_the_share_set_by_the_exercise(engine, bundles, tmp_path):
     bundle = next(b for b in bundles if b.assignment == "03_scoring")
-    dear = replace(bundle, exercises=tuple(replace(e, forbids_costs=0.25) for e in bundle.exercises))
-    save(dear, tmp_path)
+    costly = replace(bundle, exercises=tuple(replace(e, forbids_costs=0.25) for e in bundle.exercises))
+    save(costly, tmp_path)
     assert load(tmp_path).exercise("DotProductAttention").forbids_costs == 0.25
     assert b"forbids_costs" not in dump(bundle)[0].encode()
     strict = Engine([load(tmp_path)], engine.launcher)

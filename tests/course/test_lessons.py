@@ -75,7 +75,7 @@ def test_every_formula_is_rendered_as_a_formula(page):
         r"it costs 3 $",
     ],
 )
-def test_a_formula_that_breaks_is_found(text):
+def test_a_formula_that_would_not_render_is_found(text):
     assert faults(text)
 
 
@@ -87,7 +87,7 @@ def test_every_source_that_is_cited_is_named_in_full(page):
 
 
 @each_page
-def test_a_lesson_to_read_names_its_code_and_asks_to_run_nothing(page):
+def test_a_readme_links_its_code_and_asks_to_run_no_cell(page):
     text = page.read_text("utf-8")
     for link in re.findall(r"\]\((?!https?:)([^)]+)\)", text):
         assert (page.parent / link).exists(), link
@@ -95,7 +95,7 @@ def test_a_lesson_to_read_names_its_code_and_asks_to_run_nothing(page):
     assert not re.search(r"[Rr]un this cell", text)
 
 
-def test_what_to_try_is_left_to_the_files_where_it_runs():
+def test_a_readme_leaves_out_the_section_try_it():
     page = lesson(
         "sums", "# %% [markdown]\n# # Sums\n\n# %%\n1 + 1\n\n# %% [markdown]\n# ## Try it\n#\n# Run it.\n"
     )

@@ -30,20 +30,20 @@ def every_block(monkeypatch):
 def test_the_example_of_a_page_shows_the_mistake(assignment):
     torch.set_num_threads(1)
     reference = Lesson(assignment.source)
-    right, looked_at, blind, failing = {}, 0, [], []
+    right, checked, without_difference, failing = {}, 0, [], []
     for mistake in assignment.mistakes():
         code = example(mistake.page)
         if not code:
             continue
-        looked_at += 1
+        checked += 1
         if code not in right:
             right[code] = reference.shows(code)
             failing += [mistake.id for run in right[code] if any("raised" in str(x) for x in run.values())]
         if not difference(right[code], Lesson(apply(mistake, assignment.source)).shows(code)):
-            blind.append(mistake.id)
+            without_difference.append(mistake.id)
     assert failing == []  # no example raises an exception for a right answer
-    assert blind == []
-    assert looked_at >= 0.6 * len(assignment.mistakes())
+    assert without_difference == []
+    assert checked >= 0.6 * len(assignment.mistakes())
 
 
 def test_no_example_shows_a_right_answer_as_wrong():
@@ -63,7 +63,7 @@ def test_no_example_shows_a_right_answer_as_wrong():
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name for a in ASSIGNMENTS])
 def test_an_example_fits_into_eighty_columns(assignment):
-    """80 columns hold its lines with prompts and with a blank on either side."""
+    """A line of at most 78 characters, with its prompt, leaves a space on either side."""
     wide = {
         line: mistake.id
         for mistake in assignment.mistakes()

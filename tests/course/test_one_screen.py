@@ -16,7 +16,7 @@ from grader.report.terminal import show
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = 24
 
-# exercise, mistake, form of its picture, words that its screen has
+# exercise, mistake, kind of its picture, words on its screen
 TYPICAL = [
     ("transpose_qkv", "heads-left-on-an-axis", "chain", "your result  (5, 3, 2, 4) ✗"),
     ("kernel_regression", "pool-column-of-answers", "chain", "expected (7,)"),

@@ -17,7 +17,7 @@ from grader.support.stub import stub
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-import pictures_lessons as script  # noqa: E402 (it lies beside the tests)
+import pictures_lessons as script  # noqa: E402 (it is in scripts/)
 from lesson_pictures.sheet import DARK, PAPER, WIDTH  # noqa: E402
 
 ASSIGNMENTS = read_all(ROOT / "solutions")
@@ -27,14 +27,14 @@ each_picture = pytest.mark.parametrize("name", list(script.PICTURES))
 SHOWN = re.compile(r"!\[(?P<alt>[^\]]*)\]\((?P<file>[^)]+)\)")
 LIMIT = 60_000  # bytes
 DRAWN_WITH = "3.11"  # other versions of matplotlib write another file
-TWO = {"08_decoder", "10_pruning"}
+WITH_TWO_PICTURES = {"08_decoder", "10_pruning"}
 
 
 @each_assignment
-def test_a_lesson_names_the_pictures_that_lie_beside_it(assignment):
+def test_a_lesson_shows_all_pictures_of_its_folder(assignment):
     named = [m["file"] for m in SHOWN.finditer(lesson(assignment.module, stub(assignment.source)))]
     assert sorted(named) == sorted(assignment.pictures)
-    assert len(named) == (2 if assignment.name in TWO else 1)
+    assert len(named) == (2 if assignment.name in WITH_TWO_PICTURES else 1)
     published = ROOT / "assignments" / assignment.name
     assert {
         f"{FOLDER}/{p.name}": p.read_bytes() for p in (published / FOLDER).iterdir()
@@ -45,7 +45,7 @@ def test_a_lesson_names_the_pictures_that_lie_beside_it(assignment):
 
 
 @each_assignment
-def test_who_cannot_see_a_picture_is_reported_what_it_shows(assignment):
+def test_every_picture_has_an_alternative_text(assignment):
     for shown in SHOWN.finditer(re.sub(r"(?m)^# ?", "", assignment.source)):
         words = shown["alt"].split()
         assert 30 <= len(words) <= 90, shown["file"]
@@ -59,17 +59,18 @@ def test_the_script_draws_every_picture_and_no_other():
 
 @each_picture
 def test_a_picture_is_what_the_script_draws(name):
-    kept, drawn = (ROOT / "solutions" / name).read_text("utf-8"), script.draw(name)
+    stored, drawn = (ROOT / "solutions" / name).read_text("utf-8"), script.draw(name)
     if matplotlib.__version__.startswith(DRAWN_WITH + "."):
-        assert drawn == kept, "run python scripts/pictures_lessons.py, then `grader build`"
-    assert alike(drawn, kept)
+        assert drawn == stored, "run python scripts/pictures_lessons.py, then `grader build`"
+    assert alike(drawn, stored)
 
 
-def test_another_picture_is_not_alike():
-    kept = script.draw("08_decoder/pictures/cache.svg")
-    assert alike(kept.replace("#g", "#h"), kept)
-    assert not alike(kept.replace("<use", "<path", 1), kept)
-    assert not alike(re.sub(r'(<g style="[^"]*" transform="translate\()', r"\g<1>9", kept, count=1), kept)
+def test_pictures_with_another_line_or_place_are_not_alike():
+    picture = script.draw("08_decoder/pictures/cache.svg")
+    assert alike(picture.replace("#g", "#h"), picture)
+    assert not alike(picture.replace("<use", "<path", 1), picture)
+    moved = re.sub(r'(<g style="[^"]*" transform="translate\()', r"\g<1>9", picture, count=1)
+    assert not alike(moved, picture)
 
 
 def alike(one: str, other: str) -> bool:
@@ -77,11 +78,11 @@ def alike(one: str, other: str) -> bool:
 
     Two versions of matplotlib may place words a little differently, and may join letters or not.
     """
-    (mine, here), (theirs, there) = _apart(one), _apart(other)
+    (mine, here), (theirs, there) = _elements(one), _elements(other)
     return mine == theirs and all(abs(a - b) <= 4 for a, b in zip(here, there, strict=True))
 
 
-def _apart(svg: str) -> tuple[list[str], list[float]]:
+def _elements(svg: str) -> tuple[list[str], list[float]]:
     """Return the elements without their letters, and the positions of the words."""
     body = re.sub(r"<defs>.*?</defs>", "", svg.partition("</style>")[2], flags=re.DOTALL)
     places = re.findall(r'<g style="[^"]*" transform="translate\(([^)]*)\)', body)
@@ -92,7 +93,7 @@ def _apart(svg: str) -> tuple[list[str], list[float]]:
 
 
 @each_picture
-def test_a_picture_is_small_and_its_letters_are_not(name):
+def test_a_picture_is_a_small_file_with_large_letters(name):
     svg = (ROOT / "solutions" / name).read_text("utf-8")
     assert len(svg.encode()) < LIMIT
     assert svg.startswith(f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}"')
@@ -108,7 +109,7 @@ def test_every_colour_of_a_picture_has_one_for_dark_pages(name):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_words_stand_out_from_the_card(dark):
+def test_the_colours_of_words_have_enough_contrast(dark):
     inks = [c for c in DARK if c not in (PAPER, "#c4ccd4", "#f3f5f7")]
     for ink in inks:
         pair = (DARK[ink], DARK[PAPER]) if dark else (ink, PAPER)

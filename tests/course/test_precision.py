@@ -44,6 +44,7 @@ def failing(result: ExerciseResult, outcome: str = "advice") -> set[str]:
 
 
 def written() -> Case:
+    """Return a case as an author writes it, with a check of precision."""
     case = Case("numbers", "f")
     X = case.input("X", np.array([0.1, 1000.1]), grad=True)
     tokens = case.input("tokens", np.array([1, 2]))
@@ -83,12 +84,12 @@ def test_a_bundle_restores_the_inputs_of_a_repeated_case(bundles, tmp_path):
     bundle = next(b for b in bundles if b.assignment == "05_multi_head_attention")
     save(bundle, tmp_path)
     read = {c.id: c for c in load(tmp_path).exercise("MultiHeadAttention").cases}
-    held = {name for name in dump(bundle)[1][:200_000].split(b'"') if b"/in/" in name}
+    stored = {name for name in dump(bundle)[1][:200_000].split(b'"') if b"/in/" in name}
     base = read["per-query"]
     for dtype in OTHER_DTYPES:
         case = read[f"per-query-{dtype}"]
         assert case.like == "per-query"
-        assert not any(case.id.encode() in name for name in held)
+        assert not any(case.id.encode() in name for name in stored)
         assert case.tensors["queries"].shape == base.tensors["queries"].shape
         assert np.abs(case.tensors["queries"] - base.tensors["queries"]).max() < TOLERANCE[dtype]
         assert case.tensors["valid_lens"].dtype == np.int64
@@ -103,13 +104,15 @@ def test_every_exercise_with_floating_results_is_checked_per_dtype(bundles):
         assert dtypes == (set() if exercise.name in WITHOUT else set(OTHER_DTYPES)), exercise.name
 
 
-def test_there_are_enough_mistakes_of_this_kind():
+def test_the_bank_has_enough_mistakes_in_other_dtypes():
     assert len(NARROW) >= 15
     assert len({m.of for _a, m in NARROW}) >= 12
 
 
 @pytest.mark.parametrize(("assignment", "mistake"), NARROW, ids=[m.id for _a, m in NARROW])
-def test_they_pass_with_advice_that_has_their_name(assignment: Assignment, mistake: KnownAnswer, engine):
+def test_a_mistake_in_another_dtype_passes_with_named_advice(
+    assignment: Assignment, mistake: KnownAnswer, engine
+):
     result = graded(engine, assignment, apply(mistake, assignment.source), mistake.of)
     assert (result.outcome, result.score) == ("passed", result.points)
     (advice,) = result.advice
@@ -117,7 +120,7 @@ def test_they_pass_with_advice_that_has_their_name(assignment: Assignment, mista
     assert mistake.id in advice.mistakes
 
 
-def test_what_float32_shows_keeps_its_name_whatever_it_does_elsewhere(engine):
+def test_a_mistake_in_float32_is_named_beside_one_of_precision(engine):
     masking = ASSIGNMENTS["02_masking"]
     bank = {m.id: m for m in masking.mistakes("masked_softmax")}
     both = apply([bank["softmax-one-key-too-many"], bank["softmax-fill-minus-1e9"]], masking.source)
@@ -126,12 +129,12 @@ def test_what_float32_shows_keeps_its_name_whatever_it_does_elsewhere(engine):
     assert result.diagnosis.alternatives == (("softmax-one-key-too-many",),)
 
 
-def test_an_unknown_fault_in_another_dtype_gets_no_name(engine):
+def test_an_unknown_mistake_in_another_dtype_gets_no_name(engine):
     masking = ASSIGNMENTS["02_masking"]
-    odd = masking.source.replace(
+    source = masking.source.replace(
         "lowest = torch.finfo(X.dtype).min", "lowest = torch.finfo(X.dtype).min * (X.dtype != torch.bfloat16)"
     )
-    result = graded(engine, masking, odd, "masked_softmax")
+    result = graded(engine, masking, source, "masked_softmax")
     (advice,) = result.advice
     assert (advice.policy, advice.mistakes, advice.says) == ("precision", (), "")
     assert advice.reason.startswith("bfloat16: ")
@@ -143,14 +146,16 @@ def test_an_answer_may_compute_in_any_precise_enough_dtype(inside, engine):
     enough.
     """
     scoring = ASSIGNMENTS["03_scoring"]
-    wide = scoring.source.replace(
+    source = scoring.source.replace(
         "return self.dropout(self.attention_weights) @ values",
         f"return (self.dropout(self.attention_weights).{inside}() @ values.{inside}()).to(values.dtype)",
     )
-    result = graded(engine, scoring, wide, "DotProductAttention")
+    result = graded(engine, scoring, source, "DotProductAttention")
     in_half = {c.dtype: c.outcome for c in result.checks if c.facet == "precision"}
     assert in_half["float16"] == in_half["bfloat16"] == "passed"
-    assert in_half["float64"] == ("skipped" if inside == "half" else "passed")  # wrong in float32 too
+    assert in_half["float64"] == (
+        "skipped" if inside == "half" else "passed"
+    )  # half is wrong in float32, too
 
 
 # ---- the judge
@@ -165,7 +170,7 @@ def test_an_answer_may_compute_in_any_precise_enough_dtype(inside, engine):
         ("int64", {"wider": True}, False),
     ],
 )
-def test_the_dtype_of_the_result_is_that_of_the_case(got, params, passes, tmp_path):
+def test_the_result_must_have_the_dtype_of_the_case(got, params, passes, tmp_path):
     from grader.bundle.check import Check
     from grader.bundle.model import Header, RecordedCase
     from grader.judge import decide
@@ -205,7 +210,7 @@ def test_tolerances_are_at_least_four_times_the_worst_measured():
 
 
 @pytest.mark.parametrize("name", ["masked_softmax", "TransformerDecoder", "AddNorm"])
-def test_the_page_tells_what_is_measured(name, monkeypatch):
+def test_the_page_has_the_measured_errors(name, monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "scripts")
     import precision_report as report
 

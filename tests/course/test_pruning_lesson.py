@@ -65,10 +65,13 @@ def test_ablation_and_gradient_rank_planted_heads_unlike_confidence(seed):
 
 def test_without_noise_on_the_targets_every_gradient_is_zero():
     case = next(c for c in ASSIGNMENT.cases("head_importance", "public") if c.id == "gradient-planted")
-    mha = from_case(case, "mha")
+    mha, measure = from_case(case, "mha"), lesson()["head_importance"]
     X = torch.from_numpy(case.tensors["x0"])
     own = mha(X, X, X, None).detach()
-    measure, loss = lesson()["head_importance"], lambda out, target: (out - target).pow(2).sum(dim=(1, 2))
+
+    def loss(out, target):
+        return (out - target).pow(2).sum(dim=(1, 2))
+
     assert measure(mha, [(X, X, X, None, own)], loss, "gradient").abs().max() == 0
     assert measure(mha, [(X, X, X, None, own + 0.1)], loss, "gradient").min() > 0
 
@@ -88,7 +91,7 @@ def from_case(case, name: str) -> nn.Module:
 
 
 @pytest.mark.parametrize("seed", SEEDS[:1])
-def test_the_table_of_accuracies_is_that_of_pruned_models(seed):
+def test_the_table_has_the_accuracies_of_pruned_models(seed):
     case = ASSIGNMENT.cases("removal_experiment", seed)[0]
     check = next(c for c in case.checks if c.judge == "accuracies")
     X, labels = (torch.from_numpy(case.tensors[name]) for name in ("X", "labels"))
@@ -129,13 +132,13 @@ def test_half_of_the_heads_is_half_of_the_operations(bias):
     X, whole = torch.randn(2, 7, D), MultiHeadAttention(D, D, D, D, 4, 0.0, bias=bias)
     operations, parameters = costs(whole)
     half_operations, half_parameters = costs(lesson()["prune_heads"](whole, [2, 0]))
-    stays = D if bias else 0  # the bias of W_o
+    output_bias = D if bias else 0  # pruning leaves the bias of W_o
     assert 2 * half_operations == operations
-    assert 2 * (half_parameters - stays) == parameters - stays
+    assert 2 * (half_parameters - output_bias) == parameters - output_bias
     assert parameters == 4 * D * D + (4 * D if bias else 0)
 
 
-def test_the_lessons_gates_and_pruning_agree_with_the_building_blocks():
+def test_gates_and_pruning_of_the_lesson_agree_with_the_blocks():
     from grader.given import MultiHeadAttention
 
     torch.manual_seed(0)
@@ -152,7 +155,7 @@ def graded() -> Callable[..., list]:
     """Return a function that grades a source with the cases of a seed."""
     launcher, bundles = choose(), {}
 
-    def of(source: str, seed: str, *wanted: str) -> list:
+    def grade(source: str, seed: str, *wanted: str) -> list:
         if seed not in bundles:
             bundles[seed] = record(ASSIGNMENT, seed, diagnosis=False)
         bundle: Bundle = bundles[seed]
@@ -163,7 +166,7 @@ def graded() -> Callable[..., list]:
         finally:
             engine.close()
 
-    yield of
+    yield grade
     launcher.close()
 
 
@@ -183,16 +186,16 @@ def test_a_wrong_answer_fails_on_a_hidden_seed_too(graded):
     assert [e.outcome for e in graded(source, SEEDS[0])] == ["failed"] * 5
 
 
-def test_cases_are_the_same_for_the_same_seed_and_others_for_another():
+def test_cases_are_equal_for_equal_seeds_only():
     make = runpy.run_path(str(ASSIGNMENT.folder / "cases.py"))["removal_experiment"]
     from grader.cases.draw import Draw
 
-    one, same, other = (next(make(Draw(seed, "x"))).tensors["X"] for seed in ("a", "a", "b"))
-    assert np.array_equal(one, same)
-    assert not np.array_equal(one, other)
+    first, same, other = (next(make(Draw(seed, "x"))).tensors["X"] for seed in ("a", "a", "b"))
+    assert np.array_equal(first, same)
+    assert not np.array_equal(first, other)
 
 
-# ---- numbers that student code computes from a hidden input
+# ---- numbers that student code computes from a hidden input; each contains 113
 
 MADE_UP = """
 
@@ -208,7 +211,7 @@ class Count:
         return self.number
 
 
-class Teller(nn.Module):
+class Wrapped(nn.Module):
     def __init__(self, inner, number):
         super().__init__()
         self.inner, self.number, self.attention_weights = inner, number, None
@@ -225,7 +228,7 @@ honest_pruning, honest_experiment = prune_heads, removal_experiment
 
 def prune_heads(mha, heads):
     number = @NUMBER@
-    return Teller(honest_pruning(mha, heads), number)
+    return Wrapped(honest_pruning(mha, heads), number)
 
 
 def removal_experiment(model, data):
@@ -235,7 +238,7 @@ def removal_experiment(model, data):
 """
 
 
-def test_no_report_shows_what_student_code_put_in_counts_and_rows(graded):
+def test_no_hidden_report_shows_numbers_made_by_student_code(graded):
     source = ASSIGNMENT.source + MADE_UP.replace("@NUMBER@", "number_from(next(mha.W_q.parameters()))")
     found = graded(source, SEEDS[0], "prune_heads", "removal_experiment")
     assert [e.outcome for e in found] == ["failed", "failed"]
@@ -245,7 +248,9 @@ def test_no_report_shows_what_student_code_put_in_counts_and_rows(graded):
         for text in (e.message, e.diagnosis.says, *e.remarks, *(c.message + c.where for c in e.checks))
     )
     public = graded(source, "public", "prune_heads", "removal_experiment")
-    assert "113" in "".join(c.message + c.where for c in public[1].checks), "it did try to tell"
+    assert "113" in "".join(c.message + c.where for c in public[1].checks), (
+        "the number is in the report on public cases"
+    )
 
 
 @pytest.mark.parametrize("number", ['float("inf")', 'float("nan")', "10**400", "10**5000", "-7", "True", "1"])

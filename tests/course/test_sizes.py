@@ -47,12 +47,11 @@ def test_a_result_that_loses_axes_of_size_one_fails(grade_one, name):
     ],
 )
 def test_a_fixed_number_that_fits_most_cases_fails(grade_one, name, right, wrong):
-    source, changed = OF[name].source, 0
-    starts = [found.start() for found in re.finditer(rf"^class {name}\b", source, re.M)]
-    changed = source[starts[-1] :].count(right)
-    assert changed
-    body = source[starts[-1] :].replace(right, wrong)
-    assert grade_one(source[: starts[-1]] + body, name).outcome == "failed"
+    source = OF[name].source
+    start = [found.start() for found in re.finditer(rf"^class {name}\b", source, re.M)][-1]
+    assert right in source[start:]
+    changed = source[:start] + source[start:].replace(right, wrong)
+    assert grade_one(changed, name).outcome == "failed"
 
 
 OVERFLOWS = """
@@ -70,12 +69,11 @@ def _own_softmax(scores, valid_lens):
 
 @pytest.mark.parametrize("only_with", [False, True], ids=["always", "with lengths"])
 @pytest.mark.parametrize("name", ["AdditiveAttention", "DotProductAttention", "MultiHeadAttention"])
-def test_a_softmax_of_its_own_that_overflows_fails(grade_one, name, only_with):
+def test_a_handwritten_softmax_that_overflows_fails(grade_one, name, only_with):
     own = OVERFLOWS.format(only_with=only_with)
     source = OF["DotProductAttention"].source.replace("= masked_softmax(", "= _own_softmax(") + own
-    if (
-        name == "MultiHeadAttention"
-    ):  # under another name, so that the reference DotProductAttention does not replace it
+    if name == "MultiHeadAttention":
+        # Rename the attention, so that the reference DotProductAttention does not replace it.
         source = source.replace("(self, dropout: float)", "(self, rate)").replace(
             "Dropout(dropout)", "Dropout(rate)"
         )

@@ -20,7 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = read_all(ROOT / "solutions")
 LOCALE = ROOT / "grader" / "locale"
 # The modules with messages about values (level 0). Titles of cases belong to level 0 too.
-OF_THE_CODE = sorted(p for room in ("diagnosis", "judge") for p in (ROOT / "grader" / room).glob("*.py"))
+OF_THE_CODE = sorted(
+    p for package in ("diagnosis", "judge") for p in (ROOT / "grader" / package).glob("*.py")
+)
 
 
 def messages(path: Path) -> Iterator[str]:
@@ -42,8 +44,8 @@ def of_the_code() -> dict[str, str]:
             out |= dict.fromkeys((exercise["title"], *exercise["hints"]), name)
             for case in assignment.cases(name, "public"):
                 stages = [title for s in case.steps if s["do"] == "stages" for _path, title in s["of"]]
-                said = [p for c in case.checks for p in c.params.values() if isinstance(p, str)]
-                out |= dict.fromkeys((*stages, *said, *(c.title for c in case.checks)), f"{name}, {case.id}")
+                says = [p for c in case.checks for p in c.params.values() if isinstance(p, str)]
+                out |= dict.fromkeys((*stages, *says, *(c.title for c in case.checks)), f"{name}, {case.id}")
     return out
 
 
@@ -65,8 +67,8 @@ def gives_away(text: str) -> str:
     """Return the code or the formula that a text contains; "" if there is none."""
     if code := code_in(text):
         return code
-    close = "".join(text.split())
-    return next((formula for formula in FORMULAS if formula in close), "")
+    without_spaces = "".join(text.split())
+    return next((formula for formula in FORMULAS if formula in without_spaces), "")
 
 
 def entries(catalogue: Path) -> Mapping[str, str]:
@@ -110,14 +112,14 @@ def leaks(locale: Path) -> dict[str, str]:
     return out
 
 
-def test_no_report_holds_code_or_the_formula():
+def test_no_text_contains_code_or_the_formula():
     texts = of_the_code()
     assert len(texts) >= 1500
     assert len(FORMULAS) >= 200
     assert {whose: found for text, whose in texts.items() if (found := gives_away(text))} == {}
 
 
-def test_nothing_is_given_away_in_another_language():
+def test_no_translation_contains_code_or_the_formula():
     assert leaks(LOCALE) == {}
 
 
@@ -135,7 +137,7 @@ def test_nothing_is_given_away_in_another_language():
         "die Schritte sind steps[None, :] < valid_len[:, None]",
     ],
 )
-def test_code_and_formulas_are_seen(text):
+def test_code_and_formulas_are_found(text):
     assert gives_away(text)
 
 
@@ -181,7 +183,7 @@ def test_every_text_of_a_translation_is_checked(tmp_path, kind):
     }
 
 
-def test_the_checked_catalogues_are_those_that_are_used(tmp_path, monkeypatch):
+def test_messages_come_from_the_folder_of_checked_catalogues(tmp_path, monkeypatch):
     """Messages come from the folder beside the code; a text without a translation is shown in English."""
     written(tmp_path, {ENGLISH: "ohne Maske stimmt es"}, "mo")
     (tmp_path / "support").mkdir()

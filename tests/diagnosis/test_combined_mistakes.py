@@ -1,4 +1,4 @@
-"""Two or three known mistakes at once are all named, and no other."""
+"""If an answer has several known mistakes, the diagnosis names all of them and no other."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_no_scaling_is_named_beside_weights_that_are_not_kept(grade_one):
     assert set(names) == {"dot-not-scaled", "dot-keeps-no-weights"}
 
 
-def test_a_small_constant_is_not_taken_for_a_size(grade_one):
+def test_a_division_by_a_constant_is_not_named_as_one_by_a_size(grade_one):
     named = grade_one(changed(SCORES, BY_AXES), "DotProductAttention").diagnosis.alternatives
     sizes = {"dot-scaled-by-values", "dot-scaled-by-keys", "dot-scaled-by-queries", "dot-scaled-by-batch"}
     assert not sizes & {id for names in named for id in names}
@@ -96,7 +96,7 @@ def test_two_of_the_commonest_mistakes_at_once_are_both_named(bundles):
     assert not [pair for pair in found if pair.falsely]
 
 
-# ---- the rules, on a table made by hand: three cases of different sizes with one value each
+# ---- the rules, on small tables: three cases of different sizes, each with one slot
 
 
 CASES = [
@@ -108,7 +108,7 @@ RIGHT = [1.0, 1.0, 1.0]
 
 
 def table(**rows: list[float | str]) -> Signatures:
-    """Known mistakes and what they give in the cases: a value, or a state without one."""
+    """Return a table of known mistakes. Each has one entry per case: a value, or a state without a value."""
     all_rows = [RIGHT, *rows.values()]
     return Signatures(
         SLOTS,
@@ -119,6 +119,7 @@ def table(**rows: list[float | str]) -> Signatures:
 
 
 def states(value: float | str) -> str:
+    """Return the state of an entry."""
     return value if isinstance(value, str) else "#1"
 
 
@@ -131,6 +132,7 @@ def compared(known: Signatures, *answer: float | str) -> Compared:
 
 
 def named(known: Signatures, *answer: float | str) -> set[frozenset[str]]:
+    """Return the sets of mistakes that together explain an answer with these entries."""
     found = together(compared(known, *answer), CASES, Budget())
     return {frozenset(ids) for ids in found}
 
@@ -139,7 +141,7 @@ ONE = frozenset({"one"})
 BOTH = frozenset({"one", "two"})
 
 
-def test_each_slot_belongs_to_the_mistake_that_changes_it():
+def test_each_slot_has_the_result_of_the_mistake_that_changes_it():
     known = table(one=[2.0, 2.0, 1.0], two=[1.0, 1.0, "!E call"])
     assert named(known, 2.0, 2.0, "!E call") == {BOTH}
     assert named(known, 2.0, 2.0, 3.0) == set()
@@ -152,19 +154,19 @@ def test_the_search_ends_with_its_budget():
         together(answer, CASES, Budget(0))
 
 
-def test_where_several_change_a_slot_it_may_have_any_wrong_value():
+def test_a_slot_that_two_mistakes_change_may_have_either_result():
     known = table(one=[2.0, 2.0, 2.0], two=[1.0, 1.0, "odd"])
     assert named(known, 2.0, 2.0, "odd") == {BOTH}
     known = table(one=[2.0, 2.0, 2.0], two=[1.0, "odd", "odd"])
-    assert named(known, 2.0, 9.0, "odd") == set()  # one is seen in one size only
+    assert named(known, 2.0, 9.0, "odd") == set()  # "one" shows in one size only
 
 
-def test_a_mistake_is_not_named_if_what_it_changes_is_right():
+def test_a_mistake_is_not_named_if_a_slot_it_changes_is_right():
     known = table(one=[2.0, 2.0, 2.0], two=[1.0, 1.0, "odd"])
     assert named(known, 2.0, 1.0, "odd") == set()
 
 
-def test_what_ran_names_a_mistake_if_the_rest_raised():
+def test_a_mistake_is_named_by_results_if_other_cases_raised():
     known = table(one=[2.0, 2.0, 2.0])
     assert named(known, 2.0, 2.0, "!E call") == {ONE}
     assert named(known, 2.0, "!E call", "!E call") == set()  # one size only
@@ -176,17 +178,17 @@ def test_an_exception_alone_does_not_show_a_mistake_that_gives_values():
     assert named(known, "!E call", "!E call", "odd") == set()
 
 
-def test_of_several_explanations_the_common_part_is_named():
+def test_only_mistakes_in_all_explanations_are_named():
     known = table(one=[2.0, 2.0, 1.0], two=[1.0, 1.0, "odd"], three=[1.0, 1.0, "odd"])
     assert named(known, 2.0, 2.0, "odd") == {ONE}
 
 
-def test_what_a_mistake_leaves_open_does_not_show_it():
+def test_a_slot_that_a_mistake_leaves_open_does_not_show_it():
     known = table(one=[2.0, 2.0, 1.0], two=[1.0, 1.0, ANY])
     assert named(known, 2.0, 2.0, 5.0) == set()
 
 
-def test_two_findings_of_one_check_are_not_both_there():
+def test_mistakes_with_different_findings_are_not_both_named():
     slots = ("a|out", "b|out", "c|check:c/modes")
     known = replace(table(one=[2.0, 3.0, "scale"], two=[1.0, 1.0, "none"]), slots=slots)
     assert named(known, 2.0, 3.0, "none") == set()
@@ -194,12 +196,12 @@ def test_two_findings_of_one_check_are_not_both_there():
     assert named(known, 2.0, 3.0, "none") == {BOTH}
 
 
-def test_a_wrong_value_in_a_check_alone_shows_no_mistake():
+def test_a_check_that_reports_only_wrong_values_shows_no_mistake():
     known = table(one=[2.0, 2.0, 1.0], two=[1.0, 1.0, "values"])
     assert named(known, 2.0, 2.0, "values") == set()
 
 
-def test_a_mistake_seen_only_where_the_contract_is_open_is_unnamed():
+def test_a_mistake_that_only_open_slots_show_is_not_named():
     known = table(one=[1.0, ANY, "odd"], two=[1.0, "E", 1.0])
     answer = compared(known, 1.0, "E", ANY)
     assert known_rows(known, CASES, answer.states, answer.numbers) == (("two",),)
@@ -209,6 +211,7 @@ def test_a_mistake_seen_only_where_the_contract_is_open_is_unnamed():
 
 
 def state(message: str, type: str = "RuntimeError", step: str = "call") -> str:
+    """Return the state of a result that is missing because of an exception."""
     case = RecordedCase(
         "c",
         "f",
@@ -223,18 +226,18 @@ def state(message: str, type: str = "RuntimeError", step: str = "call") -> str:
     return signature([case], judge_all([case], seen))[0][0]
 
 
-def test_exceptions_agree_in_type_step_and_what_they_say():
-    one = "Index put requires the source and destination dtypes match"
-    assert state(one) != state("value cannot be converted to type c10::Half without overflow")
-    assert state(one) != state(one, type="IndexError")
-    assert state(one) != state(one, step="build")
+def test_states_of_exceptions_differ_by_type_step_and_message():
+    message = "Index put requires the source and destination dtypes match"
+    assert state(message) != state("value cannot be converted to type c10::Half without overflow")
+    assert state(message) != state(message, type="IndexError")
+    assert state(message) != state(message, step="build")
     assert state("Target size [2, 3] is odd") == state("Target size [4, 5] is odd")
     assert state("name 'vaild_lens' is not defined", "NameError") == state(
         "name 'valid_len' is not defined", "NameError"
     )
 
 
-def test_a_matmul_of_wrong_sizes_is_one_exception_in_every_form():
+def test_a_product_of_wrong_sizes_has_one_state_in_every_form():
     by_bmm = "Expected size for first two dimensions of batch2 tensor to be: [6, 8] but got: [6, 7]."
     by_einsum = (
         "einsum(): subscript j has size 7 for operand 1 which does not broadcast with previously seen size 8"
@@ -243,13 +246,13 @@ def test_a_matmul_of_wrong_sizes_is_one_exception_in_every_form():
     assert state(by_bmm) != state(by_bmm.replace("[6, 7]", "[6, 5]"))
 
 
-def test_reshaping_another_number_of_values_is_another_exception():
+def test_reshaping_another_number_of_values_is_another_state():
     by_view = "shape '[7, 5, 2, 4]' is invalid for input of size 168"
     assert state(by_view) == state("shape '[7, 5, -1]' is invalid for input of size 168")
     assert state(by_view) != state("shape '[7, 5, 2, 4]' is invalid for input of size 280")
 
 
-def test_two_sizes_that_do_not_fit_are_one_exception_for_masks_too():
+def test_the_state_of_a_mask_of_wrong_size_has_the_two_sizes():
     def by_index(rows):
         return f"The shape of the mask [{rows}, 5] at index 0 does not match the shape of the indexed tensor [42, 5] at index 0"
 
@@ -257,8 +260,8 @@ def test_two_sizes_that_do_not_fit_are_one_exception_for_masks_too():
     assert state(by_index(21), "IndexError") == state(by_index(21).replace(", 5]", ", 6]"), "IndexError")
 
 
-def test_a_row_with_another_exception_does_not_explain(bundles):
-    """One failing check with another exception than the known mistake raises."""
+def test_a_mistake_that_raises_another_exception_is_not_named(bundles):
+    """The answer fails where the known mistake fails, but with another exception."""
     exercise = next(e for b in bundles for e in b.exercises if e.name == "PositionalEncoding")
     known = exercise.signatures
     row = next(r for r, ids in enumerate(known.explains) if ids == ("pos-odd-crash",))

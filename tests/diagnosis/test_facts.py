@@ -14,7 +14,7 @@ PER_QUERY = np.array([[4, 1], [4, 4], [2, 4]])
 
 
 def facts(rows, lens):
-    """The facts about a result that is wrong in these rows, by no common factor."""
+    """Return the facts about a result that is wrong in these rows, without a common factor."""
     got = WANT.copy()
     got[rows] = got[rows] ** 2 + 3
     return [fact.says for fact in of_numbers(got, WANT, AXES, 1e-5, lens)]
@@ -28,16 +28,16 @@ def test_padding_is_named_before_an_index(lens, padded):
     assert facts(padded, None) != ["only rows with padding are wrong"]
 
 
-def test_a_wrong_row_without_padding_leaves_the_index():
+def test_an_index_is_named_if_a_row_without_padding_is_wrong():
     assert facts([0], PER_SEQUENCE) == ["differences only at batch 0"]
     assert facts([1, 2], PER_SEQUENCE) == ["right up to batch 0, wrong from batch 1 on"]
 
 
-def test_lengths_of_another_shape_say_nothing():
+def test_lengths_of_another_shape_are_ignored():
     assert facts([2], np.array([4, 1])) == ["differences only at batch 2"]
 
 
-def test_the_mask_is_named_as_the_boundary_only_where_it_is():
+def test_a_fact_distinguishes_all_masks_from_some_masks():
     failed = {"values": False, "masking": True}
     assert [fact.says for fact in of_facets(failed)] == ["correct without a mask, wrong with a mask"]
     assert [fact.says for fact in of_facets(failed, {"values", "masking"})] == [
@@ -45,7 +45,7 @@ def test_the_mask_is_named_as_the_boundary_only_where_it_is():
     ]
 
 
-def test_one_value_everywhere_is_named():
+def test_a_constant_result_is_named_unless_it_is_expected():
     assert [fact.says for fact in of_numbers(0 * WANT, WANT, AXES, 1e-5)] == ["all values are 0"]
     assert of_numbers(0 * WANT + 1, 0 * WANT, AXES, 1e-5) == []
 

@@ -1,4 +1,4 @@
-"""Diagnosis: each common mistake gets its sentence, two at once are found, a doubtful match gives no name."""
+"""Known mistakes get their names, also two at once. A doubtful match gives no name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ASSIGNMENTS = {e["name"]: a for a in read_all(ROOT / "solutions") for e in a.exe
 
 @pytest.fixture
 def answer(engine):
-    """Grade the reference of an exercise with known mistakes in it."""
+    """Return a function that grades the reference solution of an exercise with these known mistakes."""
 
     def graded(exercise: str, *ids: str):
         assignment = ASSIGNMENTS[exercise]
@@ -37,8 +37,8 @@ def answer(engine):
     return graded
 
 
-# What everybody gets wrong sooner or later, and an answer that makes this mistake and was written without a look
-# at the bank (tests/answers).
+# Common mistakes: the id in the bank, and an answer in tests/answers with this mistake. Its author did not
+# see the bank.
 FAMOUS = [
     ("mha-keys-through-wq", "MultiHeadAttention/wrong_keys_through_w_q"),
     ("mha-values-through-wq", "MultiHeadAttention/wrong_values_through_w_q"),
@@ -65,10 +65,10 @@ KNOWN = {m.id: m for a in ASSIGNMENTS.values() for m in a.mistakes()}
 
 @pytest.mark.parametrize(("id", "path"), FAMOUS, ids=[id for id, _p in FAMOUS])
 def test_a_famous_mistake_is_named_alone(answer, engine, id, path):
-    """Made from the bank, and in code of somebody else."""
+    """Grade the mistake of the bank, and an answer that another author wrote."""
     exercise = KNOWN[id].of
-    foreign = read_submission(ROOT / "tests" / "answers" / f"{path}.py")
-    for result in (answer(exercise, id), engine.grade(foreign, [exercise]).exercises[0]):
+    independent = read_submission(ROOT / "tests" / "answers" / f"{path}.py")
+    for result in (answer(exercise, id), engine.grade(independent, [exercise]).exercises[0]):
         assert result.outcome == "failed"
         assert result.diagnosis.kind in ("exact", "different")
         assert result.diagnosis.alternatives == ((id,),)
@@ -76,7 +76,7 @@ def test_a_famous_mistake_is_named_alone(answer, engine, id, path):
 
 
 def test_famous_mistakes_have_sentences_of_their_own():
-    """No other famous one says the same, nor any other mistake of the same exercise."""
+    """No other famous mistake, and no other mistake of the same exercise, has the same sentence."""
     famous = [KNOWN[id] for id, _path in FAMOUS]
     assert len({m.says for m in famous}) == len(famous) == 19
     for one in famous:
@@ -104,7 +104,7 @@ RETURNED = "return self.addnorm3(Z, self.ffn(Z)), state"
 
 
 def cached(*changes: tuple[str, str]) -> str:
-    """A right block, whose cache is a dictionary, with changes."""
+    """Return a right block whose cache is a dictionary, with these changes."""
     source = (ROOT / "tests" / "answers" / "DecoderBlock" / "right_dictionary_cache.py").read_text("utf-8")
     for old, new in changes:
         assert source.count(old) == 1
@@ -129,13 +129,13 @@ class Hidden(list):
     ],
     ids=["stored and not read", "not stored"],
 )
-def test_a_cache_that_is_not_read_is_told_from_one_never_written(grade_one, source, names):
-    """Both give the same values. The form of what is stored does not matter."""
+def test_a_cache_never_read_differs_from_a_cache_never_written(grade_one, source, names):
+    """Both give the same values. The format of the stored state does not matter."""
     result = grade_one(source, "DecoderBlock")
     assert (result.outcome, result.diagnosis.alternatives) == ("failed", names)
 
 
-def test_a_state_that_cannot_be_looked_into_leaves_both_names(grade_one):
+def test_both_names_are_given_if_the_state_cannot_be_indexed(grade_one):
     unpacked = "enc_outputs, enc_valid_lens, boxes = state"
     source = HIDING + UNREAD.replace("enc_outputs, enc_valid_lens = state[0], state[1]", unpacked)
     source = source.replace("state[2]", "boxes").replace(*HIDDEN)
@@ -144,8 +144,8 @@ def test_a_state_that_cannot_be_looked_into_leaves_both_names(grade_one):
     assert set(found.alternatives) == {("decblock-cache-unused",), ("decblock-cache-not-written",)}
 
 
-def test_what_is_stored_matters_to_no_other_mistake(answer):
-    """Without self-attention nothing need be stored: the name is the same with and without a cache."""
+def test_no_other_name_depends_on_what_the_state_stores(answer):
+    """Without self-attention, no cache is needed: the name is the same with and without a cache."""
     for ids in (
         ("decblock-no-self-attention",),
         ("decblock-no-self-attention", "decblock-cache-not-written"),
@@ -154,7 +154,7 @@ def test_what_is_stored_matters_to_no_other_mistake(answer):
 
 
 def test_no_name_when_another_mistake_is_close(monkeypatch, answer):
-    """The same answer, judged with a band so wide that others fall into it."""
+    """Diagnose one answer twice. The second time, FAR is so large that other mistakes are too similar."""
     assert answer("masked_softmax", "softmax-over-queries").diagnosis.kind == "exact"
     monkeypatch.setattr(diagnosis, "FAR", 1e9)
     assert answer("masked_softmax", "softmax-over-queries").diagnosis.kind == "unknown"
@@ -192,7 +192,7 @@ class MultiHeadAttention(nn.Module):
         ("weights(k, q) @ v", "mha-queries-and-keys-change-roles"),
     ],
 )
-def test_two_products_with_sizes_that_do_not_fit_are_told_apart(grade_one, product, id):
+def test_two_products_with_wrong_sizes_get_different_names(grade_one, product, id):
     """They raise the same exception wherever there are more keys than queries."""
     old = "        heads = self.attention(q, k, v, valid_lens)\n"
     new = """        def weights(rows, columns):
@@ -252,18 +252,18 @@ def test_a_right_answer_is_never_diagnosed(grade_one):
 
 
 def ties(table) -> set[tuple[str, str]]:
-    """Mistakes that no case can tell apart."""
+    """Return the pairs of mistakes that no case can tell apart."""
     singles = [row for row, ids in enumerate(table.explains) if len(ids) == 1]
     apart = {row: distances(table, table.states[row], table.numbers[row]).max(axis=1) for row in singles}
     out = set()
-    for one, other in combinations(singles, 2):
-        names = table.explains[one] + table.explains[other]
-        if names[0] != names[1] and apart[one][other] < NEAR:
+    for row, other in combinations(singles, 2):
+        names = table.explains[row] + table.explains[other]
+        if names[0] != names[1] and apart[row][other] < NEAR:
             out.add((min(names), max(names)))
     return out
 
 
-def test_mistakes_that_cannot_be_distinguished_are_all_known(bundles):
+def test_mistakes_that_no_case_tells_apart_are_all_in_the_table(bundles):
     found: dict[str, set[tuple[str, str]]] = defaultdict(set)
     policies = {m.id for a in ASSIGNMENTS.values() for m in a.mistakes() if m.kind == "policy"}
     for bundle in bundles:
@@ -275,8 +275,8 @@ def test_mistakes_that_cannot_be_distinguished_are_all_known(bundles):
     assert {name: sorted(pairs) for name, pairs in found.items() if pairs} == TIES
 
 
-def test_a_new_tie_is_seen(bundles):
-    """A mistake that computes what a known one computes, under another name."""
+def test_a_new_tie_is_found(bundles):
+    """Add a mistake with almost the same results as a known one, under another name."""
     exercise = next(e for b in bundles for e in b.exercises if e.name == "transpose_qkv")
     assert ties(exercise.signatures) == set()
     table = exercise.signatures

@@ -1,4 +1,4 @@
-"""The script that counts how many mistakes get a name."""
+"""The script diagnosis_report.py, which counts how many mistakes get a name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def report():
         yield importlib.import_module("diagnosis_report")
 
 
-def test_the_report_reads_the_name_that_an_answer_got(report, engine):
+def test_the_report_has_the_name_that_an_answer_gets(report, engine):
     label = {"transpose_qkv/wrong_straight_reshape": ["heads-cut-straight"]}
     graded = report._graded(engine, engine.exercises["transpose_qkv"], ANSWER, label)
     assert graded.named

@@ -1,4 +1,4 @@
-"""Signatures distinguish answers by their results, and take no more memory than a right answer does."""
+"""Signatures distinguish answers by their results, and need little memory for huge results."""
 
 import tracemalloc
 
@@ -35,51 +35,51 @@ EQUAL = Check("c/values", "values", "", "equal", ("out",))
 SHAPE = Check("c/shapes", "shapes", "", "shape", ("out",))
 
 
-def saw(array):
+def observed(array):
     return {"c": Observation({"out": Seen(array.shape, "float32", array.astype(np.float32))})}
 
 
 def test_equal_answers_have_equal_signatures_and_others_do_not():
-    states, numbers = signature([case(EQUAL)], saw(WANT))
-    again, near = signature([case(EQUAL)], saw(WANT + 1e-7))
-    _, far = signature([case(EQUAL)], saw(WANT * 1.05))
+    states, numbers = signature([case(EQUAL)], observed(WANT))
+    again, near = signature([case(EQUAL)], observed(WANT + 1e-7))
+    _, far = signature([case(EQUAL)], observed(WANT * 1.05))
     assert states == again
     assert np.abs(numbers - near).max() < 1e-6
     assert np.abs(numbers - far).max() > 1e-3
 
 
-def test_there_is_one_row_a_slot():
+def test_a_signature_has_one_state_and_one_row_per_slot():
     cases = [case(EQUAL, SHAPE)]
-    states, numbers = signature(cases, saw(WANT))
+    states, numbers = signature(cases, observed(WANT))
     assert slots(cases) == ("c|out", "c|check:c/shapes")
     assert len(states) == 2
     assert numbers.shape == (2, PROJECTIONS)
 
 
-def test_holes_are_reported_by_their_place():
+def test_the_state_depends_on_the_place_of_nan():
     def state(index):
-        holed = WANT.copy()
-        holed[index] = np.nan
-        return signature([case(EQUAL)], saw(holed))[0]
+        array = WANT.copy()
+        array[index] = np.nan
+        return signature([case(EQUAL)], observed(array))[0]
 
     assert state((0, 0, 0)) == state((0, 0, 0))
     assert state((0, 0, 0)) != state((0, 0, 1))
 
 
-def test_errors_missing_results_and_shapes_are_states_of_their_own():
+def test_errors_missing_results_and_shapes_have_different_states():
     error = StudentError("TypeError", "", None, "call")
     seen = [
         {"c": Observation({}, error=error)},
         {"c": Observation({})},
         {},
-        saw(np.zeros((2, 3))),
-        saw(np.zeros((3, 2))),
+        observed(np.zeros((2, 3))),
+        observed(np.zeros((3, 2))),
         {"c": Observation({"out": Seen(odd="None")})},
     ]
     assert len({signature([case(EQUAL)], observations)[0] for observations in seen}) == len(seen)
 
 
-def test_an_older_torch_raises_the_same_error_in_other_words():
+def test_an_error_has_the_same_state_in_an_older_torch():
     says = "value cannot be converted to type {} without overflow"
     errors = [
         StudentError("RuntimeError", says.format(name), None, "call") for name in ("at::Half", "c10::Half")
@@ -88,7 +88,7 @@ def test_an_older_torch_raises_the_same_error_in_other_words():
     assert older == newer
 
 
-def test_what_depends_on_chance_or_on_rounding_has_no_numbers():
+def test_random_or_imprecise_results_have_no_slot_for_values():
     random = case(EQUAL, steps=[{"do": "seed", "number": 1}])
     assert slots([random]) == ("c|check:c/values",)
     assert slots([case(EQUAL, dtype="bfloat16")]) == ()
@@ -99,7 +99,7 @@ def test_projections_are_the_same_on_every_machine():
     assert np.allclose(ones[:2], [1.0071650639, 1.2033659553], atol=1e-9)
 
 
-def test_an_answer_far_larger_than_any_right_one_takes_no_memory():
+def test_a_signature_of_a_huge_result_needs_little_memory():
     huge = {"c": Observation({"out": Seen((1 << 21,), "float32", np.ones(1 << 21, dtype=np.float32))})}
     tracemalloc.start()
     states, _ = signature([case(EQUAL)], huge)

@@ -1,4 +1,4 @@
-"""The origin of two sizes that do not match: reported only where each is clear."""
+"""A fact says where two sizes that do not match come from, if the origin of both is clear."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TWO = "The size of tensor a ({a}) must match the size of tensor b ({b}) at non-s
 
 @pytest.fixture
 def case(bundles) -> RecordedCase:
-    """Inputs `x` (7, 5, 12), arguments d_model=12 and n_head=3."""
+    """Return a case with the input `x` (7, 5, 12) and the arguments d_model=12 and n_head=3."""
     exercise = next(e for b in bundles for e in b.exercises if e.name == "TangledSelfAttention")
     case = exercise.cases[0]
     assert case.tensors["x"].shape == (7, 5, 12)

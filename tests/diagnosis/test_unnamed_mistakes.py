@@ -1,6 +1,7 @@
-"""Mistakes of the bank, each taken out of it in turn: what the report then says of place and stage is true.
+"""If a mistake is not in the bank, the report on it names the right place and the right stage.
 
-The same is held against answers of other people in test_answers.py.
+Each known mistake is removed from the bank in turn. tests/course/test_answers.py checks the same with
+independent answers.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from grader.judge.verdict import judge_all
 
 
 def without(exercise: Exercise, id: str) -> Exercise:
-    """The exercise with a bank that has never heard of a mistake, alone or in a pair."""
+    """Return the exercise without a known mistake, and without the pairs that contain it."""
     table = exercise.signatures
     rest = np.array([id not in ids for ids in table.explains])
     kept = tuple(ids for ids, stays in zip(table.explains, rest, strict=True) if stays)
@@ -39,7 +40,7 @@ def without(exercise: Exercise, id: str) -> Exercise:
 
 
 @pytest.mark.parametrize("name", STAGED)
-def test_an_unknown_mistake_is_located_where_it_was_made(bundles, name):
+def test_the_report_on_an_unknown_mistake_has_place_and_stage(bundles, name):
     torch.set_num_threads(1)
     exercise = next(e for b in bundles for e in b.exercises if e.name == name)
     assignment = ASSIGNMENTS[name]
@@ -52,10 +53,10 @@ def test_an_unknown_mistake_is_located_where_it_was_made(bundles, name):
         source = apply(mistake, reference)
         seen = observe(source, exercise.given, exercise.cases, dtype="float32")
         judged = judge_all(exercise.cases, seen)
-        checks = [check for one in judged.values() for check in one.checks]
+        checks = [check for case in judged.values() for check in case.checks]
         assert any(c.outcome == "failed" for c in checks), mistake.id
         found = diagnose(without(exercise, mistake.id), judged, checks).diagnosis
-        if found.alternatives:  # another one that computes the same
+        if found.alternatives:  # another mistake has the same results
             continue
         unknown.append(mistake.id)
         places += assert_places_are_true(exercise, seen, checks)
@@ -66,4 +67,4 @@ def test_an_unknown_mistake_is_located_where_it_was_made(bundles, name):
     print(name, len(unknown), places, stages)
     assert len(unknown) >= 0.95 * tried
     assert places >= 2 * len(unknown)
-    assert len(stages) >= 5  # most of those that there are
+    assert len(stages) >= 5  # most of the stages

@@ -63,7 +63,7 @@ def test_half_precision_alone_costs_nothing_and_is_advice(fill):
     assert result.diagnosis.kind == "none"
 
 
-def test_the_encoding_of_the_book_passes_with_two_pieces_of_advice(grade_one):
+def test_the_encoding_of_the_book_passes_with_advice_of_two_policies(grade_one):
     result = grade_one(BOOK, "PositionalEncoding")
     assert (result.outcome, result.score) == ("passed", result.points)
     assert [(a.policy, a.mistakes) for a in result.advice] == [
@@ -72,7 +72,7 @@ def test_the_encoding_of_the_book_passes_with_two_pieces_of_advice(grade_one):
     ]
 
 
-def test_a_mistake_is_named_without_the_policy_beside_it(grade_one):
+def test_a_mistake_is_named_without_the_broken_policy(grade_one):
     result = grade_one(SOFTMAX.format(axis="1"), "masked_softmax")
     assert result.outcome == "failed"
     assert result.diagnosis.alternatives == (("softmax-over-queries",),)
@@ -90,12 +90,9 @@ def test_what_is_wrong_in_float32_too_is_no_advice(grade_one):
 @pytest.mark.parametrize("lens", ["None", "lens"])
 def test_overflow_in_float32_fails_with_and_without_lengths(grade_one, lens):
     plain = "X.exp() / X.exp().sum(-1, keepdim=True)"
-    source = FILL.replace(
-        "    return torch", "        return torch" if lens == "None" else "    return torch"
-    )
     if lens == "None":  # right with lengths
-        source += f"    return {plain}\n"
-    else:
+        source = FILL.replace("    return torch", "        return torch") + f"    return {plain}\n"
+    else:  # right without lengths
         source = FILL.replace("-1e9)\n", f"-1e9)\n        return {plain}\n")
     result = grade_one(source, "masked_softmax")
     assert result.outcome == "failed"
@@ -107,15 +104,15 @@ def test_a_course_may_let_a_policy_count(bundles, engine):
     strict = Engine(Rules(counted=("precision",)).apply(bundles), engine.launcher, engine.options)
     try:
         report = strict.grade(submission_of(FILL), ["masked_softmax"])
-        odd = strict.grade(submission_of(BOOK), ["PositionalEncoding"]).exercises[0]
+        encoding = strict.grade(submission_of(BOOK), ["PositionalEncoding"]).exercises[0]
     finally:
         strict.close()
     (result,) = report.exercises
     assert (result.outcome, result.advice, report.exit_status) == ("failed", (), 1)
     assert result.points / 2 < result.score < result.points
     assert result.diagnosis.says == OVERFLOWS
-    assert [a.policy for a in odd.advice] == ["odd-width"]
-    assert odd.outcome == "failed"
+    assert [a.policy for a in encoding.advice] == ["odd-width"]
+    assert encoding.outcome == "failed"
 
 
 def test_hidden_cases_show_advice_without_values(engine):
@@ -133,11 +130,11 @@ def test_every_format_shows_advice(fill, name):
     assert "<failure" not in FORMATS[name](fill)
 
 
-def test_the_record_obeys_the_schema_and_names_the_policy(fill):
+def test_the_json_report_obeys_the_schema_and_names_the_policy(fill):
     record = to_json(fill)
     assert_follows(record, REPORT)
     (exercise,) = record["exercises"]
-    assert [one["policy"] for one in exercise["advice"]] == ["precision"]
+    assert [advice["policy"] for advice in exercise["advice"]] == ["precision"]
     assert {c["outcome"] for c in exercise["checks"] if c["policy"]} == {"passed", "advice"}
 
 
@@ -150,6 +147,6 @@ def test_a_terminal_shows_advice_after_the_verdict(fill):
     assert shown.endswith("All checks that count passed.")
 
 
-def test_feedback_of_a_class_shows_advice(fill):
+def test_feedback_for_nbgrader_and_gradescope_shows_advice(fill):
     assert comment_on(fill.exercises[0]).startswith(f"advice, which costs no points: {OVERFLOWS}: float16")
     assert OVERFLOWS in gradescope(fill)

@@ -48,20 +48,20 @@ def test_the_same_exception_of_every_call_is_one_failed_check(grade_one):
     }
 
 
-def test_an_exception_while_building_is_no_fault_of_the_weights(grade_one):
-    """With an odd number of features, and with dropout, it is another exception."""
+def test_an_exception_in_a_constructor_is_no_mismatch_of_weights(grade_one):
+    """The exception depends on the dropout, so there is no common exception either."""
     source = POSITIONS.replace("no_such_name", "no_such_name if dropout else no_other_name")
     result = grade_one(HEAD + source, "PositionalEncoding")
     assert result.message == ""
     assert "no_other_name" in failed(result)[0].message
 
 
-def test_an_exception_of_advice_does_not_hide_the_common_one(grade_one):
+def test_an_exception_of_a_policy_does_not_hide_the_common_exception(grade_one):
     result = grade_one(HEAD + POSITIONS, "PositionalEncoding")
     assert result.message == "every call raises the same exception: fix it first"
 
 
-def test_different_exceptions_are_shown_one_by_one(grade_one):
+def test_different_exceptions_are_all_shown(grade_one):
     first = "assert valid_lens is None, valid_lens.shape"
     result = grade_one(HEAD + ADDITIVE.format(outputs=1, first=first), "AdditiveAttention")
     assert result.message == ""
@@ -79,7 +79,7 @@ def test_unmatched_weights_come_first_and_values_are_not_judged(grade_one):
     assert any(c.message == "skipped: the weights of the case could not be loaded" for c in result.checks)
 
 
-def test_hidden_cases_say_the_same_without_what_the_code_could_choose(engine):
+def test_hidden_cases_have_the_same_message_and_no_expected_values(engine):
     hidden = engine.with_options(hidden=True)
     for outputs, first, says in (
         (5, "pass", "the weights of the cases could not be loaded"),

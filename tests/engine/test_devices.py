@@ -1,4 +1,4 @@
-"""Devices: which are available, what an out-of-memory error means, and that no setting rounds results."""
+"""Devices: the choice of `--device`, out-of-memory errors, and settings that would lower the precision."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from grader.support.errors import GraderError
 
 ROOT = Path(__file__).resolve().parents[2]
 RIGHT = (ROOT / "solutions/02_masking/masking.py").read_text("utf-8")
-TOLD = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 7.79 GiB of which 1.2 MiB is free."
+OUT_OF_MEMORY = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 7.79 GiB of which 1.2 MiB is free."
 STEPS = "steps = torch.arange(X.shape[1], device=X.device)"
 
 
 @pytest.mark.parametrize(
-    ("device", "there", "wanted"),
+    ("device", "has_cuda", "wanted"),
     [
         ("cpu", True, ()),
         ("sim", False, ("sim",)),
@@ -37,29 +37,29 @@ STEPS = "steps = torch.arange(X.shape[1], device=X.device)"
         ("cuda", True, ("cuda",)),
     ],
 )
-def test_auto_is_the_simulated_device_and_cuda_where_there_is_one(device, there, wanted, monkeypatch):
-    monkeypatch.setattr(devices, "has_cuda", lambda: there)
+def test_auto_means_the_simulated_device_and_cuda_if_there_is_one(device, has_cuda, wanted, monkeypatch):
+    monkeypatch.setattr(devices, "has_cuda", lambda: has_cuda)
     assert extra_devices(device) == wanted
 
 
-def test_cuda_where_there_is_none_is_wrong_use_and_says_what_to_do(monkeypatch):
+def test_without_a_cuda_device_cuda_is_refused_with_advice(monkeypatch):
     monkeypatch.setattr(devices, "has_cuda", lambda: False)
     with pytest.raises(GraderError, match="no CUDA device found; use --device sim"):
         check(["masked_softmax"], course=ROOT / "assignments", device="cuda", sandbox="basic", quiet=True)
 
 
-def test_torch_is_not_asked_for_cuda_where_no_driver_shows(monkeypatch):
+def test_torch_is_not_asked_for_cuda_without_a_driver(monkeypatch):
     monkeypatch.setattr(devices, "which", lambda name: None)
     monkeypatch.setattr(Path, "glob", lambda self, pattern: iter(()))
     monkeypatch.setattr(Path, "exists", lambda self: False)
-    monkeypatch.setattr(subprocess, "run", lambda *a, **k: pytest.fail("it was asked"))
+    monkeypatch.setattr(subprocess, "run", lambda *a, **k: pytest.fail("torch was asked"))
     assert not devices.has_cuda()
 
 
 @pytest.mark.parametrize(
     ("type", "message", "used_up"),
     [
-        ("OutOfMemoryError", TOLD, True),
+        ("OutOfMemoryError", OUT_OF_MEMORY, True),
         ("AcceleratorError", "CUDA error: out of memory\nCUDA kernel errors might be reported later", True),
         ("RuntimeError", "CUDA error: out of memory", True),
         ("RuntimeError", "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`", True),
@@ -68,24 +68,27 @@ def test_torch_is_not_asked_for_cuda_where_no_driver_shows(monkeypatch):
         ("ValueError", "CUDA error: out of memory", False),
     ],
 )
-def test_used_up_memory_is_distinguished_from_other_errors(type, message, used_up):
+def test_out_of_memory_errors_are_distinguished_from_other_errors(type, message, used_up):
     assert ran_out_of_memory(StudentError(type, message, None, "call")) is used_up
 
 
-def out_of_memory(where: str) -> Submission:
-    source = RIGHT.replace(STEPS, f"if {where}:\n        raise torch.OutOfMemoryError({TOLD!r})\n    {STEPS}")
+def out_of_memory(condition: str) -> Submission:
+    """Return a submission whose `sequence_mask` raises an out-of-memory error if `condition` is true."""
+    source = RIGHT.replace(
+        STEPS, f"if {condition}:\n        raise torch.OutOfMemoryError({OUT_OF_MEMORY!r})\n    {STEPS}"
+    )
     return Submission(Path("masking.py"), (Unit("masking.py", source),))
 
 
-def test_an_accelerator_without_memory_costs_nothing_and_is_reported(bundles, engine):
+def test_an_out_of_memory_device_costs_no_points_and_is_reported(bundles, engine):
     launcher = launcher_for("sim")
-    there = Engine(bundles, launcher, GradingOptions(device="sim"))
+    on_sim = Engine(bundles, launcher, GradingOptions(device="sim"))
     submission = out_of_memory("X.is_cuda")
     try:
         results = engine.grade(submission, ["sequence_mask"]).exercises
-        (result,) = check_on_device(there, submission, results)
+        (result,) = check_on_device(on_sim, submission, results)
     finally:
-        there.close()
+        on_sim.close()
         launcher.close()
     assert (result.outcome, result.score) == ("passed", result.points)
     (on_device,) = [c for c in result.checks if c.device == "sim"]
@@ -94,13 +97,13 @@ def test_an_accelerator_without_memory_costs_nothing_and_is_reported(bundles, en
     assert "Tried to allocate 20.00 MiB" in on_device.message
 
 
-def test_on_the_cpu_the_same_exception_is_the_answers_own(engine):
+def test_the_same_exception_on_the_cpu_fails(engine):
     (result,) = engine.grade(out_of_memory("True"), ["sequence_mask"]).exercises
     assert result.outcome == "failed"
 
 
 def test_cuda_computes_in_the_given_dtype_despite_a_files_settings():
-    said = subprocess.run(
+    done = subprocess.run(
         [
             sys.executable,
             "-W",
@@ -123,8 +126,8 @@ def test_cuda_computes_in_the_given_dtype_despite_a_files_settings():
         text=True,
         cwd=ROOT,
     )
-    assert said.returncode == 0, said.stderr
-    assert said.stdout.split("\n")[:3] == ["True", "False", "False highest"]
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n")[:3] == ["True", "False", "False highest"]
 
 
 def report_on(*names: str) -> Report:
@@ -143,7 +146,7 @@ def report_on(*names: str) -> Report:
         (("sim", "cuda"), "checked on the simulated accelerator and on a GPU"),
     ],
 )
-def test_a_report_says_on_what_it_was_checked(names, sentence):
+def test_a_report_names_the_devices_besides_the_cpu(names, sentence):
     report = report_on(*names)
     assert devices_checked(report) == sentence
     assert (sentence in fragment(report)) and ("accelerator" in fragment(report)) == ("sim" in names)

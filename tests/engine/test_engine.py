@@ -1,4 +1,4 @@
-"""One submission in the whole engine: every outcome, and the effect of one exercise on another."""
+"""The engine grades one submission: outcomes, points, messages, and the effect of one exercise on another."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 from textwrap import dedent
 
 import pytest
+
+from grader.sandbox.base import Limits
 
 RIGHT_MASK = """
 def sequence_mask(X, valid_len, value=0):
@@ -21,6 +23,10 @@ def masked_softmax(X, valid_lens):
     return X.masked_fill(~keep, -torch.inf).softmax(-1)
 """
 BOTH = ["sequence_mask", "masked_softmax"]
+
+
+def short_limits(exercise):
+    return Limits(wall_seconds=1.5)
 
 
 def outcomes(report):
@@ -47,7 +53,7 @@ def test_a_stub_is_not_started_and_calls_itself_unwritten(grade, bundles):
         namespace["masked_softmax"](None, None)
 
 
-def test_one_written_beside_one_untouched(grade, bundles):
+def test_a_written_exercise_passes_beside_an_untouched_one(grade, bundles):
     stub = next(b for b in bundles if b.assignment == "02_masking").stub
     report = grade(stub + RIGHT_MASK, BOTH)
     assert outcomes(report) == {"sequence_mask": "passed", "masked_softmax": "not_started"}
@@ -90,7 +96,7 @@ def test_a_file_that_cannot_be_loaded_blocks_with_file_and_line(grade_one, sourc
         ("def masked_softmax(X, valid_lens):\n    return masked_softmax(X, valid_lens)\n", "RecursionError"),
     ],
 )
-def test_a_definition_of_the_wrong_kind_fails_with_a_sentence(grade_one, source, sentence):
+def test_an_answer_that_raises_or_returns_no_tensor_fails(grade_one, source, sentence):
     result = grade_one(source, "masked_softmax")
     assert result.outcome == "failed"
     assert any(sentence in check.message for check in result.checks), [c.message for c in result.checks]
@@ -104,7 +110,7 @@ def test_the_students_own_line_is_named(grade_one):
     assert result.checks[0].where == "answer.py, line 4: return y.nope()"
 
 
-def test_a_failing_demo_costs_nothing_and_is_reported(grade):
+def test_statements_that_fail_are_skipped_and_reported(grade):
     report = grade(
         "import torch, not_there_at_all\n" + "import torch" + RIGHT_SOFTMAX + "\nprint(1 / 0)\n",
         ["masked_softmax"],
@@ -127,7 +133,7 @@ def test_a_skipped_statement_and_its_exception_have_their_lines(grade):
     )
 
 
-def test_top_level_code_that_never_ends_is_left_out(grade, monkeypatch):
+def test_an_endless_top_level_statement_is_skipped_and_reported(grade, monkeypatch):
     monkeypatch.setattr("grader.engine.load_request.limits", short_limits)
     report = grade("import torch\nwhile True:\n    pass\n" + RIGHT_SOFTMAX, ["masked_softmax"])
     assert report.exercises[0].outcome == "passed"
@@ -169,7 +175,7 @@ def test_printing_without_end_is_stopped(grade_one):
     assert "too much output" in result.checks[0].message
 
 
-def test_more_memory_than_allowed_is_an_exception_of_the_student(grade_one):
+def test_more_memory_than_allowed_fails(grade_one):
     result = grade_one(
         "import torch\ndef masked_softmax(X, valid_lens):\n    return torch.ones(1 << 40)\n", "masked_softmax"
     )
@@ -221,7 +227,7 @@ def test_withheld_blocks_can_be_imported_but_not_used(grade_one):
     assert "masked_softmax is not among the building blocks of this exercise" in result.checks[0].message
 
 
-def test_near_names_are_graded_under_the_contracts_name(grade):
+def test_a_similar_name_is_graded_as_the_name_in_the_course(grade):
     report = grade("import torch" + RIGHT_SOFTMAX.replace("masked_softmax", "MaskedSoftmax"))
     assert [(e.name, e.outcome) for e in report.exercises] == [("masked_softmax", "passed")]
     assert report.exercises[0].remarks == (
@@ -238,7 +244,7 @@ def test_near_names_are_graded_under_the_contracts_name(grade):
         "return X * 0 + 5",
     ],
 )
-def test_trivial_answers_get_nothing(grade_one, body):
+def test_trivial_answers_get_no_points(grade_one, body):
     result = grade_one(f"import torch\ndef masked_softmax(X, valid_lens):\n    {body}\n", "masked_softmax")
     assert result.outcome == "failed"
     assert result.score == 0
@@ -268,17 +274,11 @@ def test_an_unknown_mistake_is_not_given_a_name(grade_one):
     assert result.diagnosis.alternatives == ()
 
 
-def test_the_environment_of_the_parent_is_not_the_workers(grade_one, monkeypatch):
+def test_the_worker_does_not_get_the_parent_s_environment(grade_one, monkeypatch):
     monkeypatch.setenv("HEADWAY_SEED_FILE", "/secret/place")
     source = "import os\ndef masked_softmax(X, valid_lens):\n    raise ValueError(sorted(os.environ))\n"
     result = grade_one(source, "masked_softmax")
     assert "HEADWAY" not in result.checks[0].message
-
-
-def short_limits(exercise):
-    from grader.sandbox.base import Limits
-
-    return Limits(wall_seconds=1.5)
 
 
 def test_an_engine_with_other_options_parses_no_stub_again(engine, monkeypatch):

@@ -1,5 +1,4 @@
-"""What honest submissions do works through the whole grader, in the best tier of this machine; what cannot
-work there is reported in a sentence."""
+"""Honest submissions pass in the best tier of this machine; statements that it refuses are reported."""
 
 import pytest
 
@@ -74,7 +73,7 @@ for (batch,) in DataLoader(TensorDataset(torch.ones(6, 2)), batch_size=2):
 """
     + PLAIN,
 }
-TOLD = {
+REFUSED = {
     "subprocess": ("import subprocess\nsubprocess.run(['ls'])", "starts no other programs"),
     "shell": ("import os\nos.system('ls')", "starts no other programs"),
     "multiprocessing": (
@@ -91,17 +90,17 @@ TOLD = {
 
 
 @pytest.mark.parametrize("source", WORKS.values(), ids=WORKS)
-def test_it_works(grade_one, source):
+def test_honest_code_passes(grade_one, source):
     result = grade_one(HEAD + source, "masked_softmax")
     assert (result.outcome, result.remarks) == ("passed", ()), [
         c.message for c in result.checks if c.outcome == "failed"
     ]
 
 
-@pytest.mark.parametrize(("source", "sentence"), TOLD.values(), ids=TOLD)
-def test_what_cannot_work_costs_only_itself_and_says_so(engine, grade, source, sentence):
+@pytest.mark.parametrize(("source", "sentence"), REFUSED.values(), ids=REFUSED)
+def test_a_refused_statement_is_skipped_and_reported(engine, grade, source, sentence):
     if engine.launcher.tier == "basic":
-        pytest.skip("only a sandbox refuses it")
+        pytest.skip("the basic tier does not refuse it")
     report = grade(HEAD + source + PLAIN, ["masked_softmax"])
     assert report.exercises[0].outcome == "passed"
     assert any(sentence in remark for remark in report.remarks), report.remarks
@@ -145,7 +144,7 @@ WATCHED = {
 
 
 @pytest.mark.parametrize(("setup", "scores"), WATCHED.values(), ids=WATCHED)
-def test_it_works_where_calls_are_watched(grade_one, bundles, setup, scores):
+def test_honest_code_passes_while_calls_are_watched(grade_one, bundles, setup, scores):
     assert next(e for b in bundles for e in b.exercises if e.name == "DotProductAttention").forbids
     result = grade_one(USING.replace("@SETUP@", setup).replace("@SCORES@", scores), "DotProductAttention")
     assert (result.outcome, result.remarks) == ("passed", ()), [

@@ -1,4 +1,7 @@
-"""Another interface is recognised from the text and reported in one line; another name alone changes nothing."""
+"""An answer may have other names of parameters than the course, but no other parameters.
+
+Other parameters are another interface. The grader finds it without running the code, and reports one line.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ def dot(parameters="dropout", rate="dropout", inputs="q, k, v, lens=None"):
     return HEAD + DOT.format(parameters=parameters, rate=rate, inputs=inputs)
 
 
-def test_a_constructor_with_one_other_name_is_built_by_position(grade_one):
+def test_a_constructor_with_a_renamed_parameter_is_called_by_position(grade_one):
     result = grade_one(dot("drop_prob", "drop_prob"), "DotProductAttention")
     assert result.outcome == "passed"
     assert any("`drop_prob` (dropout)" in remark for remark in result.remarks)
@@ -67,7 +70,7 @@ d2l.check_shape(attention(X, X, X, torch.tensor([3, 2])), (2, 4, 100))
 """
 
 
-def test_methods_added_to_a_class_of_edition_1_are_its_own(engine):
+def test_methods_added_to_a_class_of_edition_1_are_found(engine):
     report = engine.grade(Submission(Path("chapter.py"), (Unit("chapter.py", CHAPTER),)))
     assert [(e.name, e.outcome) for e in report.exercises] == [("MultiHeadAttention", "passed")]
     assert report.remarks == ()
@@ -115,7 +118,7 @@ def sequence_mask(X, valid_len, value):
 
 
 def test_a_block_of_another_interface_is_not_replaced_in_others(grade_one):
-    """What is built from it uses it as the file defines it."""
+    """Another class of the file uses the block as the file defines it."""
     source = (
         dot("d_k, rate", "rate")
         + """
@@ -145,7 +148,7 @@ class MultiHeadAttention(nn.Module):
     assert not any("reference" in remark for remark in result.remarks)
 
 
-def test_a_default_that_is_nested_deeply_is_no_fault_of_the_grader(grade_one):
+def test_a_deeply_nested_default_is_read(grade_one):
     deep = "d_k, n_heads=" + "+".join(["1"] * 400)
     result = grade_one(dot(deep, "0.0"), "DotProductAttention")
     assert result.outcome == "other_interface"
@@ -166,7 +169,7 @@ def test_a_keyword_of_a_function_may_have_another_name(grade_one):
     assert any("`mask_value` (value)" in remark for remark in result.remarks)
 
 
-def test_a_shape_may_be_called_after_the_input(grade_one):
+def test_the_parameter_for_a_shape_may_be_named_after_the_input(grade_one):
     source = (
         HEAD
         + """
@@ -182,7 +185,7 @@ class AddNorm(nn.Module):
     assert grade_one(source, "AddNorm").outcome == "passed"
 
 
-def test_a_keyword_of_another_kind_is_no_other_name(grade_one):
+def test_a_parameter_with_another_meaning_is_not_a_renamed_one(grade_one):
     source = MASK.format(last="dropout=0", name="dropout")
     assert grade_one(source, "sequence_mask").outcome == "failed"
 
@@ -206,7 +209,7 @@ class PositionWiseFFN(nn.Module):
         (("n_in", "output_size", "d_ff"), "other_interface"),
     ],
 )
-def test_a_size_in_the_place_of_another_is_another_interface(grade_one, parameters, outcome):
+def test_sizes_in_another_order_are_another_interface(grade_one, parameters, outcome):
     a, b, c = parameters if outcome == "passed" else (parameters[0], parameters[2], parameters[1])
     source = HEAD + FFN.format(parameters=", ".join(parameters), a=a, b=b, c=c)
     assert grade_one(source, "PositionWiseFFN").outcome == outcome
@@ -231,7 +234,7 @@ class AdditiveAttention(nn.Module):
 @pytest.mark.parametrize(
     ("first", "second", "outcome"), [("k", "q", "passed"), ("q", "k", "other_interface")]
 )
-def test_short_names_of_sizes_say_what_they_are_of(grade_one, first, second, outcome):
+def test_short_names_of_sizes_must_be_in_the_order_of_the_course(grade_one, first, second, outcome):
     source = HEAD + ADDITIVE.format(first=first, second=second)
     assert grade_one(source, "AdditiveAttention").outcome == outcome
 
@@ -262,11 +265,11 @@ MASKED = HEAD + DOT.format(parameters="dropout", rate="dropout", inputs="q, k, v
 
 
 @pytest.mark.parametrize("name", ["DotProductAttention", "DotproductAttention"])
-def test_a_mask_instead_of_lengths_is_another_interface_elsewhere(engine, name):
+def test_with_file_a_mask_instead_of_lengths_is_another_interface(engine, name):
     source = MASKED.replace("DotProductAttention", name)
     submission = Submission(Path("theirs.py"), (Unit("theirs.py", source),))
-    elsewhere = engine.with_options(foreign=True)
-    (result,) = elsewhere.grade(submission, ["DotProductAttention"]).exercises
+    foreign = engine.with_options(foreign=True)
+    (result,) = foreign.grade(submission, ["DotProductAttention"]).exercises
     assert (result.outcome, result.score) == ("other_interface", 0.0)
     assert result.message.startswith(f"this file defines `{name}.forward(q, k, v, mask=None)`; the course")
     renamed = (

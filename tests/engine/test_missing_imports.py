@@ -1,4 +1,7 @@
-"""Imports that fail: the grader uses a building block or another file, or reports one sentence."""
+"""Imports that fail: the grader uses a building block or a file beside this one, or reports one sentence.
+
+Also code that needs a GPU, on a machine without one.
+"""
 
 from __future__ import annotations
 
@@ -56,10 +59,12 @@ def dot(imports, softmax="masked_softmax"):
 
 @pytest.fixture
 def foreign(engine):
+    """Return an engine for a file that was not written for the course, as `--file` names it."""
     return engine.with_options(foreign=True)
 
 
 def graded(engine, folder, source, files=(), name=NAME):
+    """Write `source` beside `files` (path → text) and grade it. Return the result and the report."""
     folder.mkdir(exist_ok=True)
     for path, text in dict(files).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -72,7 +77,7 @@ def graded(engine, folder, source, files=(), name=NAME):
 @pytest.mark.parametrize(
     "imports", ["from masks import masked_softmax\n", "from .masks import masked_softmax\n"]
 )
-def test_a_missing_block_is_offered_with_a_remark(grade_one, imports):
+def test_the_reference_replaces_a_block_of_a_missing_module(grade_one, imports):
     result = grade_one(dot(imports), NAME)
     assert result.outcome == "passed"
     assert "`masks` cannot be imported here, so the reference masked_softmax was used" in result.remarks
@@ -111,7 +116,7 @@ def test_neighbours_import_one_another_and_their_lines_are_named(foreign, tmp_pa
     assert any(check.where.startswith("b.py, line 3") for check in result.checks)
 
 
-def test_only_plain_files_inside_the_folder_are_read(tmp_path):
+def test_no_links_outside_files_or_frameworks_are_read(tmp_path):
     outside = tmp_path / "outside"
     inside = tmp_path / "inside"
     (inside / "sub").mkdir(parents=True)
@@ -126,7 +131,7 @@ def test_only_plain_files_inside_the_folder_are_read(tmp_path):
     lines = [f"from {name} import x\n" for name in names]
     (inside / "answer.py").write_text("".join(lines))
     found = with_neighbours(read_submission(inside / "answer.py"))
-    assert [one.name for one in found.neighbours] == ["plain.py"]
+    assert [file.name for file in found.neighbours] == ["plain.py"]
 
 
 def test_the_number_and_the_size_of_neighbours_are_bounded(tmp_path):
@@ -150,7 +155,7 @@ def test_a_file_from_elsewhere_loses_no_points_for_a_missing_module(foreign, tmp
     assert report.exit_status == 3
 
 
-def test_in_a_course_a_missing_module_of_the_student_costs_the_points(engine, tmp_path):
+def test_a_missing_module_of_the_student_costs_points_in_a_course(engine, tmp_path):
     result, _report = graded(engine, tmp_path, dot("from parts import soft\n", "soft"))
     assert (result.outcome, result.score) == ("blocked", 0)
     assert "`soft` comes from `parts`" in result.message
@@ -165,7 +170,7 @@ def test_a_package_that_is_not_installed_is_named(engine, tmp_path):
     )
 
 
-def test_a_missing_package_fails_hidden_cases_with_a_remark(bundles, engine, tmp_path):
+def test_a_missing_package_blocks_hidden_cases_with_a_remark(engine, tmp_path):
     hidden = engine.with_options(hidden=True)
     result, _report = graded(hidden, tmp_path, dot("from wandb import soft\n", "soft"))
     assert (result.outcome, result.score) == ("blocked", 0)
@@ -173,12 +178,12 @@ def test_a_missing_package_fails_hidden_cases_with_a_remark(bundles, engine, tmp
     assert any(remark.startswith("for the instructor") for remark in result.remarks)
 
 
-def test_another_name_error_is_the_code_s_own(foreign, tmp_path):
+def test_an_undefined_name_fails_beside_a_missing_module(foreign, tmp_path):
     result, _report = graded(foreign, tmp_path, dot("from parts import other\n", "sotf"))
     assert result.outcome == "failed"
 
 
-def test_code_that_needs_a_gpu_could_not_be_graded_here(foreign, engine, tmp_path):
+def test_with_file_code_that_needs_a_gpu_could_not_be_graded(foreign, engine, tmp_path):
     source = dot("", "masked_softmax") + SOFTMAX
     source = source.replace("def __init__", "device = 'cuda'\n    def __init__").replace(
         "(X, valid_lens):\n", "(X, valid_lens):\n    X = X.cuda()\n"
@@ -197,7 +202,7 @@ def test_code_that_needs_a_gpu_could_not_be_graded_here(foreign, engine, tmp_pat
         "weights = torch.ones(3).cuda()\nSCALE = weights[:1]\n",
     ],
 )
-def test_a_name_at_the_top_that_needs_a_gpu_could_not_be_graded_here(foreign, engine, tmp_path, top):
+def test_with_file_a_name_that_needs_a_gpu_could_not_be_graded(foreign, engine, tmp_path, top):
     source = dot(top + "from grader.given import masked_softmax\n").replace("@ v", "@ v * SCALE")
     result, _report = graded(foreign, tmp_path, source)
     assert (result.outcome, result.score) == ("could_not_grade", None)
@@ -205,7 +210,7 @@ def test_a_name_at_the_top_that_needs_a_gpu_could_not_be_graded_here(foreign, en
     assert graded(engine, tmp_path, source)[0].outcome == "failed"
 
 
-def test_a_policy_that_fails_otherwise_does_not_hide_a_missing_gpu(foreign, tmp_path):
+def test_another_failure_of_a_policy_does_not_hide_a_missing_gpu(foreign, tmp_path):
     """An odd number of features raises before the line that needs the GPU."""
     result, _report = graded(foreign, tmp_path, POSITIONS, name="PositionalEncoding")
     assert (result.outcome, result.message) == (
@@ -214,19 +219,19 @@ def test_a_policy_that_fails_otherwise_does_not_hide_a_missing_gpu(foreign, tmp_
     )
 
 
-def test_a_misspelt_name_beside_a_gpu_is_the_code_s_own_mistake(foreign, tmp_path):
+def test_a_misspelt_name_fails_although_the_file_needs_a_gpu(foreign, tmp_path):
     source = dot("SCALE = torch.ones(1).cuda()\nfrom grader.given import masked_softmax\n")
     result, _report = graded(foreign, tmp_path, source.replace("@ v", "@ v * SCLAE"))
     assert result.outcome == "failed"
 
 
-def test_lines_that_no_exercise_needs_are_one_note_of_the_report(engine, tmp_path):
+def test_skipped_lines_that_no_exercise_needs_are_one_remark(engine, tmp_path):
     demo = "\nimport no_such_plotter\nplot = no_such_plotter.show\nshow(1)\nshow(2)\n"
     result, report = graded(engine, tmp_path, dot("from grader.given import masked_softmax\n") + demo)
     assert result.outcome == "passed"
     assert result.remarks == ()
-    (note,) = report.remarks
-    assert note == (
+    (remark,) = report.remarks
+    assert remark == (
         "4 statements need code that is not available here and were skipped;"
         " the first: answer.py, line 15 needs `no_such_plotter`"
     )
@@ -236,7 +241,7 @@ TRIED = "try:\n    from .masks import soft\nexcept ImportError:\n    {handler}\n
 
 
 @pytest.mark.parametrize("handler", ["from masks import soft", "print('not here')"])
-def test_an_import_that_a_try_tries_finds_the_neighbour(foreign, tmp_path, handler):
+def test_an_import_in_a_try_statement_finds_the_neighbour(foreign, tmp_path, handler):
     files = {"masks.py": HEAD + SOFTMAX.replace("masked_softmax", "soft")}
     source = dot(TRIED.format(handler=handler), "soft")
     assert graded(foreign, tmp_path, source, files)[0].outcome == "passed"
@@ -249,7 +254,9 @@ def test_an_import_that_a_try_tries_finds_the_neighbour(foreign, tmp_path, handl
 
 def test_a_caught_import_keeps_what_its_handler_binds(foreign, tmp_path):
     imports = "try:\n    from masks import soft\nexcept ImportError:\n    soft = None\n"
-    result, _report = graded(foreign, tmp_path, dot(imports + SOFTMAX, "masked_softmax"))
+    files = {"masks.py": "def soft(X, lens):\n    raise ValueError\n"}
+    source = dot(imports + SOFTMAX, "(soft or masked_softmax)")
+    result, _report = graded(foreign, tmp_path, source, files)
     assert result.outcome == "passed"
 
 
@@ -260,7 +267,7 @@ WRONG = HEAD + SOFTMAX.replace("softmax(-1)", "softmax(1)")
     ("imports", "softmax"),
     [("from masks import masked_softmax\n", "masked_softmax"), ("import masks as m\n", "m.masked_softmax")],
 )
-def test_an_error_in_a_neighbour_s_block_is_not_this_file_s(foreign, tmp_path, imports, softmax):
+def test_the_reference_replaces_a_wrong_block_of_a_neighbour(foreign, tmp_path, imports, softmax):
     result, _report = graded(foreign, tmp_path, dot(imports, softmax), {"masks.py": WRONG})
     assert result.outcome == "passed"
     assert (
@@ -269,7 +276,7 @@ def test_an_error_in_a_neighbour_s_block_is_not_this_file_s(foreign, tmp_path, i
     )
 
 
-def test_a_neighbour_s_block_is_used_as_the_file_calls_it(foreign, tmp_path):
+def test_a_neighbour_s_block_may_have_another_order_of_parameters(foreign, tmp_path):
     own = HEAD + SOFTMAX.replace("(X, valid_lens)", "(valid_lens, X)")
     source = dot("from masks import masked_softmax\n").replace(
         "masked_softmax(q @ k.transpose(1, 2) / math.sqrt(q.shape[-1]), lens)",
@@ -288,7 +295,7 @@ def test_a_missing_block_that_is_called_differently_costs_nothing(foreign, tmp_p
     )
 
 
-def test_a_base_class_that_needs_a_missing_package_is_named(foreign, tmp_path):
+def test_a_missing_package_that_a_base_class_needs_is_named(foreign, tmp_path):
     source = "import sys\nimport jax\nme = sys.modules[__name__]\nclass Base(jax.Module):\n    pass\n"
     source += BODY.format(softmax="f").replace("(nn.Module)", "(me.Base)")
     result, _report = graded(foreign, tmp_path, source)
@@ -296,7 +303,7 @@ def test_a_base_class_that_needs_a_missing_package_is_named(foreign, tmp_path):
     assert result.message == "`jax` comes from jax; these exercises are graded in PyTorch only"
 
 
-def test_a_neighbour_finds_itself_among_the_modules(foreign, tmp_path):
+def test_a_neighbour_finds_its_own_module_in_sys_modules(foreign, tmp_path):
     own = HEAD + "import sys\nme = sys.modules[__name__]\ninner = 5\n" + SOFTMAX
     own = own.replace("return X.softmax", "assert me.inner == 5\n        return X.softmax")
     result, _report = graded(
@@ -305,7 +312,7 @@ def test_a_neighbour_finds_itself_among_the_modules(foreign, tmp_path):
     assert result.outcome == "passed"
 
 
-def test_a_failed_definition_in_a_neighbour_is_not_this_file_s(foreign, tmp_path):
+def test_a_failed_definition_in_a_neighbour_does_not_count(foreign, tmp_path):
     beside = "def soft(X, lens):\n    return X\nclass DotProductAttention(1 / 0):\n    pass\n"
     result, _report = graded(
         foreign, tmp_path, "from masks import soft\nDotProductAttention: int\n", {"masks.py": beside}
@@ -316,7 +323,7 @@ def test_a_failed_definition_in_a_neighbour_is_not_this_file_s(foreign, tmp_path
     )
 
 
-def test_a_block_that_could_not_be_graded_gives_way_to_the_reference(foreign, tmp_path):
+def test_the_reference_replaces_a_block_that_could_not_be_graded(foreign, tmp_path):
     softmax = SOFTMAX.replace("return X.masked_fill(~keep, -torch.inf)", "return masked(X, ~keep)")
     source = dot("from elsewhere import masked\n" + softmax)
     result, _report = graded(foreign, tmp_path, source)
@@ -334,7 +341,7 @@ def test_a_wrong_block_that_an_exercise_does_not_use_is_not_named(foreign, tmp_p
     assert result.remarks == ()
 
 
-def test_a_neighbours_block_of_another_interface_is_replaced(foreign, tmp_path):
+def test_a_neighbour_s_block_of_another_interface_is_replaced(foreign, tmp_path):
     biased = """
 class AdditiveAttention(nn.Module):
     def __init__(self, q_size, k_size, num_hiddens, dropout):
@@ -379,7 +386,7 @@ class Seq2SeqAttentionDecoder(nn.Module):
     )
 
 
-def test_a_reference_block_takes_the_keywords_of_the_replaced_one(foreign, tmp_path):
+def test_a_reference_block_takes_the_keywords_of_the_replaced_block(foreign, tmp_path):
     own = WRONG.replace("(X, valid_lens)", "(X, valid_len)").replace("valid_lens", "valid_len")
     own = own.replace("masked_softmax", "mask_softmax")
     source = dot("from masks import mask_softmax\n", "mask_softmax").replace(

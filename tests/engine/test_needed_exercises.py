@@ -1,4 +1,7 @@
-"""An exercise that uses another one: a right answer loses no points for the other one, and gets no mistake's name."""
+"""An exercise that needs another exercise, which is wrong or not written.
+
+A right answer passes with a reference block. If no block can replace the other exercise, it is blocked.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,7 @@ def kernel_regression(queries, keys, values, w=1.0):
     return kernel_attention_weights(queries, keys, w) @ values
 """
 NO_WEIGHTS = "def kernel_attention_weights(queries, keys, w=1.0):\n    return queries[:, None] * keys\n"
+# A right answer to `catches_mixed_up`: it returns whether a module has the mistake of `MixedUpAttention`.
 CATCHES = """
 def catches_mixed_up(attention):
     attention.eval()
@@ -46,27 +50,23 @@ def catches_mixed_up(attention):
     again = attention(queries, keys.masked_fill(padded, 3.0), values.masked_fill(padded, 3.0), lens)
     return not torch.allclose(again, output, atol=1e-4)
 """
-# A repair that builds on the student's own MultiHeadAttention.
-ON_HIS_OWN = """
+# A right answer to `MixedUpAttention`, a class to repair, based on the student's own MultiHeadAttention.
+ON_OWN_ATTENTION = """
 class MixedUpAttention(MultiHeadAttention):
     def __init__(self, key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias=False):
         super().__init__(key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias)
 """
-TRANSPOSED = """
-def transpose_output(X, num_heads):
-    return transpose_qkv(X, num_heads)
-"""
 
 
 @pytest.mark.parametrize("needed", [UNWRITTEN, NO_MASK], ids=["unwritten", "wrong"])
-def test_a_right_answer_keeps_its_points_if_a_needed_one_fails(grade_one, needed):
+def test_a_right_answer_passes_if_a_needed_exercise_fails(grade_one, needed):
     result = grade_one("import torch\n" + needed + SOFTMAX, "masked_softmax")
     assert (result.outcome, result.score) == ("passed", result.points)
     assert result.fix_first == ("sequence_mask",)
     assert any("sequence_mask" in remark for remark in result.remarks)
 
 
-def test_a_needed_exercise_that_is_not_used_is_not_fixed_first(grade_one):
+def test_a_needed_exercise_that_is_not_used_is_not_to_fix_first(grade_one):
     source = "import torch\n" + UNWRITTEN + "def masked_softmax(X, valid_lens):\n    return X.softmax(-1)\n"
     result = grade_one(source, "masked_softmax")
     assert result.outcome == "failed"
@@ -108,10 +108,10 @@ def test_a_wrong_test_fails_although_the_class_is_not_repaired(bundles, grade_on
     assert result.outcome == "failed"
 
 
-def test_an_untouched_part_below_a_repair_is_not_called_faulty(bundles, grade_one):
-    source = stub_of(bundles, "05_multi_head_attention") + ON_HIS_OWN + CATCHES
+def test_an_unwritten_base_class_is_not_called_wrong(bundles, grade_one):
+    source = stub_of(bundles, "05_multi_head_attention") + ON_OWN_ATTENTION + CATCHES
     result = grade_one(source, "catches_mixed_up")
     assert (result.outcome, result.score) == ("passed", result.points)
-    said = " ".join((result.message, result.diagnosis.says, *result.remarks))
-    assert "your MultiHeadAttention is not written yet" in said
-    assert "fault" not in said and "error" not in said
+    text = " ".join((result.message, result.diagnosis.says, *result.remarks))
+    assert "your MultiHeadAttention is not written yet" in text
+    assert "fault" not in text and "error" not in text

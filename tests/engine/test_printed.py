@@ -19,15 +19,17 @@ from grader.report.terminal import show
 
 @pytest.fixture
 def printed(engine):
-    def grade(body: str, hidden: bool = False, **limits: float):
+    """Return a function that grades a file in which `sequence_mask` has the given body."""
+
+    def grade(body: str, hidden: bool = False):
         source = f"{HEAD}print('while loading')\n\n\ndef sequence_mask(X, valid_len, value=0):\n{body}\n\n\n{SOFTMAX}"
         options = replace(engine.options, hidden=hidden)
-        one = Engine(engine.bundles, engine.launcher, options)
+        grader = Engine(engine.bundles, engine.launcher, options)
         try:
             submission = Submission(Path("masking.py"), (Unit("masking.py", source),))
-            return one.grade(submission, ["sequence_mask"])
+            return grader.grade(submission, ["sequence_mask"])
         finally:
-            one.close()
+            grader.close()
 
     return grade
 
@@ -81,7 +83,7 @@ def test_nothing_printed_in_a_hidden_case_is_shown(printed):
     assert "the input is" not in str(report)
 
 
-def test_of_an_answer_that_ends_its_worker_only_its_words_are_shown(printed):
+def test_only_student_output_is_shown_if_the_answer_ends_its_worker(printed):
     report = printed("    import os\n    print('the end', flush=True)\n    os._exit(3)")
     assert report.exercises[0].printed == "the end"
     assert printed("    import os\n    os._exit(3)").exercises[0].printed == ""

@@ -1,6 +1,4 @@
-"""The result of a long training is cached for the same files; a training is shown, stopped in time, and skipped by
---quick.
-"""
+"""The result of a long training is cached for unchanged files. A training has a timeout; --quick skips it."""
 
 from __future__ import annotations
 
@@ -28,6 +26,8 @@ from grader.student import progress, status_line
 
 
 class _Counting:
+    """A launcher that counts the workers that it starts."""
+
     def __init__(self, launcher):
         self.launcher, self.tier, self.count = launcher, launcher.tier, 0
 
@@ -38,7 +38,7 @@ class _Counting:
 
 @pytest.fixture
 def caching(bundles, engine, tmp_path, monkeypatch) -> Iterator[Engine]:
-    """Only the shorter training, as if it took long."""
+    """Return an engine with a cache, for `train` with only its shorter training, as if that took long."""
     monkeypatch.delenv("CI", raising=False)
     last = next(b for b in bundles if b.assignment == CAPSTONE)
     short = [replace(c, costly=True) for c in last.exercise("train").cases if c.id == "reverse"]
@@ -62,8 +62,11 @@ def test_the_same_files_are_not_trained_twice_and_the_report_says_so(caching):
     assert again.remarks[-1] == "cached result: the files have not changed since an earlier check"
 
 
+WRONG = "def train(model, batches, steps): return None\n"
+
+
 def test_other_files_and_damaged_results_are_graded_again(caching):
-    source = "def train(model, batches, steps): return None\n"
+    source = WRONG
     assert graded(caching, source).outcome == "failed"
     started = caching.launcher.count
     graded(caching, source)
@@ -78,9 +81,6 @@ def test_other_files_and_damaged_results_are_graded_again(caching):
     started = caching.launcher.count
     assert graded(caching, source).outcome == "failed"
     assert caching.launcher.count > started
-
-
-WRONG = "def train(model, batches, steps): return None\n"
 
 
 @pytest.mark.parametrize("beside", ["1 / 0\n", "exit()\n"])
@@ -100,21 +100,21 @@ SPOILT = {
     "score of text": lambda cached: cached.update(score="5"),
     "score above the points": lambda cached: cached.update(score=999.0),
     "score below nothing": lambda cached: cached.update(score=-1.0),
-    "score that is no number": lambda cached: cached.update(score=float("nan")),
-    "score that is a truth": lambda cached: cached.update(score=True),
+    "score that is NaN": lambda cached: cached.update(score=float("nan")),
+    "score that is a boolean": lambda cached: cached.update(score=True),
     "other points": lambda cached: cached.update(points=4.0),
     "no points": lambda cached: cached.update(points=None),
-    "odd outcome": lambda cached: cached.update(outcome="splendid"),
-    "outcome of a list": lambda cached: cached.update(outcome=[]),
+    "unknown outcome": lambda cached: cached.update(outcome="splendid"),
+    "outcome that is a list": lambda cached: cached.update(outcome=[]),
     "outcome that is not cached": lambda cached: cached.update(outcome="blocked"),
     "another exercise": lambda cached: cached.update(name="greedy_decode"),
     "another assignment": lambda cached: cached.update(assignment="10_pruning"),
     "figures": lambda cached: cached.update(figures={"importance": {"planted": "no"}}),
-    "figures of a list": lambda cached: cached.update(figures=[]),
-    "a quick one": lambda cached: cached.update(partial=True),
+    "figures that are a list": lambda cached: cached.update(figures=[]),
+    "a result of --quick": lambda cached: cached.update(partial=True),
     "remarks": lambda cached: cached.update(remarks=[1]),
-    "a field less": lambda cached: cached.pop("message"),
-    "a field more": lambda cached: cached.update(bonus=1),
+    "a missing field": lambda cached: cached.pop("message"),
+    "an unknown field": lambda cached: cached.update(bonus=1),
     "checks": lambda cached: cached.update(checks={"id": 1}),
     "a check's outcome": lambda cached: check(cached).update(outcome="fine"),
     "a check's message": lambda cached: check(cached).update(message=None),
@@ -124,13 +124,13 @@ SPOILT = {
 
 
 @pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
-def test_a_cached_result_that_cannot_be_one_is_not_used(caching, cached_file, spoil):
-    words = json.loads(cached_file.read_text("utf-8"))
+def test_an_impossible_cached_result_is_not_used(caching, cached_file, spoil):
+    cached = json.loads(cached_file.read_text("utf-8"))
     exercise = caching.exercises["train"]
     name = cached_file.stem.removeprefix("train-")
     assert caching.options.cache.get(name, exercise) is not None
-    spoil(words)
-    cached_file.write_text(json.dumps(words), "utf-8")
+    spoil(cached)
+    cached_file.write_text(json.dumps(cached), "utf-8")
     assert caching.options.cache.get(name, exercise) is None
 
 
@@ -143,7 +143,7 @@ def test_a_cached_text_that_is_no_result_is_not_used(caching, cached_file, text)
 
 @pytest.fixture
 def cached_file(caching) -> Path:
-    """The cached result of a wrong answer, made without a worker."""
+    """Return the file with a cached result of a wrong answer, made without a worker."""
     exercise = caching.exercises["train"]
     checks = (CheckResult("reverse/values", "values", "reverse", "failed"),)
     result = ExerciseResult("train", CAPSTONE, "failed", 1.25, exercise.points, checks=checks)
@@ -153,7 +153,7 @@ def cached_file(caching) -> Path:
 
 
 @pytest.mark.parametrize("grading", ["CI", "hidden"])
-def test_where_a_grade_is_given_nothing_cached_is_read(caching, monkeypatch, grading):
+def test_the_cache_is_not_read_in_ci_or_for_hidden_cases(caching, monkeypatch, grading):
     graded(caching, WRONG)
     assert is_cached(graded(caching, WRONG))
     if grading == "CI":
@@ -166,7 +166,7 @@ def is_cached(result: ExerciseResult) -> bool:
     return any("cached result" in remark for remark in result.remarks)
 
 
-def test_another_block_or_language_is_graded_again(caching, monkeypatch):
+def test_a_changed_block_or_language_is_graded_again(caching, monkeypatch):
     graded(caching, WRONG)
     for name, other in (
         ("grader.engine.when_to_cache.language", lambda: "xx"),
@@ -190,8 +190,11 @@ def test_the_newest_results_of_an_exercise_stay_cached(caching, cached_file):
     assert names == {"other-1.json", *(f"train-{n}.json" for n in range(NEWEST))}
 
 
-def test_a_result_after_a_lost_worker_is_not_cached(caching, bundles, monkeypatch):
-    """A worker lost over a part of an earlier file, now or before, makes the training's result unsteady."""
+def test_a_result_is_not_cached_if_a_part_lost_its_worker(caching, bundles, monkeypatch):
+    """The part is in an earlier file. Its worker was lost in this grading of `train` or before.
+
+    lossy: the parts whose grading loses a worker.
+    """
     parts = (part("08_decoder"),)
     caching.exercises |= {e.name: e for b in bundles for e in b.exercises if b.assignment == "08_decoder"}
     exercise = caching.exercises["train"]
@@ -227,18 +230,18 @@ def test_an_endless_training_is_reported_with_its_line(caching, monkeypatch):
     (case,) = caching.exercises["train"].cases
     caching.exercises["train"] = replace(caching.exercises["train"], cases=(replace(case, costly=False),))
     result = graded(caching, "def train(model, batches, steps):\n    while True:\n        steps += 1\n")
-    said, where = next((c.message, c.where) for c in result.checks if c.outcome == "failed")
-    assert said == "stopped after 4 seconds; is there a loop that never ends?"
-    assert re.fullmatch(r"capstone.py, line [23]", where)
+    failed = next(check for check in result.checks if check.outcome == "failed")
+    assert failed.message == "stopped after 4 seconds; is there a loop that never ends?"
+    assert re.fullmatch(r"capstone.py, line [23]", failed.where)
 
 
-def test_a_quick_check_says_so_and_is_no_verdict(caching, tmp_path):
+def test_a_quick_check_says_so_and_is_neither_saved_nor_cached(caching, tmp_path):
     result = graded(caching.with_options(quick=True), solution(CAPSTONE).source)
     assert result.partial
     assert any("--quick" in remark for remark in result.remarks)
     progress.save(tmp_path, [replace(result, outcome="passed")])
     assert progress.load(tmp_path) == {}
-    assert not any("cached" in remark for remark in graded(caching, "def train(*a): return None").remarks)
+    assert not list(caching.options.cache.folder.glob("*"))
 
 
 @pytest.mark.parametrize(
@@ -250,5 +253,5 @@ def test_a_quick_check_says_so_and_is_no_verdict(caching, tmp_path):
         (Training(0, 0, 0.0), f"t {'─' * 24} 0/0 loss 0.000"),
     ],
 )
-def test_a_bar_shows_how_far_a_training_is(training, shown):
+def test_a_progress_bar_shows_the_steps_and_the_loss(training, shown):
     assert status_line.training_bar("t", training) == shown

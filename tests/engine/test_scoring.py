@@ -1,11 +1,11 @@
-"""From checks to points."""
+"""The points of an exercise follow from its checks and the weights of the facets."""
 
 import pytest
 
 from grader.engine.scoring import score
 from grader.report.model import CheckResult
 
-WEIGHTS = {"values": 4.0, "masking": 2.0, "gradients": 2.0}
+WEIGHTS = {"values": 4.0, "masking": 2.0, "gradients": 2.0}  # others: 1
 
 
 def checks(**outcomes):
@@ -21,16 +21,14 @@ def checks(**outcomes):
     [
         ({"values": "passed", "masking": "passed", "shapes": "passed"}, 7.0),
         ({"values": "passed", "masking": "failed", "shapes": "passed"}, 5.0),
-        (
-            {"values": "passed", "masking": "passed failed", "shapes": "passed"},
-            5.0,
-        ),  # a facet is all of its checks
+        # A facet passes only if all its checks pass.
+        ({"values": "passed", "masking": "passed failed", "shapes": "passed"}, 5.0),
         ({"values": "passed", "masking": "skipped", "shapes": "passed"}, 5.0),
-        ({"values": "failed", "masking": "failed", "shapes": "passed"}, 0.5),  # form alone counts half
+        ({"values": "failed", "masking": "failed", "shapes": "passed"}, 0.5),  # shapes alone: half
         ({"values": "failed", "masking": "failed", "shapes": "passed", "purity": "passed"}, 0.875),
-        ({"shapes": "passed", "purity": "failed"}, 3.5),  # nothing but form is checked
-        ({"values": "failed", "masking": "passed", "shapes": "passed"}, 1.75),  # at most a quarter
-        ({"values": "passed", "masking": "could_not_grade", "shapes": "passed"}, 7.0),  # leaves the sum
+        ({"shapes": "passed", "purity": "failed"}, 3.5),  # no values: not halved
+        ({"values": "failed", "masking": "passed", "shapes": "passed"}, 1.75),  # a quarter at most
+        ({"values": "passed", "masking": "could_not_grade", "shapes": "passed"}, 7.0),  # does not count
         ({"values": "passed", "masking": "failed could_not_grade", "shapes": "passed"}, 7.0),
         ({"masking": "could_not_grade"}, 0.0),
         ({"values": "failed"}, 0.0),
@@ -41,15 +39,15 @@ def test_points_are_the_share_of_facet_weights_that_passed(outcomes, expected):
     assert score(7.0, WEIGHTS, checks(**outcomes), trivial=False) == expected
 
 
-def test_a_trivial_answer_gets_nothing_whatever_it_passed():
+def test_a_trivial_answer_gets_no_points():
     assert (
         score(7.0, WEIGHTS, checks(values="failed", shapes="passed", gradients="passed"), trivial=True) == 0.0
     )
 
 
-def test_a_facet_of_no_given_weight_counts_once():
+def test_a_facet_without_a_given_weight_has_weight_1():
     assert score(4.0, {}, checks(values="passed", shapes="failed"), trivial=False) == 2.0
 
 
-def test_weights_of_zero_give_no_points_and_no_division_by_zero():
+def test_weights_of_zero_give_no_points_and_no_exception():
     assert score(4.0, {"shapes": 0.0}, checks(shapes="passed"), trivial=False) == 0.0

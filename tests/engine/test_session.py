@@ -1,7 +1,7 @@
 """Whatever a worker does, the exchange of messages with it ends in time, within limits, and with a reason.
 
-Most workers here are real processes with real pipes that run a few hostile lines in the place of the
-worker's own program; the last ones are real workers that run student code.
+The fixture `worker` starts a process that runs a few lines, often hostile, instead of the worker's program.
+The fixture `real` starts a real worker, which runs student code.
 """
 
 import os
@@ -18,14 +18,17 @@ from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.basic import ColdLauncher
 from grader.sandbox.channel import MAX_LOG, MAX_RECENT
 
+# For these lines: `read` receives a request, `frame` makes a message, `send` sends bytes.
 PRELUDE = """
 import json, os, struct, sys, time
 request, reply = int(sys.argv[1]), int(sys.argv[2])
 limits = os.read(request, 24)
 token = ""
 def frame(words, body=b""):
-    words = words if isinstance(words, bytes) else {**words, "token": token} if token and isinstance(words, dict) else words
-    words = words if isinstance(words, bytes) else json.dumps(words).encode()
+    if token and isinstance(words, dict):
+        words = {**words, "token": token}
+    if not isinstance(words, bytes):
+        words = json.dumps(words).encode()
     return struct.pack("<II", len(words), len(body)) + words + body
 def send(data):
     while data:
@@ -47,7 +50,10 @@ HELLO = 'send(frame({"ready": "yes"}))\n'
 
 @pytest.fixture
 def worker(monkeypatch):
-    """Start a process that runs the given lines, and talk to it."""
+    """Return a function that starts a process with the given lines, and returns the session with it.
+
+    hello: whether the process says that it is ready before it runs the lines.
+    """
     sessions = []
 
     def started(script, hello=True, **limits):
@@ -63,6 +69,7 @@ def worker(monkeypatch):
 
 
 def gone(session, body=b"", seconds=None):
+    """Send a request that gets no valid reply, and return the exception."""
     with pytest.raises(WorkerGone) as caught:
         session.ask({"op": "run"}, body, seconds)
     return caught.value
@@ -106,7 +113,7 @@ def test_a_worker_that_does_not_answer_is_stopped_in_time(worker, script):
     assert time.monotonic() - started < 30
 
 
-def test_half_characters_of_a_reply_are_replaced(worker):
+def test_lone_surrogates_in_a_reply_are_replaced(worker):
     raw = """b'{"a": "\\\\ud800x", "token": "' + token.encode() + b'"}'"""
     session = worker(f"read()\nsend(frame({raw}))")
     assert session.ask({}, seconds=60).words == {"a": "?x"}
@@ -126,12 +133,12 @@ def test_the_stack_of_a_lost_worker_is_read_in_linear_time(worker):
     assert time.thread_time() - before < 1
 
 
-def test_a_reply_sent_a_byte_at_a_time_is_still_a_reply(worker):
+def test_a_reply_that_is_sent_byte_by_byte_arrives(worker):
     session = worker("read()\nfor byte in frame({'a': 1}, b'xyz'): send(bytes([byte])); time.sleep(0.001)")
     assert session.ask({}, seconds=60).body == b"xyz"
 
 
-def test_a_worker_that_writes_without_reading_wastes_no_time_of_ours(worker):
+def test_a_worker_that_only_writes_takes_no_cpu_time_of_the_parent(worker):
     session = worker("while True: send(b'x' * 65536)")
     session._await_ready()
     time.sleep(0.1)
@@ -142,14 +149,14 @@ def test_a_worker_that_writes_without_reading_wastes_no_time_of_ours(worker):
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
-def test_printing_without_end_is_stopped_long_before_the_time_is_over(worker, stream):
+def test_endless_printing_is_stopped_before_the_timeout(worker, stream):
     session = worker(f"read()\nwhile True: sys.{stream}.write('spam' * 1000)")
     lost = gone(session, seconds=20)
     assert lost.why == "output"
     assert len(session.printed) <= 3 * MAX_LOG
 
 
-def test_of_much_print_the_first_and_the_last_words_are_kept(worker):
+def test_the_start_and_the_end_of_a_long_output_are_stored(worker):
     session = worker(
         "read()\nprint('first')\nfor i in range(40): print('x' * 10_000)\nprint('last', flush=True)\ntime.sleep(0.2)\nsend(frame({}))"
     )
@@ -160,7 +167,7 @@ def test_of_much_print_the_first_and_the_last_words_are_kept(worker):
 
 
 @pytest.mark.parametrize("size", [MAX_RECENT - 20, MAX_RECENT - 7, MAX_RECENT, MAX_RECENT + 5])
-def test_a_reply_has_only_what_the_worker_printed(worker, size):
+def test_a_reply_has_the_output_since_its_request_up_to_a_limit(worker, size):
     session = worker(f"while read(): print('x' * {size}, end='', flush=True); send(frame({{}}))")
     for _ in range(2):
         assert session.ask({}, seconds=60).printed == "x" * min(size, MAX_RECENT)
@@ -179,7 +186,7 @@ def test_a_reply_has_only_what_the_worker_printed(worker, size):
         pytest.param("frame(b'{\"a\": ' + b'1' * 10000 + b'}')", id="a number of ten thousand digits"),
     ],
 )
-def test_an_impossible_reply_ends_the_conversation_at_once(worker, data):
+def test_an_impossible_reply_ends_the_session_at_once(worker, data):
     session = worker(f"read(); send({data}); time.sleep(60)")
     session._await_ready()
     tracemalloc.start()
@@ -224,12 +231,12 @@ def test_a_worker_that_is_killed_between_requests_is_reported(worker):
         ("send(b'x' * 100); time.sleep(60)", "the worker did not start"),
     ],
 )
-def test_a_worker_that_never_gets_ready_is_no_fault_of_the_student(worker, script, sentence):
+def test_a_worker_that_does_not_start_is_a_fault_of_the_sandbox(worker, script, sentence):
     with pytest.raises(SandboxError, match=sentence):
         worker(script, hello=False).ask({})
 
 
-def test_nothing_is_left_of_a_closed_conversation(worker):
+def test_a_closed_session_leaves_nothing_behind(worker):
     session = worker("time.sleep(60)")
     process = session._process
     pid, scratch = process._process.pid, process._scratch.name
@@ -243,12 +250,12 @@ def test_nothing_is_left_of_a_closed_conversation(worker):
             os.fstat(descriptor)
 
 
-def test_a_number_of_a_line_that_no_file_has_is_not_believed(worker):
+def test_an_impossible_line_number_in_a_stack_is_ignored(worker):
     stack = "Timeout (0:00:01)!\\n" + '  File \\"a.py\\", line ' + "9" * 5000
     assert gone(worker(f'print("{stack}", flush=True); time.sleep(60)')).line is None
 
 
-def test_the_place_is_the_submissions_line_in_the_last_stack(worker):
+def test_the_line_is_the_submission_s_innermost_in_the_last_stack(worker):
     stack = [
         "Timeout (0:00:01)!",
         '  File "a.py", line 9',
@@ -265,6 +272,7 @@ def test_the_place_is_the_submissions_line_in_the_last_stack(worker):
 
 @pytest.fixture
 def real():
+    """Return a function that starts a real worker. It returns the session and the request to load."""
     sessions = []
 
     def started(source, name="a.py", **limits):
@@ -310,13 +318,14 @@ def test_an_exit_is_reported_and_system_exit_is_an_exception(real):
     assert (caught.value.why, caught.value.detail) == ("died", "exit 7")
 
 
-def test_frames_written_by_student_code_are_only_claims(real):
+def test_a_forged_reply_without_the_token_of_the_request_is_stale(real):
     forged = "import os, struct, sys\nwords = b'{\"score\": 100}'\nos.write(int(sys.argv[2]), struct.pack('<II', len(words), 0) + words)\n"
     session, load = real(forged)
     assert gone_with(session, load) == ("stale", "a reply to another request")
 
 
-def test_a_frame_with_the_requests_token_is_only_a_claim(real):
+def test_a_forged_reply_with_the_token_is_taken_for_the_reply(real):
+    """The worker's own reply comes later, and is not taken for the reply to the next request."""
     forged = """
 import json, os, struct, sys
 frame = sys._getframe()
@@ -327,18 +336,17 @@ os.write(int(sys.argv[2]), struct.pack('<II', len(words), 0) + words)
 """
     session, load = real(forged)
     assert session.ask(load, seconds=60).words == {"score": 100}
-    assert gone_with(session, load) == ("stale", "a reply to another request"), (
-        "its own answer comes too late"
-    )
+    assert gone_with(session, load) == ("stale", "a reply to another request")
 
 
 def gone_with(session, request):
+    """Return why and with which detail a request gets no valid reply."""
     with pytest.raises(WorkerGone) as caught:
         session.ask(request, seconds=60)
     return caught.value.why, caught.value.detail
 
 
-# ---- how far a training is
+# ---- the progress of a training
 
 
 def test_training_messages_are_reported_and_the_reply_arrives(worker):
@@ -358,7 +366,7 @@ def test_training_messages_are_reported_and_the_reply_arrives(worker):
         "[1, 10**9, 0.5]", '["1", "5", "0.5"]', "[[], [], []]", "{}", "None",
     ],
 )  # fmt: skip
-def test_a_message_of_another_form_ends_the_conversation(worker, progress):
+def test_an_impossible_progress_message_ends_the_session(worker, progress):
     session = worker(f'read()\nsend(frame({{"progress": {progress}}}))\ntime.sleep(60)')
     reports = []
     with pytest.raises(WorkerGone) as lost:
@@ -367,32 +375,32 @@ def test_a_message_of_another_form_ends_the_conversation(worker, progress):
 
 
 @pytest.mark.parametrize("loss", ["float('nan')", "float('inf')", "1e300", "'<b>'", "[]", "True", "None"])
-def test_a_loss_that_is_no_number_is_left_out(worker, loss):
+def test_an_impossible_loss_is_left_out(worker, loss):
     session = worker(f'read()\nsend(frame({{"progress": [1, 5, {loss}]}}))\nsend(frame({{}}))')
     reports = []
     session.ask({}, seconds=5, tell=reports.append)
     assert reports == [Training(1, 5, None)]
 
 
-def test_endless_messages_are_stopped_before_the_time_limit(worker):
+def test_endless_progress_messages_are_stopped_before_the_timeout(worker):
     session = worker('read()\nwhile True: send(frame({"progress": [1, 5, 0.5]}))')
     assert gone(session, seconds=60).why == "reply"
 
 
-def test_messages_about_a_training_give_no_more_time(worker):
+def test_progress_messages_do_not_extend_the_timeout(worker):
     session = worker('read()\nwhile True:\n    send(frame({"progress": [1, 5, 0.5]})); time.sleep(0.05)')
     started = time.monotonic()
     assert gone(session).why == "time"
     assert time.monotonic() - started < 30
 
 
-def test_a_message_about_a_training_brings_no_tensors(worker):
+def test_a_progress_message_with_tensors_ends_the_session(worker):
     session = worker('read()\nsend(frame({"progress": [1, 5, 0.5]}, b"x" * 99))\ntime.sleep(60)')
     assert gone(session, seconds=60).why == "reply"
 
 
-def test_a_timeout_names_its_line_and_the_statement_that_led_there(worker):
-    """A demo that calls a function without end costs itself, and not the function's definition."""
+def test_a_timeout_names_its_line_and_the_top_level_statement(worker):
+    """The grader skips the statement, such as a call of an endless function, and keeps the definition."""
     stack = 'Timeout (0:00:01)!\\n  File \\"a.py\\", line 3 in f\\n  File \\"torch.py\\", line 9 in g\\n  File \\"a.py\\", line 7 in <module>\\n'
     session = worker(f'read()\nsys.stderr.write("{stack}"); sys.stderr.flush()\ntime.sleep(60)')
     lost = gone(session)

@@ -41,15 +41,17 @@ def asked(monkeypatch):
 
 
 def result(report):
+    """Return the result of the only exercise, without its time."""
     (exercise,) = report.exercises
     return replace(exercise, seconds=0.0)
 
 
 def one_by_one(monkeypatch):
+    """Let the grader run each case with its own message."""
     monkeypatch.setattr(worker_slot.WorkerSlot, "observe_all", lambda slot, request, cases: {})
 
 
-def test_the_cases_of_an_exercise_are_one_message(grade, asked):
+def test_the_cases_of_an_exercise_are_sent_in_one_message(grade, asked):
     report = grade(softmax(), ["masked_softmax"])
     assert report.exercises[0].outcome == "passed"
     assert asked.count("run_all") == 1
@@ -67,7 +69,7 @@ def test_the_cases_of_an_exercise_are_one_message(grade, asked):
         "if valid_lens is None: return torch.zeros(700, 700)",
     ],
 )
-def test_a_report_is_that_of_cases_one_by_one(grade, monkeypatch, first):
+def test_the_report_is_the_same_as_for_cases_one_by_one(grade, monkeypatch, first):
     source = softmax(first, "-1.0")
     together = result(grade(source, ["masked_softmax"]))
     one_by_one(monkeypatch)
@@ -83,7 +85,7 @@ def test_cases_that_are_slow_together_are_run_one_by_one(grade, asked, monkeypat
     assert asked.count("run") == len(cases)
 
 
-def test_after_large_results_the_rest_is_run_one_by_one(grade, asked):
+def test_after_large_results_the_other_cases_run_one_by_one(grade, asked):
     report = grade(softmax("return torch.zeros(700, 700)"), ["masked_softmax"])
     assert report.exercises[0].outcome == "failed"
     assert asked.count("run") > 1

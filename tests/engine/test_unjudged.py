@@ -21,6 +21,7 @@ from grader.judge.right_answer import right_answer
 from grader.student import notebook_check
 from grader.student.check import check
 
+ROOT = Path(__file__).resolve().parents[2]
 SPOILT = "import torch\ndef sequence_mask(X, valid_len, value=0):\n    return X * 2\n"
 ATTACK = "# attack\n"
 
@@ -30,22 +31,25 @@ def submission(source: str) -> Submission:
 
 
 def fails_over(monkeypatch, is_hit) -> list[str]:
-    """Let the diagnosis raise where `is_hit` says so; the list grows with every exception."""
+    """Let the grader raise while it makes the result of a submission for which `is_hit` is true.
+
+    Return a list that gets a file name for every exception.
+    """
     raised = []
     uses = result.uses
 
-    def stumbles(given, *rest):
+    def raises(given, *rest):
         if is_hit(given):
             raised.append(given.path.name)
             raise RecursionError("SECRET")
         return uses(given, *rest)
 
-    monkeypatch.setattr(result, "uses", stumbles)
+    monkeypatch.setattr(result, "uses", raises)
     return raised
 
 
 @pytest.mark.parametrize("hidden", [False, True])
-def test_an_exception_over_this_submission_alone_fails_it(engine, monkeypatch, hidden):
+def test_an_exception_for_this_submission_alone_fails_it(engine, monkeypatch, hidden):
     raised = fails_over(monkeypatch, lambda given: ATTACK in given.units[0].source)
     report = engine.with_options(hidden=hidden).grade(submission(SPOILT + ATTACK), ["sequence_mask"])
     (found,) = report.exercises
@@ -54,11 +58,11 @@ def test_an_exception_over_this_submission_alone_fails_it(engine, monkeypatch, h
     (remark,) = found.remarks
     assert remark.startswith("for the instructor: the grader raised RecursionError (test_unjudged.py, line ")
     assert "SECRET" not in repr(found)
-    assert len(raised) == 2, "it was tried again"
+    assert len(raised) == 2, "the exercise was not tried again"
     assert report.points == found.points
 
 
-def test_an_exception_over_a_plain_file_too_could_not_be_graded(engine, monkeypatch):
+def test_an_exception_for_a_plain_file_too_could_not_be_graded(engine, monkeypatch):
     fails_over(monkeypatch, lambda given: True)
     (found,) = engine.grade(submission(SPOILT), ["sequence_mask"]).exercises
     assert (found.outcome, found.score) == ("could_not_grade", None)
@@ -72,59 +76,7 @@ def test_an_exception_that_happens_once_costs_nothing(engine, monkeypatch):
     assert not found.remarks
 
 
-def names_fail(monkeypatch, is_hit) -> None:
-    """Let reading the names of a submission raise where `is_hit` says so."""
-
-    def stumbles(given):
-        if is_hit(given):
-            raise RecursionError("SECRET")
-        return read_names(given)
-
-    for module in (engine_module, grade_once, submission_run, check_module, grading_process):
-        monkeypatch.setattr(module, "read_names", stumbles)
-
-
-def by_course(_engine, folder, _monkeypatch):
-    course = folder / "course"
-    shutil.copytree(ROOT / "assignments" / "02_masking", course / "02_masking")
-    shutil.copy(ROOT / "assignments" / "headway.toml", course)
-    (course / "02_masking" / "masking.py").write_text(SPOILT, "utf-8")
-    return check(["sequence_mask"], course=course, quiet=True).exercises
-
-
-@pytest.mark.parametrize(
-    ("by", "plain_too", "outcome"),
-    [
-        ("by_check", False, "failed"),
-        ("by_course", False, "failed"),
-        ("by_grade", False, "failed"),
-        ("by_cell", False, "failed"),
-        ("by_check", True, "could_not_grade"),
-    ],
-)
-def test_names_that_cannot_be_read_are_no_excuse(engine, tmp_path, monkeypatch, by, plain_too, outcome):
-    names_fail(
-        monkeypatch,
-        lambda given: (plain_too and given.path.name == "plain.py") or "X * 2" in given.units[0].source,
-    )
-    (found,) = globals()[by](engine, tmp_path, monkeypatch)
-    assert (found.name, found.outcome) == ("sequence_mask", outcome)
-    assert not found.score
-    assert "SECRET" not in repr(found)
-
-
-@pytest.mark.parametrize("hidden", [False, True])
-def test_half_a_character_in_an_exception_is_a_failure_like_others(engine, hidden):
-    source = "def masked_softmax(X, valid_lens):\n    raise RuntimeError('\\ud800')\n"
-    (found,) = engine.with_options(hidden=hidden).grade(submission(source), ["masked_softmax"]).exercises
-    assert (found.outcome, found.score) == ("failed", 0.0)
-    assert "RuntimeError" in found.checks[0].message
-    assert not found.remarks
-
-
-# ---- a judge that raises
-
-ROOT = Path(__file__).resolve().parents[2]
+# Ways to grade SPOILT: each returns the results of the exercises.
 
 
 def by_check(_engine, folder, _monkeypatch):
@@ -151,6 +103,61 @@ def by_cell(engine, _folder, monkeypatch):
     monkeypatch.setattr(notebook_check, "_show", shown.append)
     notebook_check.check("sequence_mask")
     return shown[0].exercises
+
+
+def by_course(_engine, folder, _monkeypatch):
+    course = folder / "course"
+    shutil.copytree(ROOT / "assignments" / "02_masking", course / "02_masking")
+    shutil.copy(ROOT / "assignments" / "headway.toml", course)
+    (course / "02_masking" / "masking.py").write_text(SPOILT, "utf-8")
+    return check(["sequence_mask"], course=course, quiet=True).exercises
+
+
+def names_fail(monkeypatch, is_hit) -> None:
+    """Let the grader raise while it reads the names of a submission for which `is_hit` is true."""
+
+    def raises(given):
+        if is_hit(given):
+            raise RecursionError("SECRET")
+        return read_names(given)
+
+    for module in (engine_module, grade_once, submission_run, check_module, grading_process):
+        monkeypatch.setattr(module, "read_names", raises)
+
+
+@pytest.mark.parametrize(
+    ("graded_by", "plain_too", "outcome"),
+    [
+        (by_check, False, "failed"),
+        (by_course, False, "failed"),
+        (by_grade, False, "failed"),
+        (by_cell, False, "failed"),
+        (by_check, True, "could_not_grade"),
+    ],
+)
+def test_names_that_cannot_be_read_fail_if_a_plain_file_s_can(
+    engine, tmp_path, monkeypatch, graded_by, plain_too, outcome
+):
+    def is_hit(given):
+        return "X * 2" in given.units[0].source or (plain_too and given.path.name == "plain.py")
+
+    names_fail(monkeypatch, is_hit)
+    (found,) = graded_by(engine, tmp_path, monkeypatch)
+    assert (found.name, found.outcome) == ("sequence_mask", outcome)
+    assert not found.score
+    assert "SECRET" not in repr(found)
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_a_lone_surrogate_in_an_exception_fails_as_usual(engine, hidden):
+    source = "def masked_softmax(X, valid_lens):\n    raise RuntimeError('\\ud800')\n"
+    (found,) = engine.with_options(hidden=hidden).grade(submission(source), ["masked_softmax"]).exercises
+    assert (found.outcome, found.score) == ("failed", 0.0)
+    assert "RuntimeError" in found.checks[0].message
+    assert not found.remarks
+
+
+# ---- a judge that raises
 
 
 def raises_over(monkeypatch, right_too: bool) -> None:
@@ -181,17 +188,17 @@ def test_a_judge_that_raises_fails_its_checks_with_a_remark(engine, tmp_path, mo
 
 
 @pytest.mark.parametrize("graded_by", [by_check, by_grade, by_cell])
-def test_a_judge_that_raises_over_right_answers_costs_nothing(engine, tmp_path, monkeypatch, graded_by):
+def test_a_judge_that_raises_for_right_answers_too_costs_no_points(engine, tmp_path, monkeypatch, graded_by):
     raises_over(monkeypatch, right_too=True)
     (found,) = graded_by(engine, tmp_path, monkeypatch)
     assert (found.outcome, found.score) == ("could_not_grade", None)
     assert "SECRET" not in repr(found)
 
 
-def test_every_judge_reads_the_answer_by_which_it_is_tested(engine):
-    """Else an answer over which a judge raises would be excused."""
+def test_every_judge_judges_the_right_answer_without_an_exception(engine):
+    """If a judge also raises for the right answer, the exercise could not be graded and costs no points."""
     cases = [case for exercise in engine.exercises.values() for case in exercise.cases]
     assert sum(len(case.checks) for case in cases) > 100
     for case in cases:
-        for one in case.checks:
-            judge.decide(one, case, right_answer(case))
+        for asked in case.checks:
+            judge.decide(asked, case, right_answer(case))

@@ -1,4 +1,4 @@
-"""A worker gets only the building blocks that its exercise needs."""
+"""A worker has the limits of its exercise, and a case that is not costly has a shorter timeout."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ def session(slot, request):
     return slot._session
 
 
-def test_an_exercise_that_is_shown_the_same_has_its_own_limits(engine, slot):
+def test_a_worker_is_reused_only_for_an_exercise_with_its_limits(engine, slot):
     small = engine.exercises["masked_softmax"]
     first = session(slot, LoadRequest(PLAIN_FILE, small))
     longer = replace(small, limits={**small.limits, "wall_seconds": 20.0})
-    assert session(slot, LoadRequest(PLAIN_FILE, longer)) is first, "wall seconds hold for a request"
+    assert session(slot, LoadRequest(PLAIN_FILE, longer)) is first, "wall_seconds is sent with each request"
     assert first.limits == limits(longer)
     larger = replace(longer, limits={**longer.limits, "cpu_seconds": 60.0})
     other = session(slot, LoadRequest(PLAIN_FILE, larger))
-    assert other is not first, "what a process was started with holds for good"
+    assert other is not first, "a process keeps the other limits that it was started with"
     assert other.limits == limits(larger)
     assert session(slot, LoadRequest(PLAIN_FILE, larger)) is other
 
 
-def test_only_a_costly_case_may_take_long(engine):
+def test_only_a_costly_case_has_the_timeout_of_the_exercise(engine):
     exercise = engine.exercises["train"]
     for case in exercise.cases:
         assert case_timeout(exercise, case) == (

@@ -52,7 +52,7 @@ def test_a_block_known_to_be_wrong_is_replaced_in_the_first_try(grade, tries):
     assert "your masked_softmax has an error, see its own report" in " ".join(result.remarks)
 
 
-def test_an_exercise_that_is_wrong_itself_is_tried_with_both(grade, tries):
+def test_an_exercise_that_is_wrong_itself_is_tried_with_both_blocks(grade, tries):
     result = grade(with_own(WRONG_ATTENTION), BOTH).exercises[1]
     with_each = [("AdditiveAttention", ("masked_softmax",)), ("AdditiveAttention", ())]
     assert tries == [("masked_softmax", ()), *with_each]
@@ -68,10 +68,10 @@ def test_an_exercise_graded_before_its_block_gets_the_same_result(grade, attenti
 
 
 @pytest.mark.parametrize(
-    "bound", [IMPORT, "from grader import given\nmasked_softmax = given.masked_softmax\n"]
+    "imports", [IMPORT, "from grader import given\nmasked_softmax = given.masked_softmax\n"]
 )
-def test_the_reference_block_under_its_name_is_not_replaced(grade, tries, bound):
-    result = grade(RIGHT_ATTENTION.replace(IMPORT, bound), BOTH).exercises[-1]
+def test_an_imported_reference_block_is_not_replaced(grade, tries, imports):
+    result = grade(RIGHT_ATTENTION.replace(IMPORT, imports), BOTH).exercises[-1]
     assert tries[-1] == ("AdditiveAttention", ())
     assert (result.outcome, result.replaced) == ("passed", ())
 

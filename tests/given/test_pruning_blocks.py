@@ -31,7 +31,7 @@ def squared(output, target):
     return (output - target).pow(2).mean(dim=(1, 2))
 
 
-def test_gates_of_one_change_nothing_and_leave_nothing_behind():
+def test_gates_equal_to_one_change_no_output_now_or_later():
     mha, given = attention(), inputs()
     plain = mha(*given)
     torch.testing.assert_close(gated_attention(mha, torch.ones(H), *given), plain)
@@ -47,7 +47,7 @@ def test_a_gate_of_zero_zeroes_the_columns_of_its_head():
     torch.testing.assert_close(gated, mha(*given))
 
 
-def test_every_sequence_can_have_gates_of_its_own():
+def test_each_sequence_may_have_its_own_gates():
     mha, given = attention(), inputs()
     gates = torch.rand(B, H)
     together = gated_attention(mha, gates, *given)
@@ -57,19 +57,16 @@ def test_every_sequence_can_have_gates_of_its_own():
 
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("heads", [[], [0], [3, 1], (2, 2, 0), {1, 2, 3}])
-def test_pruned_equals_gated(heads, bias):
+def test_pruned_heads_give_the_same_output_as_gates_of_zero(heads, bias):
     mha, given = attention(bias), inputs()
     gates = torch.tensor([float(h not in set(heads)) for h in range(H)])
     want = gated_attention(mha, gates, *given).detach()
     names = [name for name, _ in mha.named_parameters()]
     smaller = prune_heads(mha, heads)
     torch.testing.assert_close(smaller(*given), want)
-    kept = H - len(set(heads))
-    assert (smaller.num_heads, smaller.W_q.out_features, smaller.W_o.in_features) == (
-        kept,
-        3 * kept,
-        3 * kept,
-    )
+    left = H - len(set(heads))
+    sizes = smaller.num_heads, smaller.W_q.out_features, smaller.W_o.in_features
+    assert sizes == (left, 3 * left, 3 * left)
     assert [name for name, p in smaller.named_parameters() if p.requires_grad] == names
 
 
@@ -79,7 +76,7 @@ def test_a_second_pruning_counts_the_heads_that_are_left():
     torch.testing.assert_close(prune_heads(prune_heads(twice, [1]), [1])(*inputs()), want)
 
 
-def test_heads_that_cannot_go_are_refused_before_anything_changes():
+def test_heads_that_cannot_be_removed_are_refused_without_a_change():
     mha = attention()
     with pytest.raises(ValueError, match="all 4 heads"):
         prune_heads(mha, [3, 2, 1, 0, 0])
@@ -88,12 +85,12 @@ def test_heads_that_cannot_go_are_refused_before_anything_changes():
     assert mha.num_heads == H
 
 
-def test_importance_is_what_the_definitions_say():
+def test_importance_equals_values_computed_from_the_definitions():
     mha, batches = attention(), []
     for seed in (1, 2):
         given = inputs(seed)
         batches.append((*given, mha(*given).detach() + torch.randn(B, T, D)))
-    batches[1] = (*(x[:2] for x in batches[1]),)  # batches of unequal size
+    batches[1] = (*(x[:2] for x in batches[1]),)  # 3 and 2 sequences: importance is a mean over 5
     ablation, gradient, confidence = torch.zeros(H), torch.zeros(H), torch.zeros(H)
     samples = [[x[b : b + 1] for x in batch] for batch in batches for b in range(len(batch[0]))]
     for *given, target in samples:
@@ -114,21 +111,21 @@ def test_importance_is_what_the_definitions_say():
 def test_importance_is_measured_in_eval_mode_and_the_mode_restored():
     mha, given = attention(dropout=0.5), inputs()
     batches = [(*given, torch.zeros(B, T, D))]
-    still = head_importance(mha.eval(), batches, squared, "ablation")
-    torch.testing.assert_close(head_importance(mha.train(), batches, squared, "ablation"), still)
+    want = head_importance(mha.eval(), batches, squared, "ablation")
+    torch.testing.assert_close(head_importance(mha.train(), batches, squared, "ablation"), want)
     assert mha.training
     with pytest.raises(ValueError, match="'guess'"):
         head_importance(mha, batches, squared, "guess")
 
 
 @pytest.mark.parametrize("layout", ["flat", "by head", "listed"])
-def test_maps_of_an_encoder_and_a_decoder_in_every_layout(layout):
-    def arranged(kept):
+def test_attention_maps_have_the_same_shapes_for_every_layout(layout):
+    def arranged(weights):
         return {
             "flat": lambda w: w,
             "by head": lambda w: w.unflatten(0, (B, H)),
             "listed": lambda w: list(w.unflatten(0, (B, H)).unbind(1)),
-        }[layout](kept)
+        }[layout](weights)
 
     class Encoder(TransformerEncoder):
         def forward(self, *args):
@@ -150,7 +147,7 @@ def test_maps_of_an_encoder_and_a_decoder_in_every_layout(layout):
     assert (maps["encoder"][0][0, :, :, 2:] == 0).all()  # the first sentence has two words
     state = decoder.init_state(encoder(source, LENS), LENS)
     maps = attention_maps(decoder, target, state)
-    assert {key: [w.shape for w in kept] for key, kept in maps.items()} == {
+    assert {key: [w.shape for w in per_layer] for key, per_layer in maps.items()} == {
         "decoder": [(B, H, T, T)] * 2,
         "cross": [(B, H, T, S)] * 2,
     }

@@ -1,4 +1,4 @@
-"""A source up to its first syntax error."""
+"""The code of a source before a syntax error and after it, and the definitions that are lost."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def test_only_complete_statements_before_an_error_are_kept(before, rest):
     assert read.error is not None
 
 
-def test_a_fault_names_what_was_lost():
+def test_a_fault_names_the_lost_definitions():
     read = prefix("def f(): ...\n\nclass A(B)：\n    def g(self): ...\n\n def h(x): ...\ndef i（x）: ...")
     fault = read.fault("a.py")
     assert (fault.line, fault.lost) == (3, ("A", "h", "i"))
@@ -45,12 +45,12 @@ def test_a_fault_names_what_was_lost():
     assert read.fault("a.py", alone=False).sentence().endswith("; the rest of this cell or block was skipped")
 
 
-def test_methods_are_no_lost_functions():
+def test_methods_are_not_among_the_lost_definitions():
     assert defined_in("class A:\n   def forward(self, x):\n    def train(self): ...") == ("A",)
 
 
 @pytest.mark.parametrize("source", ["(" * 10_000, "x = '\ud800'", "-" * 100_000 + "1", "[\n" * 20_000, "x\0"])
-def test_whatever_cannot_be_read_is_lost_quickly(source):
+def test_a_source_that_cannot_be_read_is_given_up_quickly(source):
     read = prefix(source)
     assert read.error is not None
     assert read.source == ""
@@ -97,7 +97,7 @@ def test_two_errors_leave_the_code_before_the_first():
         ("x = " + "1 + " * 60 + "= 2", ""),
     ],
 )
-def test_the_caret_stands_below_the_place(source, caret):
+def test_the_caret_is_below_the_error(source, caret):
     fault = prefix(source).fault("a.py")
     assert fault.caret == caret
     assert fault.with_code == (f"{fault.why}\n{caret}" if caret else fault.why)

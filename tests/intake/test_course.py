@@ -39,7 +39,7 @@ def test_a_released_course_file_sets_the_points(released):
     assert bundle.exercise("sequence_mask").points == 7
 
 
-def test_a_missing_released_notebook_is_called_by_its_name(released):
+def test_a_missing_released_notebook_keeps_its_expected_name(released):
     (released / "02_masking.ipynb").rename(released / "mine.ipynb")
     course = find(released)
     assert course.file_for(course.bundles[0]).name == "02_masking.ipynb"
@@ -58,6 +58,6 @@ def test_a_released_folder_inside_a_kit_is_nearer(tmp_path, released):
     assert find(inner).root == inner
 
 
-def test_no_course_anywhere_is_a_sentence(tmp_path):
+def test_a_folder_without_a_course_is_reported(tmp_path):
     with pytest.raises(NoCourse, match="change into the course folder"):
         find(tmp_path)

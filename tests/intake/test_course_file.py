@@ -18,10 +18,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def course(tmp_path: Path) -> Course:
-    """An instructor's checkout with one assignment."""
-    for room in ("assignments", "solutions"):
-        (tmp_path / room).mkdir()
-        (tmp_path / room / "04_heads").symlink_to(ROOT / room / "04_heads")
+    """Return an instructor's checkout with one assignment."""
+    for folder in ("assignments", "solutions"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "04_heads").symlink_to(ROOT / folder / "04_heads")
     return Course(tmp_path / "assignments")
 
 
@@ -58,9 +58,9 @@ def test_a_course_never_raises_the_level_of_an_exercise(course):
     assert {e.level for e in course.rules.apply([low])[0].exercises} == {0}
 
 
-def test_equal_rules_have_equal_words_and_others_have_others():
-    one = Rules(points={"a": 1, "b": 2}, weights={"values": 1})
-    assert one.words() == Rules(points={"b": 2, "a": 1}, weights={"values": 1}).words()
+def test_only_equal_rules_have_equal_words():
+    rules = Rules(points={"a": 1, "b": 2}, weights={"values": 1})
+    assert rules.words() == Rules(points={"b": 2, "a": 1}, weights={"values": 1}).words()
     others = [
         NO_RULES,
         Rules(points={"a": 2, "b": 2}, weights={"values": 1}),
@@ -69,7 +69,7 @@ def test_equal_rules_have_equal_words_and_others_have_others():
         Rules(own_weights={"a": {"values": 1}}),
         Rules(counted=("precision",)),
     ]
-    assert len({rules.words() for rules in [one, *others]}) == 7
+    assert len({each.words() for each in [rules, *others]}) == 7
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_equal_rules_have_equal_words_and_others_have_others():
         ("#" * (MAX_BYTES + 1), "it is larger than 64 KiB"),
     ],
 )
-def test_a_wrong_value_is_one_sentence(course, text, sentence):
+def test_a_wrong_value_is_reported_in_one_sentence(course, text, sentence):
     with pytest.raises(UsageError) as refused:
         _ = write(course, text).bundles
     assert sentence in str(refused.value)
@@ -121,6 +121,6 @@ def test_a_kit_ignores_exercises_that_it_does_not_have(tmp_path):
     assert len(Course(tmp_path).bundles) == 1
 
 
-def test_a_file_that_is_missing_is_one_sentence(tmp_path):
+def test_a_missing_file_is_reported(tmp_path):
     with pytest.raises(UsageError, match="cannot be read"):
         read_course_file(tmp_path / "headway.toml")

@@ -13,7 +13,7 @@ def missing(*sources):
     return tuple(missing_imports(Submission(Path("a.ipynb"), units), ["masked_softmax"]))
 
 
-def test_names_that_are_used_and_never_bound_are_missing():
+def test_customary_names_that_are_used_and_not_bound_are_missing():
     assert missing("class A(nn.Module):\n    x = math.sqrt(2)", "y = F.relu(torch.ones(2))") == (
         "torch",
         "nn",

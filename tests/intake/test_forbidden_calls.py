@@ -47,7 +47,7 @@ def test_a_star_stands_for_any_end(source):
     assert [use.call for use in found(source)] == ["nn.Transformer*"]
 
 
-def test_the_place_is_the_first_one():
+def test_the_place_is_that_of_the_first_use():
     first = "import torch\nfrom torch import nn"
     assert found(
         first,
@@ -68,7 +68,7 @@ def test_the_place_is_the_first_one():
         ),
         pytest.param(
             "from torch import nn\ndef Answer(x):\n    '''not nn.MultiheadAttention'''\n    # nn.Transformer()\n    return x",
-            id="words",
+            id="docstring and comment",
         ),
         pytest.param(
             "from mine import MultiheadAttention\ndef Answer(x): return MultiheadAttention(x)",
@@ -78,19 +78,19 @@ def test_the_place_is_the_first_one():
             "class TransformerEncoder: pass\ndef Answer(x): return TransformerEncoder()",
             id="its own class of the name",
         ),
-        pytest.param("from torch import nn\nclass Answer(nn.Module): pass", id="a neighbour"),
+        pytest.param("from torch import nn\nclass Answer(nn.Module): pass", id="another class of torch.nn"),
         pytest.param("def Answer(x", id="a file that does not parse"),
     ],
 )
-def test_what_does_not_count_is_not_found(source):
+def test_no_use_is_found_outside_the_code_of_the_exercise(source):
     assert found(source) == []
 
 
-def test_an_exercise_that_names_nothing_costs_no_reading():
+def test_an_exercise_that_forbids_nothing_has_no_uses():
     assert uses(Submission(Path("a.py"), (Unit("a.py", "def Answer(x"),)), "Answer", ()) == []
 
 
-def test_only_torch_is_meant():
+def test_only_names_in_torch_match():
     assert is_named("torch.nn.MultiheadAttention", "nn.MultiheadAttention")
     assert not is_named("keras.MultiheadAttention", "nn.MultiheadAttention")
     assert not is_named("MultiheadAttention", "nn.MultiheadAttention")

@@ -36,7 +36,7 @@ def test_a_function_that_becomes_a_method_is_no_definition(decorator):
     assert found.definitions.keys() == {"A", "b"}
 
 
-def test_the_last_definition_of_a_name_wins():
+def test_the_last_definition_of_a_name_counts():
     found = names("def a(): return 1", "def a():\n    return 2").definitions["a"]
     assert (found.unit, found.line) == ("cell 2", 1)
 
@@ -58,7 +58,7 @@ def test_parameters_accept_a_number_of_positional_arguments(parameters, possible
     assert {count for count in range(4) if found.accept(count)} == possible
 
 
-def test_a_unit_that_does_not_parse_is_reported_and_the_others_count():
+def test_a_unit_that_does_not_parse_is_reported_others_are_read():
     found = names("x = = 1", "def a(): ...")
     assert found.definitions.keys() == {"a"}
     assert [(fault.unit, fault.why) for fault in found.faults] == [("cell 1", "line 1: invalid syntax")]
@@ -85,7 +85,7 @@ def test_layout_and_comments_do_not_change_a_definition():
     assert not untouched("h", names("def h(x): ..."), stub)
 
 
-def test_a_walk_meets_all_nodes_except_operators_and_contexts():
+def test_a_walk_yields_all_nodes_but_operators_and_contexts():
     for file in sorted(Path(grader.intake.__file__).parent.glob("*.py")):
         tree = ast.parse(file.read_text("utf-8"))
         left_out = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)

@@ -32,7 +32,7 @@ def needed(name, source=SOURCE):
     return needs(submission, read_names(submission), name)
 
 
-def test_what_a_definition_uses_is_needed_and_what_that_uses():
+def test_needs_are_the_names_used_directly_or_indirectly():
     assert {"Base", "default", "inner", "math", "size", "counter", "z"} <= needed("A")
 
 

@@ -43,7 +43,7 @@ def test_cells_of_format_3_are_read_from_worksheets():
         {"cells": [5, None, "x", {"cell_type": ["code"]}, {}]},
     ],
 )
-def test_parts_that_are_not_as_they_should_be_are_left_out(book):
+def test_malformed_parts_of_a_notebook_are_left_out(book):
     assert code_cells(json.dumps(book)) == []
 
 
@@ -72,7 +72,7 @@ def test_a_text_that_is_no_notebook_is_reported():
         ("%%time", "pass"),
     ],
 )
-def test_lines_that_only_a_notebook_understands_are_taken_out(line, plain):
+def test_lines_that_only_a_notebook_can_run_are_replaced(line, plain):
     block = line.startswith(" ")
     cell = ("if True:\n" if block else "x = 1\n") + line + "\ny = 2"
     assert plain_python(cell) == cell.replace(line, plain)
@@ -94,7 +94,7 @@ def test_a_cell_magic_around_python_keeps_the_python(magic):
     assert plain_python(f"%%{magic}\nx = 1") == "pass\nx = 1"
 
 
-def test_a_mistake_in_a_timed_cell_is_not_hidden():
+def test_a_syntax_error_in_a_timed_cell_stays():
     assert plain_python("%%time\nx = = 1") == "pass\nx = = 1"
 
 
@@ -105,15 +105,15 @@ def test_strings_that_look_like_magics_are_left_alone():
     assert plain_python(STRING) == STRING
 
 
-def test_strings_that_look_like_magics_stay():
+def test_strings_that_look_like_magics_stay_between_magics():
     assert plain_python("%matplotlib inline\n" + STRING + "\n!ls\n    ") == "pass\n" + STRING + "\npass\n    "
 
 
-def test_a_remainder_at_the_start_of_a_line_stays():
+def test_an_operator_percent_at_the_start_of_a_line_stays():
     assert plain_python("!ls\nx = (7\n%b)") == "pass\nx = (7\n%b)"
 
 
-def test_a_shell_line_that_goes_on_below_is_taken_out_whole():
+def test_all_lines_of_a_shell_command_are_replaced():
     assert plain_python("!pip install a \\\n    b \\\n    c\nx = 1") == "pass\n\n\nx = 1"
 
 
@@ -121,14 +121,14 @@ def test_a_cell_with_a_syntax_error_keeps_the_error():
     assert plain_python("!ls\nx = = 1\n%time") == "pass\nx = = 1\npass"
 
 
-def test_many_magics_are_all_taken_out():
+def test_many_magics_are_all_replaced():
     assert plain_python("!ls\n" * 100 + "x = 1") == "pass\n" * 100 + "x = 1"
 
 
-def test_null_characters_and_foreign_line_ends_do_not_stay():
+def test_null_characters_and_carriage_returns_are_removed():
     assert plain_python("x = 1\r\ny\0 = 2\r\n") == "x = 1\ny = 2\n"
 
 
 @pytest.mark.parametrize("source", ["(" * 10_000, "x = '\ud800'", "-" * 100_000 + "1", "", "\n", "\\"])
-def test_whatever_stands_in_a_cell_reading_it_does_not_fail(source):
+def test_any_cell_can_be_read(source):
     assert plain_python("!ls\n" + source).startswith("pass")

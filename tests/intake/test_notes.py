@@ -75,7 +75,7 @@ def test_a_block_in_a_quotation_ends_with_it():
     assert code("> ```python\n> x = 1\n\nSo it is.\n```python\ny = 2\n```") == {2: "x = 1", 6: "y = 2"}
 
 
-def test_a_block_that_does_not_parse_costs_itself_only():
+def test_only_the_rest_of_a_block_with_a_syntax_error_is_lost():
     text = "```python\nx = 1\nclass A(B)：\n    y = 1\n```\n\n```python\nz = 2\n```"
     source, (fault,), _skipped = code_of_notes(text, "notes.md")
     assert source.split() == ["x", "=", "1", "z", "=", "2"]
@@ -98,7 +98,7 @@ def test_a_definition_lost_in_a_copied_cell_is_reported():
     assert (fault.line, fault.lost) == (4, ("masked_softmax",))
 
 
-def test_of_a_chapter_for_several_frameworks_one_counts():
+def test_only_the_pytorch_code_of_a_chapter_is_read():
     chapter = (
         "```{.python .input}\nfrom d2l import mxnet as d2l\n```\n```{.python .input}\n#@tab pytorch\nimport torch\n```\n"
         "```{.python .input}\n#@tab tensorflow\nx = 1\n```\n```{.python .input}\n%%tab mxnet, pytorch\nx = 2\n```\n"

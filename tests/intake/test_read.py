@@ -20,7 +20,7 @@ def refused(path):
     with pytest.raises(Blocked) as caught:
         read_submission(path)
     sentence = str(caught.value)
-    assert sentence.isprintable(), "no terminal obeys it"
+    assert sentence.isprintable(), "it has control characters"
     assert len(sentence) < 400
     return sentence
 
@@ -30,7 +30,7 @@ def test_a_script_is_one_unit_under_its_own_name(tmp_path):
     assert (unit.name, unit.source) == ("answer.py", "x = 1\ny = 2\nz = 3\n")
 
 
-def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path):
+def test_a_byte_order_mark_is_not_in_the_source(tmp_path):
     assert read_submission(write(tmp_path, b"\xef\xbb\xbfx = 1\n")).units[0].source == "x = 1\n"
 
 
@@ -46,7 +46,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path):
         (b"#" * (MAX_SOURCE_BYTES + 1), "larger than 1 MiB"),
     ],
 )
-def test_what_is_no_text_is_refused_with_the_line(tmp_path, data, sentence):
+def test_a_file_that_is_empty_too_large_or_not_text_is_refused(tmp_path, data, sentence):
     assert sentence in refused(write(tmp_path, data))
 
 
@@ -60,7 +60,7 @@ def test_a_folder_is_refused(tmp_path):
     assert refused(tmp_path / "work.py") == "work.py is a folder, not a file; name a file in it"
 
 
-def test_what_is_not_there_is_reported_with_its_whole_path(tmp_path):
+def test_a_missing_file_is_reported_with_its_whole_path(tmp_path):
     assert refused(tmp_path / "gone.py") == f"{tmp_path / 'gone.py'} does not exist"
 
 
@@ -69,7 +69,7 @@ def test_a_pipe_is_not_waited_for(tmp_path):
     assert "does not exist" in refused(tmp_path / "answer.py")
 
 
-def test_links_that_lead_nowhere_are_reported(tmp_path):
+def test_a_link_to_itself_is_reported(tmp_path):
     (tmp_path / "answer.py").symlink_to(tmp_path / "answer.py")
     assert "does not exist" in refused(tmp_path / "answer.py")
 
@@ -77,12 +77,12 @@ def test_links_that_lead_nowhere_are_reported(tmp_path):
 def test_a_link_is_not_followed_out_of_its_folder(tmp_path):
     """A link in a submission may lead to a file that only the instructor may read."""
     (tmp_path / "secret").write_text("not_for_the_report = 1\n")
-    (tmp_path / "handed_in").mkdir()
-    link = tmp_path / "handed_in" / "answer.py"
+    (tmp_path / "submitted").mkdir()
+    link = tmp_path / "submitted" / "answer.py"
     link.symlink_to(tmp_path / "secret")
     assert refused(link) == "answer.py is a link that leads out of its folder; submit the file itself"
-    (tmp_path / "handed_in" / "work.txt").write_text("x = 1\n")
-    inside = tmp_path / "handed_in" / "second.py"
+    (tmp_path / "submitted" / "work.txt").write_text("x = 1\n")
+    inside = tmp_path / "submitted" / "second.py"
     inside.symlink_to("work.txt")
     assert read_submission(inside).units[0].source == "x = 1\n"
 
@@ -144,7 +144,7 @@ def test_the_content_changes_with_every_character_and_every_cell(tmp_path):
         ('{"worksheets": 5}', "no list of cells"),
     ],
 )
-def test_what_is_no_notebook_is_refused_with_a_reason(tmp_path, text, sentence):
+def test_a_file_that_is_not_a_notebook_is_refused_with_a_reason(tmp_path, text, sentence):
     assert sentence in refused(write(tmp_path, text, "a.ipynb"))
 
 
@@ -157,7 +157,7 @@ def test_cells_are_units_under_the_numbers_that_editors_show(tmp_path):
     assert (unit.name, unit.source) == ("a.ipynb cell 2", "x = 1\ny = 2")
 
 
-def test_a_script_counts_up_to_its_first_syntax_error(tmp_path):
+def test_a_script_is_read_up_to_its_first_syntax_error(tmp_path):
     source = "import torch\n\ndef sequence_mask(X, n): ...\n\ndef masked_softmax(X, lens):\n    return X[\n"
     read = submission_from(tmp_path / "a.py", source.encode())
     names = read_names(read)
@@ -173,7 +173,7 @@ def test_notebook_only_lines_are_skipped_in_a_script(tmp_path):
     assert unit.source == source.replace("%matplotlib inline", "pass").replace("!pip install x", "pass")
 
 
-def test_a_cell_that_does_not_parse_costs_itself_only(tmp_path):
+def test_only_the_rest_of_a_cell_with_a_syntax_error_is_lost(tmp_path):
     cells = ["x = 1\ny = = 2", "z = 3"]
     book = {"nbformat": 4, "cells": [{"cell_type": "code", "source": source} for source in cells]}
     read = submission_from(tmp_path / "a.ipynb", json.dumps(book).encode())

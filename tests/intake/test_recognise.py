@@ -1,4 +1,4 @@
-"""Which exercises a file defines: by name, or by keywords if a second sign agrees."""
+"""Which exercises a file defines: by name, by a similar name, or by keywords if a second sign agrees."""
 
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -24,23 +24,24 @@ def names_in(source):
 
 
 def a_class(name, takes="", forward="", base="nn.Module"):
+    """Return the source of a class. takes, forward: the parameters of its constructor and of `forward`."""
     lines = [f"class {name}({base}):"]
     lines += [f"    def __init__(self, {takes}): ..."] if takes else []
     lines += [f"    def forward(self, {forward}): ..."] if forward else []
     return "\n".join([*lines, "    x = 1"])
 
 
-def test_the_contracts_own_name_comes_before_a_near_one(recognised):
+def test_the_exact_name_comes_before_another_spelling(recognised):
     found = recognised("def Masked_SoftMax(X, valid_lens): ...\ndef masked_softmax(X, valid_lens): ...")
     assert found == {"masked_softmax": "masked_softmax"}
 
 
 @pytest.mark.parametrize("near", ["multiheadAttention", "Multi_Head_Attention", "MULTIHEADATTENTION"])
-def test_a_near_name_is_taken_where_the_contracts_is_missing(recognised, near):
+def test_another_spelling_counts_if_the_exact_name_is_missing(recognised, near):
     assert recognised(f"class {near}: ...") == {"MultiHeadAttention": near}
 
 
-def test_a_variable_under_a_near_name_is_none(recognised):
+def test_a_variable_counts_only_under_the_exact_name(recognised):
     assert recognised("multi_head_attention = 1") == {}
     assert recognised("MultiHeadAttention = f") == {"MultiHeadAttention": "MultiHeadAttention"}
 
@@ -80,7 +81,7 @@ def test_a_class_with_the_name_of_an_exercise_is_never_another_one(recognised, s
         "def greedy_decode(net, X, mask, length, first, last): ...",
     ],
 )
-def test_other_things_are_not_taken_for_an_exercise(recognised, source):
+def test_other_definitions_are_not_taken_for_an_exercise(recognised, source):
     assert recognised(source) == {}
 
 
@@ -94,7 +95,7 @@ def test_other_things_are_not_taken_for_an_exercise(recognised, source):
         (a_class("Network", "ffn_num_input, ffn_num_hiddens, ffn_num_outputs", "x"), "PositionWiseFFN"),
     ],
 )  # fmt: skip
-def test_keywords_and_a_second_witness_make_an_exercise(recognised, source, found):
+def test_keywords_and_a_second_sign_make_an_exercise(recognised, source, found):
     (name,) = names_in(source).definitions
     assert recognised(source) == {found: name}
 
@@ -112,7 +113,7 @@ def test_a_common_name_with_the_contracts_parameters_is_an_exercise(recognised, 
     assert recognised(source) == {found: found}
 
 
-def test_a_block_of_the_decoder_is_none_of_the_encoder(recognised):
+def test_a_decoder_block_is_not_taken_for_an_encoder_block(recognised):
     block = "key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input, ffn_num_hiddens, num_heads, dropout"
     assert recognised(a_class("CrossDecoder", block, "X, state")) == {}
     assert recognised(a_class("MyDecoderBlock", block, "X, state")) == {}
@@ -141,11 +142,11 @@ def test_a_name_that_is_nearly_right_makes_an_exercise(recognised, source, exerc
         a_class("TransformerEncoderOnly", "vocab_size, d_model", "x"),
     ],
 )
-def test_a_near_name_of_another_kind_is_none(recognised, source):
+def test_a_near_name_alone_is_not_enough(recognised, source):
     assert recognised(source) == {}
 
 
-def test_the_exact_name_comes_before_a_near_one(recognised):
+def test_the_exact_name_comes_before_a_similar_one(recognised):
     source = "def masked_softmax(X, valid_lens): ...\ndef mask_softmax(X, valid_lens): ..."
     assert recognised(source) == {"masked_softmax": "masked_softmax"}
 

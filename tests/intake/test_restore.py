@@ -27,10 +27,10 @@ def test_an_empty_file_becomes_the_stub():
     assert restored(" \n", "f", STUB, notebook=False) == STUB
 
 
-@pytest.mark.parametrize("odd", ["\x0c", 'text = "\u2028"', 'text = "\x85\x1c"'])
-def test_characters_that_some_take_for_line_ends_move_nothing(odd):
-    text = restored(f"{odd}\n{MINE}", "f", STUB, notebook=False)
-    assert text == f"{odd}\n" + restored(MINE, "f", STUB, notebook=False)
+@pytest.mark.parametrize("first_line", ["\x0c", 'text = "\u2028"', 'text = "\x85\x1c"'])
+def test_characters_that_end_no_line_in_python_move_nothing(first_line):
+    text = restored(f"{first_line}\n{MINE}", "f", STUB, notebook=False)
+    assert text == f"{first_line}\n" + restored(MINE, "f", STUB, notebook=False)
 
 
 def test_a_file_that_does_not_parse_is_left_alone_with_the_line():
@@ -55,7 +55,7 @@ def test_in_a_notebook_only_the_cell_of_the_definition_changes():
     ]
 
 
-def test_a_cell_that_does_not_parse_is_known_by_its_mark():
+def test_a_cell_that_does_not_parse_is_found_by_its_metadata():
     cell = {"cell_type": "code", "source": "def f(x:\n", "metadata": {"headway": "f"}}
     changed = json.loads(restored(book(cell), "f", STUB, notebook=True))
     assert changed["cells"][0]["source"] == "def f(x):\n    raise NotImplementedError"
@@ -70,9 +70,9 @@ def test_a_notebook_that_cannot_be_read_is_left_alone(text):
         restored(text, "f", STUB, notebook=True)
 
 
-def test_a_cell_with_odd_metadata_is_passed_over():
-    odd = {"cell_type": "code", "source": "def g(x:\n", "metadata": 5}
+def test_a_cell_with_malformed_metadata_is_skipped():
+    malformed = {"cell_type": "code", "source": "def g(x:\n", "metadata": 5}
     cell = {"cell_type": "code", "source": "def f(x): return 1"}
-    changed = json.loads(restored(book(odd, cell), "f", STUB, notebook=True))
-    assert changed["cells"][0] == odd
+    changed = json.loads(restored(book(malformed, cell), "f", STUB, notebook=True))
+    assert changed["cells"][0] == malformed
     assert changed["cells"][1]["source"] == "def f(x):\n    raise NotImplementedError"

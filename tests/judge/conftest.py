@@ -1,4 +1,4 @@
-"""Build a check, its case and an observation, and let the judge decide."""
+"""The fixture `decide`: build a check, its case and an observation, and return the finding of a judge."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def seen(value: Any) -> Seen:
 
 @pytest.fixture
 def decide() -> Callable[..., Finding]:
-    """`decide(judge, want={name: array}, got={name: value}, **params)`: one check on one case."""
+    """Return a function that judges a check: `decide(judge, {name: expected}, {name: result}, **params)`."""
 
     def decided(
         judge: str,

@@ -1,4 +1,4 @@
-"""Values are compared after names, shapes and dtypes, with a tolerance that the answer cannot change."""
+"""Judges of values and properties: they check shape and dtype first. An answer cannot widen the tolerance."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ WANT = np.random.default_rng(0).standard_normal((2, 3, 5))
 AXES = ("batch", "query", "key")
 
 
-def test_the_same_numbers_pass_in_any_floating_dtype(decide):
+def test_the_same_values_pass_in_any_floating_dtype(decide):
     assert decide("equal", {"out": WANT}, {"out": WANT.astype(np.float32)}).passed
     assert decide("equal", {"out": WANT}, {"out": WANT}).passed
 
@@ -21,14 +21,14 @@ def test_the_same_numbers_pass_in_any_floating_dtype(decide):
         pytest.param(np.empty((0, 3, 5)), id="empty"),
         pytest.param(np.empty((2, 3, 0)), id="empty on the last axis"),
         pytest.param(WANT[:, :1], id="broadcastable"),
-        pytest.param(WANT.mean(), id="a number"),
-        pytest.param(WANT[None], id="an axis more"),
-        pytest.param(WANT.ravel(), id="flat"),
-        pytest.param(WANT.transpose(1, 0, 2), id="turned"),
+        pytest.param(WANT.mean(), id="a scalar"),
+        pytest.param(WANT[None], id="one more axis"),
+        pytest.param(WANT.ravel(), id="flattened"),
+        pytest.param(WANT.transpose(1, 0, 2), id="transposed"),
     ],
 )
 @pytest.mark.parametrize("judge", ["equal", "shape", "one_of", "kept_weights"])
-def test_another_shape_fails_before_any_number_is_looked_at(decide, judge, got):
+def test_another_shape_fails_before_values_are_compared(decide, judge, got):
     found = decide(judge, {"out": WANT}, {"out": got}, axes=AXES)
     assert not found.passed
     assert found.code.startswith("shape")
@@ -41,7 +41,7 @@ def test_an_empty_reference_equals_only_an_empty_answer_of_its_shape(decide):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e38])
-def test_one_bad_number_fails_and_is_found(decide, bad):
+def test_one_bad_value_fails_and_its_place_is_reported(decide, bad):
     got = WANT.copy()
     got[1, 2, 3] = bad
     found = decide("equal", {"out": WANT}, {"out": got}, axes=AXES)
@@ -57,7 +57,7 @@ def test_nan_and_infinities_are_reported_by_name(decide):
     )
 
 
-def test_special_numbers_of_the_reference_must_be_there(decide):
+def test_expected_nan_and_infinities_must_be_in_the_result(decide):
     special = np.array([np.nan, np.inf, -np.inf, 0.0])
     assert decide("equal", {"out": special}, {"out": special}).passed
     assert not decide("equal", {"out": special}, {"out": np.zeros(4)}).passed
@@ -68,12 +68,14 @@ def test_the_tolerance_is_relative_to_the_reference_only():
     want, huge = np.array([1.0]), np.array([1e30])
     assert differs(huge, want, 0.9).all()
     assert not differs(np.array([2.7]), want, 0.9).any()
-    assert differs(np.array([100.0]), np.array([50.0]), 0.9).all()  # 90 % of the answer would let it through
+    assert differs(
+        np.array([100.0]), np.array([50.0]), 0.9
+    ).all()  # a tolerance relative to 100, the answer, would accept it
     assert not differs(np.array([50.0]), np.array([100.0]), 0.9).any()
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), TOLERANCE.items())
-def test_each_dtype_has_a_tolerance_of_its_own(decide, dtype, tolerance):
+def test_the_tolerance_of_each_dtype_is_applied(decide, dtype, tolerance):
     assert decide("equal", {"out": WANT}, {"out": WANT + 0.9 * tolerance}, dtype=dtype).passed
     assert not decide(
         "equal", {"out": WANT}, {"out": WANT + 2 * tolerance * (1 + np.abs(WANT))}, dtype=dtype
@@ -86,12 +88,12 @@ def test_a_case_may_widen_the_tolerance(decide):
 
 
 @pytest.mark.parametrize("got", [np.ones((2, 3, 5), dtype=np.int64), np.ones((2, 3, 5), dtype=bool)])
-def test_another_kind_of_number_fails(decide, got):
+def test_integers_or_booleans_instead_of_floats_fail(decide, got):
     found = decide("equal", {"out": np.ones((2, 3, 5))}, {"out": got})
     assert found.code == f"dtype {got.dtype}"
 
 
-def test_a_floating_answer_where_whole_numbers_belong_fails(decide):
+def test_floats_instead_of_integers_fail(decide):
     assert decide("equal", {"out": np.arange(3)}, {"out": np.arange(3.0)}).code == "dtype float64"
 
 
@@ -103,13 +105,13 @@ def test_a_floating_answer_where_whole_numbers_belong_fails(decide):
         ({"out": Seen(shape=(2, 3, 5), odd="a tensor")}, "expected a tensor, got a tensor"),
     ],
 )
-def test_what_is_no_tensor_is_reported(decide, got, sentence):
+def test_a_result_that_is_not_a_tensor_is_reported(decide, got, sentence):
     found = decide("equal", {"out": WANT}, got)
     assert not found.passed
     assert sentence in found.message
 
 
-def test_every_named_observation_must_be_right(decide):
+def test_every_result_of_a_check_must_be_right(decide):
     want = {"grad X": WANT, "grad W": WANT}
     assert decide("equal", want, want).passed
     found = decide("equal", want, {"grad X": WANT, "grad W": np.zeros_like(WANT)}, axes=AXES)
@@ -147,7 +149,7 @@ def test_either_of_two_accepted_answers_passes_and_a_mixture_does_not(decide):
     ).passed
 
 
-def test_results_that_must_agree_are_held_against_each_other(decide):
+def test_results_that_must_agree_are_compared_with_each_other(decide):
     want = {"left": WANT, "right": WANT}
     assert decide("same", want, {"left": WANT * 7, "right": WANT * 7}).passed
     found = decide("same", want, {"left": WANT, "right": WANT + 1e-3}, says="they differ")
@@ -165,7 +167,7 @@ def test_rows_of_weights_sum_to_one(decide):
     assert not decide("sums_to_one", {"w": rows}, {"w": rows * np.nan}).passed
 
 
-def test_a_matrix_must_carry_rows_to_their_images(decide):
+def test_a_matrix_must_map_rows_to_their_images(decide):
     matrix = np.random.default_rng(1).standard_normal((3, 3))
     rows = np.random.default_rng(2).standard_normal((5, 3))
     tensors = {"P": rows, "Q": rows @ matrix.T}
@@ -177,7 +179,7 @@ def test_a_matrix_must_carry_rows_to_their_images(decide):
     )
 
 
-def test_one_row_of_the_data_is_evidence_that_code_ran(decide):
+def test_one_expected_row_shows_that_the_code_ran(decide):
     rows = np.array([[3, 4, 2], [5, 6, 2]])
     never = np.full((2, 3), -2)
     says = {"says": "it did not train"}
@@ -188,7 +190,7 @@ def test_one_row_of_the_data_is_evidence_that_code_ran(decide):
     assert not decide("witnessed", {"rows": rows}, {"rows": rows[:, :2]}, **says).passed
 
 
-def test_optional_kept_weights_are_judged_where_they_are_kept(decide):
+def test_optional_stored_weights_are_compared_only_if_they_exist(decide):
     weights = np.full((1, 2, 2), 0.5)
     assert not decide("kept_weights", {"w": weights}, {}).passed
     assert not decide("kept_weights", {"w": weights}, {"w": Seen(odd="None")}).passed

@@ -1,4 +1,4 @@
-"""An exception is reported in Python's words, with advice where they do not give it."""
+"""A report quotes the message of an exception, and adds advice to some of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from grader.judge.exceptions import raised
 from grader.judge.observation import StudentError
 
 
-def said(type: str, message: str, near: str = "") -> str:
+def sentence(type: str, message: str, near: str = "") -> str:
     return raised(StudentError(type, message, None, "call", near))
 
 
@@ -30,29 +30,29 @@ def said(type: str, message: str, near: str = "") -> str:
         ),
     ],
 )
-def test_advice_follows_what_python_says(type, message, advice):
-    assert said(type, message) == f"raised {type}: {message}. {advice}"
+def test_advice_follows_the_message_of_python(type, message, advice):
+    assert sentence(type, message) == f"raised {type}: {message}. {advice}"
 
 
 def test_an_exception_without_advice_is_quoted_alone():
-    assert said("ValueError", "too large") == "raised ValueError: too large"
-    assert said("KeyboardInterrupt", "") == "raised KeyboardInterrupt"
+    assert sentence("ValueError", "too large") == "raised ValueError: too large"
+    assert sentence("KeyboardInterrupt", "") == "raised KeyboardInterrupt"
 
 
-def test_a_debugger_is_to_be_removed():
-    assert said("BdbQuit", "") == "the code starts a debugger: remove `breakpoint` or `set_trace`"
+def test_the_advice_about_a_debugger_is_to_remove_it():
+    assert sentence("BdbQuit", "") == "the code starts a debugger: remove `breakpoint` or `set_trace`"
 
 
 @pytest.mark.parametrize(
     ("type", "message"),
     [("SystemExit", "0"), ("NameError", "name 'exit' is not defined"), ("SystemExit", "")],
 )
-def test_code_that_ends_python_is_to_be_removed(type, message):
-    assert said(type, message) == "the code ends Python: remove `exit`, `quit` or `sys.exit`"
+def test_the_advice_about_code_that_ends_python_is_to_remove_it(type, message):
+    assert sentence(type, message) == "the code ends Python: remove `exit`, `quit` or `sys.exit`"
 
 
 def test_advice_of_torch_to_detach_is_left_out():
-    text = said(
+    text = sentence(
         "RuntimeError",
         "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
     )
@@ -60,8 +60,8 @@ def test_advice_of_torch_to_detach_is_left_out():
     assert "NumPy computes no gradients: use functions of torch." in text
 
 
-def test_the_memory_that_was_asked_for_is_in_gib():
-    text = said(
+def test_requested_memory_is_reported_in_gib():
+    text = sentence(
         "RuntimeError",
         "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to"
         " allocate 4398046511104 bytes. Error code 12 (Cannot allocate memory)",
@@ -69,6 +69,6 @@ def test_the_memory_that_was_asked_for_is_in_gib():
     assert text == "out of memory: the code asked for 4,096.0 GiB at once"
 
 
-def test_an_attribute_nearly_so_named_is_offered():
-    text = said("AttributeError", "'Tensor' object has no attribute 'tranpose'", "transpose")
+def test_the_most_similar_attribute_is_suggested():
+    text = sentence("AttributeError", "'Tensor' object has no attribute 'tranpose'", "transpose")
     assert text.endswith("has no attribute 'tranpose'. Did you mean `transpose`?")

@@ -22,7 +22,7 @@ def array(value):
 
 
 def drawn(judge, want, got, *, axes=(), facet="values", of=(), tensors=None, steps=(), values=None, **params):
-    """Return the picture of one check on one case, as the judge finds it."""
+    """Judge one check of one case, which must fail, and return the picture of the failure."""
     headers = {
         n: Header(
             a.shape,
@@ -39,11 +39,12 @@ def drawn(judge, want, got, *, axes=(), facet="values", of=(), tensors=None, ste
     finding = decide(check, case, observation)
     assert not finding.passed
     made = picture(check, case, observation, finding)
-    json.dumps(made, default=vars)  # a store and `--format json` hold it
+    json.dumps(made, default=vars)  # stores and `--format json` contain pictures
     return made
 
 
 def wrong_cells(grids: Grids):
+    """Return (row, column) of each cell that is marked as wrong."""
     return {
         (grids.rows[i], grids.columns[j])
         for panel in grids.panels
@@ -56,7 +57,7 @@ def wrong_cells(grids: Grids):
 # ---- shapes
 
 
-def test_a_wrong_shape_ends_the_chain_and_has_the_expected_one():
+def test_a_wrong_shape_ends_the_chain_and_shows_the_expected_one():
     steps = ({"do": "input", "name": "X", "grad": False},)
     made = drawn(
         "shape",
@@ -73,6 +74,7 @@ def test_a_wrong_shape_ends_the_chain_and_has_the_expected_one():
 
 
 def staged(split):
+    """Return the links of a picture of a wrong result. `split` is the output of the first stage."""
     steps = (
         {"do": "input", "name": "X", "grad": False},
         {"do": "stages", "module": "m", "of": [["a", "the split heads"], ["b", "the joined heads"]]},
@@ -82,14 +84,14 @@ def staged(split):
     return drawn("shape", want, got, of=("out",), steps=steps, tensors={"X": np.zeros((2, 4, 12))}).form.links
 
 
-def test_the_first_stage_of_another_size_is_the_wrong_one():
+def test_the_first_stage_of_another_size_is_marked_as_wrong():
     assert [(link.name, bool(link.expected)) for link in staged(np.zeros((6, 4, 3)))] == [
         ("X", False),
         ("the split heads", True),
     ]
 
 
-def test_a_stage_laid_out_in_another_way_is_not_called_wrong():
+def test_a_stage_with_another_layout_is_not_marked_as_wrong():
     assert [(link.name, bool(link.expected)) for link in staged(np.zeros((2, 3, 4, 4)))] == [
         ("X", False),
         ("the split heads", False),
@@ -102,6 +104,7 @@ def test_a_stage_laid_out_in_another_way_is_not_called_wrong():
 
 
 def softmaxed(lengths, keys=7, queries=5):
+    """Return random attention weights that are 0 from the valid length on."""
     scores = RANDOM.standard_normal((len(lengths), queries, keys))
     keep = np.arange(keys) < np.asarray(lengths).reshape(len(lengths), -1, 1)
     exp = np.where(keep, np.exp(scores), 0)
@@ -140,7 +143,7 @@ def test_weights_are_drawn_for_masking_instead_of_the_result():
     assert made.form.panels[0].rows[0][0].text == f"{want['out'][0, 0, 0]:.4f}"
 
 
-def test_a_long_row_of_keys_is_cut_to_the_first_wrong_one():
+def test_a_long_row_is_cut_to_keys_around_the_wrong_one():
     want = softmaxed([40], keys=40)
     got = want.copy()
     got[0, 4, 30] += 0.5
@@ -152,7 +155,7 @@ def test_a_long_row_of_keys_is_cut_to_the_first_wrong_one():
 # ---- values
 
 
-def test_the_slice_of_values_marks_what_differs_and_names_the_largest():
+def test_a_slice_of_values_marks_and_names_differences():
     want = RANDOM.standard_normal((2, 3, 5, 6))
     got = want.copy()
     got[1, 1, 2, 3] += 0.5
@@ -163,9 +166,10 @@ def test_the_slice_of_values_marks_what_differs_and_names_the_largest():
     assert made.notes == ("Largest difference in this tensor: 2 at batch 1, head 2, step 4, feature 4.",)
 
 
-def test_two_calls_are_named_as_such():
-    one = RANDOM.standard_normal((2, 3))
-    made = drawn("same", {"out1": one, "out2": one}, {"out1": one, "out2": one + 1}, says="they differ")
+def test_two_results_that_must_agree_are_titled_as_two_calls():
+    result = RANDOM.standard_normal((2, 3))
+    got = {"out1": result, "out2": result + 1}
+    made = drawn("same", {"out1": result, "out2": result}, got, says="they differ")
     assert [panel.title for panel in made.form.panels] == ["first call", "second call"]
 
 
@@ -183,11 +187,9 @@ def test_any_shape_and_any_value_can_be_drawn(shape, bad):
 # ---- gradients, parameters, dropout, cost
 
 
-def test_inputs_without_a_gradient_come_first():
+def test_wrong_gradients_come_first():
     want = {f"grad {name}": RANDOM.standard_normal((2, 3)) for name in ("queries", "keys", "W_k.weight")}
-    got = {**want, "grad keys": np.zeros((2, 3))}
-    del got["grad W_k.weight"]
-    made = drawn("equal", {**want}, {**got, "grad W_k.weight": Seen()})
+    made = drawn("equal", want, {**want, "grad keys": np.zeros((2, 3)), "grad W_k.weight": Seen()})
     assert made.form.rows == ("keys", "W_k.weight", "queries")
     assert [row[0].text for row in made.form.panels[1].rows[:2]] == ["0", "none"]
     assert wrong_cells(made.form) == {("keys", ""), ("W_k.weight", "")}
@@ -233,17 +235,18 @@ def test_a_gradient_as_large_as_expected_is_drawn_by_its_values():
 
 
 @pytest.mark.parametrize(
-    ("message", "drawn"), [("The size of tensor a (4) must match", True), ("name 'Y' is not defined", False)]
+    ("message", "is_drawn"),
+    [("The size of tensor a (4) must match", True), ("name 'Y' is not defined", False)],
 )
-def test_sizes_that_do_not_fit_are_shown_with_the_expected_output(message, drawn):
+def test_shapes_are_drawn_only_for_an_exception_about_sizes(message, is_drawn):
     steps = ({"do": "input", "name": "X", "grad": False},)
     check = Check("c/x", "shapes", "title", "shape", ("out",), {})
     headers = {"out": Header((5, 4), "float32", ("row", "step"))}
     case = RecordedCase("c", "f", "float32", steps, (check,), {"X": np.zeros((5, 3))}, headers, {})
     judged = judge_case(case, Observation({}, StudentError("RuntimeError", message, None, "call")))
     made = first_picture(judged.checks, [judged])
-    assert (made is not None) == drawn
-    if drawn:
+    assert (made is not None) == is_drawn
+    if is_drawn:
         assert [(link.name, link.shape) for link in made.form.links] == [
             ("X", "(5, 3)"),
             ("expected output", "(5, 4)  [row, step]"),

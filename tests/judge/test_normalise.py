@@ -1,4 +1,4 @@
-"""Stored attention weights become (B, H, T, S), from each valid layout."""
+"""Stored attention weights in an accepted layout become (B, H, T, S); sentences become padded rows."""
 
 import numpy as np
 import pytest
@@ -21,14 +21,14 @@ def arrange(array, stacked=False, heads=H):
     [(WEIGHTS, False), (WEIGHTS.reshape(B * H, T, S), False), (WEIGHTS.swapaxes(0, 1), True)],
     ids=["four axes", "rows b·H + h", "a list of heads"],
 )
-def test_each_right_layout_becomes_the_same(array, stacked):
+def test_each_accepted_layout_becomes_one(array, stacked):
     seen = arrange(array, stacked)
     assert seen.shape == (B, H, T, S)
     assert np.array_equal(seen.array, WEIGHTS)
 
 
 @pytest.mark.parametrize("shape", [(7, T, S), (T, S), (3,)])
-def test_other_shapes_are_left_to_the_judge(shape):
+def test_other_shapes_are_unchanged(shape):
     array = np.ones(shape)
     assert arrange(array).array is array
 
@@ -42,7 +42,7 @@ def test_without_heads_nothing_is_changed():
     assert arrange(WEIGHTS.reshape(B * H, T, S), heads=None).shape == (B * H, T, S)
 
 
-def test_what_is_no_tensor_stays_what_it_is():
+def test_a_result_that_is_not_a_tensor_is_unchanged():
     seen = Observation({"w": Seen(odd="None")})
     assert normalise_layouts(seen, [{"do": "weights", "name": "w", "heads": H}]).seen["w"].odd == "None"
 
@@ -53,6 +53,7 @@ EOS = 2
 
 
 def written(*rows, steps=4):
+    """Return the rows of token sentences after normalisation."""
     width = max(map(len, rows))
     array = np.array([[*row, *[-1] * (width - len(row))] for row in rows], dtype=np.int64)
     seen = Observation({"s": Seen(array.shape, "int64", array)})
@@ -66,11 +67,11 @@ def written(*rows, steps=4):
 @pytest.mark.parametrize(
     "row", [[5, 8], [5, 8, EOS], [5, 8, EOS, EOS], [5, 8, EOS, 0], [5, 8, 0, 0], [5, 8, EOS, 9]]
 )
-def test_sentences_are_cut_at_their_end_however_they_are_filled_up(row):
+def test_sentences_are_cut_at_their_end_with_any_padding(row):
     assert written(row) == [[5, 8, -1, -1]]
 
 
-def test_what_goes_on_behind_its_end_is_not_cut():
+def test_a_sentence_that_continues_after_its_end_is_not_cut():
     assert written([5, EOS, 7, 8]) == [[5, EOS, 7, 8]]
 
 

@@ -1,4 +1,4 @@
-"""Replies may come from student code: reading them is safe whatever they hold."""
+"""Replies may come from student code: reading them is safe whatever they contain."""
 
 import json
 from types import SimpleNamespace
@@ -18,7 +18,7 @@ def read(words=None, body=b"", files=None):
     return read_observation(words or {}, body, ASKED, files)
 
 
-def test_a_tensor_that_was_asked_for_is_seen_with_its_numbers():
+def test_a_requested_tensor_is_read_with_its_values():
     seen = read(body=encode({"out": np.arange(6.0).reshape(2, 3)})).seen["out"]
     assert (seen.shape, seen.dtype, seen.array.tolist()) == ((2, 3), "float64", [[0, 1, 2], [3, 4, 5]])
 
@@ -29,7 +29,7 @@ def test_an_unrequested_tensor_is_refused_without_quoting_it():
     assert "0.123" not in str(caught.value)
 
 
-def test_bytes_that_are_no_tensors_are_refused_without_quoting_them():
+def test_a_body_without_tensors_is_refused_without_quoting_it():
     head = json.dumps({"0.123": {"dtype": "U64", "shape": [1], "data_offsets": [0, 8]}}).encode()
     with pytest.raises(BadReply) as caught:
         read(body=len(head).to_bytes(8, "little") + head + b"\0" * 8)
@@ -37,7 +37,7 @@ def test_bytes_that_are_no_tensors_are_refused_without_quoting_them():
 
 
 def test_an_empty_tensor_with_a_huge_axis_is_refused():
-    """Its bytes bound nothing: going through its rows would never end."""
+    """It has no bytes that limit its axes, so a loop over its rows would never end."""
     for shape, is_refused in (((1 << 46, 0), True), ((0, 1 << 17), True), ((3, 0), False)):
         fields = {"out": {"dtype": "I64", "shape": list(shape), "data_offsets": [0, 0]}}
         head = json.dumps(fields).encode()
@@ -49,13 +49,13 @@ def test_an_empty_tensor_with_a_huge_axis_is_refused():
             assert read(body=body).seen["out"].shape == shape
 
 
-def test_of_a_tensor_too_large_to_judge_only_the_form_is_kept():
+def test_a_tensor_that_is_too_large_is_read_without_its_values():
     seen = read(body=encode({"out": np.zeros(8 * MAX_KEPT + 1, dtype=np.int8)})).seen["out"]
     assert seen.shape == (8 * MAX_KEPT + 1,)
     assert seen.array is None
 
 
-def test_what_came_instead_of_a_tensor_is_reported_cut_to_size():
+def test_the_description_of_a_non_tensor_is_cut_to_size():
     odd = {"out": {"is": "a tuple of 2" + "x" * 500}, "other": {"is": "None"}}
     seen = read({"odd": odd}).seen
     assert seen.keys() == {"out"}
@@ -63,12 +63,12 @@ def test_what_came_instead_of_a_tensor_is_reported_cut_to_size():
     assert len(seen["out"].odd) <= 120
 
 
-def test_words_about_a_tensor_do_not_replace_the_tensor():
+def test_a_description_does_not_replace_a_tensor():
     seen = read({"odd": {"out": {"is": "None"}}}, encode({"out": np.ones(2)})).seen["out"]
     assert (seen.odd, seen.shape) == ("", (2,))
 
 
-def test_plain_values_are_requested_numbers_and_booleans():
+def test_only_requested_numbers_and_booleans_are_read_as_values():
     values = {"flag": True, "out": "text", "other": 5}
     assert read({"values": values}).values == {"flag": True}
 
@@ -97,7 +97,7 @@ def test_an_error_is_reported_with_the_students_line():
         5,
     ],
 )
-def test_a_place_that_is_not_in_the_submission_is_no_place(where):
+def test_a_place_outside_the_submission_is_left_out(where):
     assert (
         read({"error": {"type": "E", "message": "", "where": where}}, files=frozenset({"a.py"})).error.where
         is None
@@ -109,7 +109,7 @@ def test_shared_parameters_come_in_pairs_or_not_at_all(shared):
     assert read({"parameters": {"shared": shared}}).parameters["shared"] == []
 
 
-def test_names_of_layers_are_kept_in_pairs_and_lists():
+def test_only_texts_and_sizes_of_parameters_are_read():
     sent = {
         "missing": ["W_q"],
         "unexpected": 5,
@@ -122,7 +122,7 @@ def test_names_of_layers_are_kept_in_pairs_and_lists():
     }  # fmt: skip
 
 
-def test_only_what_was_asked_for_can_be_a_list_of_heads():
+def test_only_requested_results_can_be_stacked():
     assert read({"stacked": ["out", "other", 5]}).stacked == {"out"}
 
 
@@ -138,9 +138,9 @@ _json = st.recursive(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])  # on a busy machine drawing takes seconds
+@settings(suppress_health_check=[HealthCheck.too_slow])  # on a busy machine, drawing examples takes seconds
 @given(
-    st.dictionaries(st.sampled_from(["odd", "error", "parameters", "values", "stacked", "warnings"]), _json),
+    st.dictionaries(st.sampled_from(["odd", "error", "parameters", "values", "stacked", "used"]), _json),
     st.sampled_from([b"", b"x", encode({"out": np.ones(2)})]),
 )
 def test_any_reply_is_read_or_refused(words, body):

@@ -28,7 +28,7 @@ CODES = (
     "lost time",
     "lost died",
 )
-# A new field fails here until `redact` says what a hidden report may show of it.
+# Add a new field here after you decide in `redact` what a hidden report may show of it.
 HANDLED = {
     ExerciseResult: {
         *("name", "assignment", "outcome", "score", "points", "title", "message", "checks", "diagnosis"),
@@ -65,7 +65,7 @@ def exercise_with(judge: str) -> Exercise:
 
 
 def full_of_secrets(outcome: str) -> ExerciseResult:
-    """A result with the secret in every text, also in fields that this test does not know."""
+    """Return a result with the secret in every text, also in fields that are added later."""
     check = CheckResult(**{**_secrets(CheckResult), "id": "c/values", "outcome": outcome})
     known = {"outcome": "failed", "score": 0.0, "points": 1.0, "seconds": 0.0, "partial": False}
     nested = {
@@ -91,7 +91,7 @@ def test_every_field_of_a_result_is_handled(kind):
 
 
 @pytest.mark.parametrize("judge", [*JUDGES, "a_new_one"])
-def test_no_text_of_a_result_comes_through(judge):
+def test_a_redacted_result_has_no_text_of_the_result(judge):
     exercise = exercise_with(judge)
     for outcome in OUTCOMES:
         for code in (*CODES, f"!{SECRET}", f"{SECRET} x", f"lost {SECRET}"):
@@ -106,7 +106,7 @@ def test_no_text_of_a_result_comes_through(judge):
             assert SECRET not in visible, (judge, outcome, code)
 
 
-def test_known_mistakes_are_quoted_from_the_course():
+def test_sentences_of_a_diagnosis_come_from_the_course():
     exercise = exercise_with("equal")
     forged = replace(full_of_secrets("failed"), diagnosis=Diagnosis("exact", (("m",),), SECRET, SECRET))
     diagnosis = redact(forged, Evidence(exercise)).diagnosis
@@ -115,7 +115,7 @@ def test_known_mistakes_are_quoted_from_the_course():
     assert redact(forged, Evidence(exercise)).diagnosis.kind == "none"
 
 
-def test_what_was_said_before_any_case_ran_is_kept():
+def test_sentences_that_are_safe_stay():
     result = replace(full_of_secrets("failed"), message="f is not defined", remarks=("line 3 is skipped",))
     safe = frozenset({"f is not defined", "line 3 is skipped"})
     shown = redact(result, Evidence(exercise_with("equal"), safe=safe))
@@ -131,7 +131,7 @@ def test_what_was_said_before_any_case_ran_is_kept():
         ("SECRET", ""),
     ],
 )
-def test_a_line_is_shown_without_its_text(where, shown):
+def test_only_a_line_of_the_submission_is_shown_without_its_text(where, shown):
     exercise = exercise_with("equal")
     check = CheckResult("c/values", "values", "", "failed", where=where)
     result = ExerciseResult("f", "01_a", "failed", 0.0, 1.0, checks=(check,))
@@ -154,7 +154,7 @@ def test_a_debugger_is_named_on_hidden_cases():
     assert shown == "the code starts a debugger: remove `breakpoint` or `set_trace`"
 
 
-def test_the_place_of_a_wrong_value_is_shown():
+def test_only_a_place_on_the_recorded_axes_is_shown():
     exercise = exercise_with("equal")
     for where, shown in (
         ("batch 0, query 12", "batch 0, query 12"),

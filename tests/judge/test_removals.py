@@ -1,14 +1,10 @@
-"""Costs, ranks and removal experiments."""
+"""Judges of the cost after pruning, of rankings of heads, and of removal experiments."""
 
 import numpy as np
 import pytest
 
 from grader.judge.head_ranking import spearman
 from grader.judge.observation import Seen
-
-# Two heads of four answers: 4 are right with both, 3 without head 0, 1 without head 1.
-TABLE = [4, 3, 1, 0]
-TRUE = [[seed, order, *row] for seed in range(3) for order in range(3) for row in ((1.0, -1, -1),)]
 
 
 @pytest.mark.parametrize(
@@ -24,14 +20,18 @@ TRUE = [[seed, order, *row] for seed in range(3) for order in range(3) for row i
         (50, "whole"),
     ],
 )
-def test_what_is_left_may_cost_its_share_and_what_is_fixed(decide, after, code):
+def test_the_cost_after_is_limited_by_kept_parts_and_fixed_cost(decide, after, code):
     got = decide("cost", {}, {}, of=("a", "b"), values={"a": 50, "b": after}, kept=1, total=2, fixed=2)
     assert (got.passed, got.code) == (not code, code)
 
 
-def test_a_count_that_was_not_reported_fails(decide):
-    odd = (None, 0, -25, True, 25.0, float("nan"), float("inf"), 1 << 62, 10**400)
-    for values in ({"a": 50}, *({"a": 50, "b": x} for x in odd), *({"a": x, "b": 25} for x in odd)):
+def test_a_count_that_is_missing_or_impossible_fails(decide):
+    impossible = (None, 0, -25, True, 25.0, float("nan"), float("inf"), 1 << 62, 10**400)
+    for values in (
+        {"a": 50},
+        *({"a": 50, "b": x} for x in impossible),
+        *({"a": x, "b": 25} for x in impossible),
+    ):
         assert decide("cost", {}, {}, of=("a", "b"), values=values, kept=1, total=2, fixed=0).code == "odd"
 
 
@@ -51,20 +51,30 @@ def test_rank_correlation_is_spearmans():
     ("found", "passes"),
     [([0.1, 0.9, 0.5, 0.2], True), ([1, 3, 2, 4], False), ([4, 3, 2, 1], False), ([np.nan] * 4, False)],
 )
-def test_numbers_must_rank_as_planted(decide, found, passes):
+def test_heads_must_rank_as_planted(decide, found, passes):
     want = {"x": np.zeros(4)}
     got = decide("ranks", want, {"x": np.array(found, dtype=float)}, planted=[1, 4, 3, 2], least=0.9)
     assert got.passed is passes
 
 
-def rows(*changes, heads=3, seeds=3):
-    """Rows of an experiment with three heads, whose random order turns with the seed."""
-    orders = {0: [2, 1, 0], 2: [0, 1, 2]}
+# The number of right answers of ten, per set of removed heads; the bits of the index are the heads.
+LEFT = [10, 6, 8, 4, 9, 5, 7, 0]
+WANT = {"r": np.zeros((1, 6))}
+PARAMS = {"heads": 3, "table": LEFT, "total": 10, "planted": [3.0, 2.0, 1.0], "least": 0.9}
+JUDGES = ("all_rows", "accuracies", "in_order", "drawn")
+
+
+def rows(*changes, seeds=3):
+    """Return the rows of a right experiment with three heads, after `changes`.
+
+    The random order depends on the seed.
+    """
+    orders = {0: [2, 1, 0], 2: [0, 1, 2]}  # `importance` and `reverse`
     out = []
     for seed in range(seeds):
         for order in range(3):
             chain = orders.get(order) or np.roll([0, 1, 2], seed).tolist()
-            for size in range(heads):
+            for size in range(3):
                 removed = chain[:size]
                 out.append(
                     [seed, order, LEFT[sum(1 << h for h in removed)] / 10, *removed, *[-1] * (3 - size)]
@@ -74,13 +84,9 @@ def rows(*changes, heads=3, seeds=3):
     return {"r": np.array(out, dtype=float)}
 
 
-LEFT = [10, 6, 8, 4, 9, 5, 7, 0]  # right answers of ten without each set of three heads
-WANT = {"r": np.zeros((1, 6))}
-PARAMS = {"heads": 3, "table": LEFT, "total": 10, "planted": [3.0, 2.0, 1.0], "least": 0.9}
-JUDGES = ("all_rows", "accuracies", "in_order", "drawn")
-
-
 def without(*, order=None, size=None, seed=None):
+    """Return a change that removes the rows with this order, number of heads and seed."""
+
     def change(out):
         out[:] = [
             r
@@ -96,6 +102,8 @@ def without(*, order=None, size=None, seed=None):
 
 
 def put(place, column, value):
+    """Return a change of one entry."""
+
     def change(out):
         out[place][column] = value
 
@@ -103,10 +111,11 @@ def put(place, column, value):
 
 
 def failing(decide, got):
+    """Return the judges that fail."""
     return [judge for judge in JUDGES if not decide(judge, WANT, got, **PARAMS).passed]
 
 
-def test_a_true_experiment_passes_with_rows_in_any_order(decide):
+def test_a_right_experiment_passes_with_rows_in_any_order(decide):
     assert failing(decide, rows()) == []
     assert failing(decide, {"r": rows()["r"][::-1]}) == []
     assert failing(decide, rows(without(size=0))) == []
@@ -121,20 +130,20 @@ def test_a_true_experiment_passes_with_rows_in_any_order(decide):
         (without(order=1, size=2, seed=0), ["all_rows"]),
         (put(1, 2, 0.7), ["accuracies"]),
         (put(1, 2, np.nan), ["accuracies"]),
-        (put(2, 3, 0), ["all_rows", "accuracies"]),  # the head that was gone is back
+        (put(2, 3, 0), ["all_rows", "accuracies"]),  # a removed head reappears
         (put(1, 3, 7), ["all_rows", "accuracies", "in_order"]),  # no such head
         (put(1, 3, 1e300), ["all_rows", "accuracies", "in_order"]),
         (put(1, 3, 0.5), ["all_rows", "accuracies", "in_order"]),
     ],
 )
-def test_what_is_missing_or_untrue_fails(decide, change, judges):
-    found = failing(decide, rows(change))
+def test_missing_or_wrong_rows_fail_in_the_judges_concerned(decide, change, judges):
+    found = failing(decide, rows(change))  # `in_order` may fail as well
     assert set(judges) <= {*found, "in_order"}
     assert found
     assert set(found) <= set(judges) | {"in_order"}
 
 
-def test_orders_must_be_what_they_are_called(decide):
+def test_orders_must_be_what_their_names_say(decide):
     def exchange(out):
         for row in out:
             row[1] = {0: 2, 2: 0}.get(row[1], row[1])
@@ -149,7 +158,7 @@ def test_orders_must_be_what_they_are_called(decide):
 
 
 @pytest.mark.parametrize(
-    ("word", "accuracy"),
+    ("kind", "accuracy"),
     [
         ("percent", lambda gone: 10 * LEFT[gone]),
         ("errors", lambda gone: 1 - LEFT[gone] / 10),
@@ -157,28 +166,28 @@ def test_orders_must_be_what_they_are_called(decide):
         ("none removed", lambda gone: 1.0),
     ],
 )
-def test_the_way_in_which_accuracies_are_wrong_is_distinguished(decide, word, accuracy):
+def test_the_way_in_which_accuracies_are_wrong_is_distinguished(decide, kind, accuracy):
     def change(out):
         for row in out:
             row[2] = accuracy(sum(1 << int(h) for h in row[3:] if h >= 0))
 
-    assert decide("accuracies", WANT, rows(change), **PARAMS).code == f"accuracies {word}"
+    assert decide("accuracies", WANT, rows(change), **PARAMS).code == f"accuracies {kind}"
 
 
-def test_missing_heads_are_distinguished_in_any_order_of_rows(decide):
-    def away(out):
+def test_heads_never_restored_are_found_in_any_order_of_rows(decide):
+    def never_restored(out):
         gone = 0
         for row in out:
             gone |= sum(1 << int(h) for h in row[3:] if h >= 0)
-            row[2] = 0.3 if gone == 7 else LEFT[gone] / 10  # without any head it answers too
+            row[2] = 0.3 if gone == 7 else LEFT[gone] / 10  # without any head, some answers are right, too
 
-    by_order = rows(away)
-    by_size = rows(lambda out: out.sort(key=lambda row: sum(h >= 0 for h in row[3:])), away)
+    by_order = rows(never_restored)
+    by_size = rows(lambda out: out.sort(key=lambda row: sum(h >= 0 for h in row[3:])), never_restored)
     for got in (by_order, by_size):
         assert decide("accuracies", WANT, got, **PARAMS).code == "accuracies never restored"
 
 
-def test_wrong_accuracies_of_no_known_kind_equal_nothing_known(decide):
+def test_wrong_accuracies_of_no_known_kind_get_a_general_code(decide):
     def loss(out):
         for number, row in enumerate(out):
             row[2] = 0.83 + number / 7
@@ -188,7 +197,7 @@ def test_wrong_accuracies_of_no_known_kind_equal_nothing_known(decide):
     assert decide("accuracies", WANT, rows(put(1, 2, 0.7123)), **PARAMS).code == "accuracies"
 
 
-def test_two_wrong_orders_are_two_mistakes(decide):
+def test_two_wrong_orders_have_different_codes(decide):
     def order(*heads):
         def change(out):
             for row in out:
@@ -203,7 +212,7 @@ def test_two_wrong_orders_are_two_mistakes(decide):
 
 
 @pytest.mark.parametrize("judge", JUDGES)
-def test_what_is_no_list_of_rows_is_reported(decide, judge):
+def test_a_result_that_is_not_a_list_of_rows_is_reported(decide, judge):
     found = decide(judge, WANT, {"r": Seen(odd="a row without 'removed'")}, **PARAMS)
     assert (found.code, found.message.endswith("got a row without 'removed'")) == ("odd", True)
     assert not decide(judge, WANT, {}, **PARAMS).passed

@@ -1,4 +1,4 @@
-"""Shapes, arguments, parameters, values and exceptions."""
+"""Judges of shapes, arguments, parameters, plain values and exceptions."""
 
 import numpy as np
 import pytest
@@ -12,18 +12,18 @@ STEPS = (
 NOTHING = {"missing": [], "unexpected": [], "misshapen": [], "shared": [], "layout": "", "shapes": {}}
 
 
-def test_shape_and_dtype_must_be_those_that_went_in(decide):
+def test_a_result_must_have_the_expected_dtype(decide):
     assert decide("shape", {"out": WANT}, {"out": WANT.astype(np.float32)}).passed
     found = decide("shape", {"out": WANT}, {"out": WANT})
     assert found.message == "wrong dtype: float64, expected float32"
 
 
-def test_where_nothing_floating_went_in_any_floating_dtype_will_do(decide):
+def test_any_floating_dtype_passes_if_the_case_allows_it(decide):
     assert decide("shape", {"out": WANT}, {"out": WANT}, any_float=True).passed
     assert not decide("shape", {"out": WANT}, {"out": np.ones((2, 3), dtype=np.int64)}, any_float=True).passed
 
 
-def test_arguments_must_hold_exactly_what_they_held(decide):
+def test_arguments_must_have_exactly_the_same_values(decide):
     before = {"X": np.array([1.0, np.nan, 3.0])}
     want = {"after X": before["X"]}
     assert decide("unchanged", want, {"after X": before["X"]}, tensors=before).passed
@@ -32,7 +32,7 @@ def test_arguments_must_hold_exactly_what_they_held(decide):
     assert found.where == "[2]"
 
 
-def test_whole_numbers_and_truth_values_can_be_arguments(decide):
+def test_arguments_of_integers_and_booleans_are_compared(decide):
     for before in (np.array([1, 2]), np.array([True, False])):
         assert decide("unchanged", {"after X": before}, {"after X": before}, tensors={"X": before}).passed
         assert not decide(
@@ -51,12 +51,12 @@ def parameters(decide, **observed):
     )
 
 
-def test_parameters_that_were_all_found_pass(decide):
+def test_parameters_pass_if_all_were_found(decide):
     assert parameters(decide).passed
     assert parameters(decide, layout="one fused projection").passed
 
 
-def test_what_was_not_found_is_reported_with_names_and_shapes(decide):
+def test_missing_parameters_are_reported_with_names_and_shapes(decide):
     found = parameters(
         decide, missing=["W_q.weight"], unexpected=["proj.weight"], shapes={"proj.weight": [7, 5]}
     )
@@ -74,11 +74,11 @@ def test_shapes_and_sharing_are_reported(decide):
     )
 
 
-def test_no_weights_at_all_fail(decide):
+def test_parameters_that_were_not_observed_fail(decide):
     assert not decide("parameters", {"parameters": 0}, {}, steps=STEPS, parameters=None).passed
 
 
-def test_a_further_parameter_that_changes_no_result_may_be_there(decide):
+def test_a_further_parameter_passes_only_if_the_case_allows_it(decide):
     observed = NOTHING | {"unexpected": ["W_k.bias"]}
     tensors = {"m.W_q.weight": np.ones((4, 5))}
     assert decide(
@@ -112,21 +112,22 @@ def test_a_further_parameter_that_changes_no_result_may_be_there(decide):
         (None, 3, False),
     ],
 )
-def test_a_plain_value_equals_the_expected_one_and_no_boolean(decide, got, want, passed):
+def test_a_plain_value_must_equal_the_expected_one(decide, got, want, passed):
     assert decide("value", {"flag": 0}, {}, values={"flag": got}, want=want).passed == passed
 
 
-def test_something_else_than_a_plain_value_fails(decide):
+def test_a_result_that_is_not_a_plain_value_fails(decide):
     found = decide("value", {"flag": 0}, {"flag": Seen(odd="a list of 3")}, want=True)
     assert "got a list of 3" in found.message
     assert not decide("value", {"flag": 0}, {}, want=True).passed
-    assert (
-        decide("value", {"flag": 0}, {}, values={"flag": False}, want=True, says="it is blind").message
-        == "it is blind"
-    )
 
 
-def test_an_input_must_be_refused_with_the_right_exception(decide):
+def test_a_wrong_plain_value_gets_the_sentence_of_the_case(decide):
+    found = decide("value", {"flag": 0}, {}, values={"flag": False}, want=True, says="it is blind")
+    assert found.message == "it is blind"
+
+
+def test_the_right_exception_must_be_raised(decide):
     def raised(error):
         return decide("raises", {"out": WANT}, {}, error=error, type="ValueError")
 

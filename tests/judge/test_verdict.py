@@ -1,4 +1,4 @@
-"""From an observation to lines of the report; lines of hidden cases reveal nothing."""
+"""The results of the checks of a case, which reveal nothing on hidden cases; and trivial answers."""
 
 import json
 import re
@@ -55,7 +55,7 @@ STEPS = ({"do": "load", "module": "m", "weights": {"W": {"shape": [2, 2]}}},)
 
 
 def check_of(judge):
-    """A check for any judge, one without an entry above too."""
+    """Return a check for a judge, also for a judge without an entry above."""
     return {**CHECKS, **MORE}.get(judge) or Check("c/x", "values", "", judge, ("out",), {**ROWS, **DROPPED})
 
 
@@ -83,7 +83,7 @@ def test_a_right_answer_passes_every_check():
     assert [r.outcome for r in judged(Observation(seen(WANT)), "shape", "equal")] == ["passed", "passed"]
 
 
-def test_the_first_check_reports_an_exception_the_rest_is_skipped():
+def test_the_first_check_reports_an_exception_others_are_skipped():
     error = StudentError("TypeError", "unsupported", ("a.py", 3, "x + y"), "call")
     first, second = judged(Observation({}, error), "shape", "equal")
     assert (first.outcome, first.message, first.where) == (
@@ -94,12 +94,12 @@ def test_the_first_check_reports_an_exception_the_rest_is_skipped():
     assert (second.outcome, second.message) == ("skipped", "skipped: earlier checks failed")
 
 
-def test_what_was_seen_before_an_exception_still_counts():
+def test_results_before_an_exception_are_judged():
     results = judged(Observation(seen(WANT), StudentError("TypeError", "", None, "call")), "equal", "value")
     assert [r.outcome for r in results] == ["passed", "failed"]
 
 
-def test_a_case_without_an_observation_is_explained_once():
+def test_only_the_first_check_of_a_lost_case_fails():
     case = RecordedCase("c", "f", "float64", (), tuple(CHECKS.values()), {}, HEADERS, {})
     lost = lost_case(case, "failed", "time", "", "", "cpu").checks
     assert [r.outcome for r in lost] == ["failed"] + ["skipped"] * (len(CHECKS) - 1)
@@ -170,12 +170,13 @@ def test_hidden_checks_hold_no_student_text_and_no_expected_value(way):
                 assert judge in PLACED or not re.search(r"\d", result.where), (judge, result.where)
 
 
+# Judges whose findings contain a place on the recorded axes.
 PLACED = {"equal", "one_of", "precise", "same", "unchanged", "sums_to_one", "carries", "kept_weights"}
 
 
-@pytest.mark.parametrize("judge", [*JUDGES, "one_that_is_new"])
+@pytest.mark.parametrize("judge", [*JUDGES, "a_new_judge"])
 @pytest.mark.parametrize("passed", [True, False])
-def test_a_finding_without_a_sentence_says_nothing_of_a_hidden_case(judge, passed, monkeypatch):
+def test_a_finding_without_a_sentence_reveals_nothing_if_hidden(judge, passed, monkeypatch):
     visible = Finding(
         passed, f"new {SECRET}", SECRET, SECRET, SECRET, "" if judge in PLACED | {"trained"} else SECRET
     )
@@ -191,29 +192,30 @@ def test_a_finding_without_a_sentence_says_nothing_of_a_hidden_case(judge, passe
 def test_an_observation_that_a_judge_cannot_read_fails(hidden, monkeypatch):
     equal = JUDGES["equal"]
 
-    def stumbles(check, case, observation):
+    def raises_for_wrong_results(check, case, observation):
         if (observation.seen["out"].array == WANT).all():  # the expected output: the judge itself works
             return equal(check, case, observation)
         raise OverflowError(SECRET)
 
-    monkeypatch.setitem(JUDGES, "equal", stumbles)
-    odd, shape = judged(Observation(seen(WANT + 1)), "equal", "shape", hidden=hidden)
-    assert (odd.outcome, odd.message) == ("failed", "the result could not be checked")
-    assert shape.outcome == "passed"
+    monkeypatch.setitem(JUDGES, "equal", raises_for_wrong_results)
+    equal_result, shape_result = judged(Observation(seen(WANT + 1)), "equal", "shape", hidden=hidden)
+    assert equal_result.outcome == "failed"
+    assert equal_result.message == "the result could not be checked"
+    assert shape_result.outcome == "passed"
 
 
 @pytest.mark.parametrize("judge", ["cost", "value"])
 @pytest.mark.parametrize(
     "number", [float("nan"), float("inf"), -float("inf"), 10**400, -(10**400), -4, 0, True]
 )
-def test_no_number_is_too_odd_to_be_judged(judge, number):
+def test_any_number_can_be_judged(judge, number):
     for values in (
         {"flag": number, "whole": number},
         {"flag": 1234, "whole": number},
         {"flag": number, "whole": 1234},
     ):
         if judge == "value" and values["flag"] == 1234:
-            continue
+            continue  # `value` does not read "whole"
         for hidden in (True, False):
             (result,) = judged(Observation(seen(WANT), values=values), judge, hidden=hidden)
             assert result.outcome == "failed"
@@ -227,7 +229,7 @@ def test_hidden_checks_name_builtin_exceptions():
 
 
 @pytest.mark.parametrize("way", LEAKS)
-def test_nothing_that_is_shown_can_command_a_terminal(way):
+def test_no_text_of_a_result_contains_control_characters(way):
     for judge in JUDGES:
         for result in judged(LEAKS[way], judge):
             shown = "".join(filter(None, (result.message, result.expected, result.got, result.where)))
@@ -258,22 +260,22 @@ def trivial(got, want=WANT):
     ],
     ids=["zeros", "a constant", "NaN", "an input", "an input reshaped", "a mean"],
 )
-def test_what_was_had_for_nothing_is_trivial(got):
+def test_a_result_without_a_computation_is_trivial(got):
     assert trivial(got)
 
 
 @pytest.mark.parametrize(
-    "got", [WANT * 2, WANT, X * 2, -X], ids=["scaled", "right", "input scaled", "input turned"]
+    "got", [WANT * 2, WANT, X * 2, -X], ids=["scaled", "right", "input scaled", "input negated"]
 )
-def test_what_was_computed_is_not_trivial(got):
+def test_a_computed_result_is_not_trivial(got):
     assert not trivial(got)
 
 
-def test_where_the_reference_itself_is_constant_nothing_is_trivial():
+def test_no_result_is_trivial_if_the_expected_output_is_constant():
     assert not trivial(np.zeros((2, 3)), want=np.ones((2, 3)))
 
 
-def test_numbers_near_the_end_of_the_range_raise_no_warning():
+def test_values_near_the_float_limit_raise_no_warning():
     import warnings
 
     from grader.diagnosis.facts import of_numbers

@@ -1,4 +1,4 @@
-"""A line is named only if a change there makes every case pass in a fresh worker."""
+"""A line is certain only if an edit of it passes every case in a fresh worker. Others are suspected."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class DotProductAttention(nn.Module):
         self.attention_weights = masked_softmax(scores, valid_lens)
         return self.dropout(self.attention_weights) @ values
 """
-# Wrong in the first calls, right after more calls than its cases make: only a search does that.
+# Wrong in the first calls, right in later ones. Only a search makes so many calls.
 LIAR = """import itertools
 import torch
 
@@ -82,7 +82,7 @@ def sequence_mask(X, valid_len, value=0):
 
 @pytest.fixture
 def checked(engine):
-    """Return the result of `sequence_mask` with lines, for a source and another engine if one is passed."""
+    """Return a function that grades `sequence_mask` and adds lines, with another engine if it gets one."""
 
     def check(source: str, other: Engine | None = None):
         grader, submission = other or engine, submission_of(source)
@@ -100,7 +100,7 @@ def test_the_line_of_a_wrong_comparison_is_certain(checked):
     assert line.text.startswith("keep = torch.arange")
 
 
-def test_beside_a_known_mistake_a_line_says_no_more(checked):
+def test_a_line_beside_a_known_mistake_shows_no_change(checked):
     result = checked(WRONG)
     (line, *_rest) = result.diagnosis.lines
     assert result.diagnosis.alternatives
@@ -108,7 +108,7 @@ def test_beside_a_known_mistake_a_line_says_no_more(checked):
     assert line.text[slice(*line.touched)] == ""
 
 
-def test_a_line_without_a_known_mistake_says_the_kind_of_change(checked):
+def test_a_line_without_a_known_mistake_shows_the_change(checked):
     result = checked(UNKNOWN)
     (line, *_rest) = result.diagnosis.lines
     assert not result.diagnosis.alternatives
@@ -116,7 +116,7 @@ def test_a_line_without_a_known_mistake_says_the_kind_of_change(checked):
     assert "* 3" in line.text[slice(*line.touched)]
 
 
-def test_level_1_allows_the_line_alone(bundles, engine, checked):
+def test_level_1_shows_the_line_without_the_change(bundles, engine, checked):
     masking = next(b for b in bundles if b.assignment == "02_masking")
     low = replace(masking, exercises=tuple(replace(e, level=1) for e in masking.exercises))
     with closing(Engine([low], engine.launcher)) as other:
@@ -160,23 +160,27 @@ def test_a_line_that_contradicts_the_name_is_not_certain(checked, monkeypatch):
 def test_another_repair_is_certified_if_the_first_is_not(engine, monkeypatch):
     tried = []
     real = certify.certified
-    monkeypatch.setattr(
-        "grader.lines.find.certified", lambda *a: tried.append(a[-1]) or (len(tried) > 1 and real(*a))
-    )
+
+    def refuse_the_first(*arguments):
+        tried.append(arguments[-1])
+        return len(tried) > 1 and real(*arguments)
+
+    monkeypatch.setattr("grader.lines.find.certified", refuse_the_first)
     submission = submission_of(WRONG)
     result = engine.grade(submission, ["sequence_mask"]).exercises[0]
     found = search(engine, Source(submission), result, Budget(wall=20.0, most=20.0))
     assert found.sure in found.repairs
-    assert found.sure is tried[1] is not tried[0]
+    assert found.sure is tried[1]
+    assert tried[1] is not tried[0]
 
 
 def test_a_repair_that_fits_the_name_comes_first(engine):
-    """A mask may be turned where it is made too, but the named mistake is where it is used."""
+    """Inverting the mask where it is made also repairs. But the named mistake is where the mask is used."""
     submission = submission_of(TURNED)
     result = engine.grade(submission, ["sequence_mask"]).exercises[0]
     assert result.diagnosis.alternatives == (("mask-keeps-the-padding",),)
     found = search(engine, Source(submission), result, Budget(wall=20.0))
-    assert any(not one.edit.inserts and one.edit.statement == 6 for one in found.repairs)
+    assert any(not repair.edit.inserts and repair.edit.statement == 6 for repair in found.repairs)
     assert found.sure is not None
     assert (found.sure.edit.statement, found.doubted) == (8, None)
 
@@ -187,14 +191,14 @@ def test_a_right_answer_gets_no_line(checked):
     assert result.diagnosis.lines == ()
 
 
-def test_the_points_stay_as_they_are(checked, engine):
+def test_lines_change_neither_the_points_nor_the_diagnosis(checked, engine):
     plain = engine.grade(submission_of(WRONG), ["sequence_mask"]).exercises[0]
     assert replace(checked(WRONG).diagnosis, lines=()) == plain.diagnosis
     assert checked(WRONG).score == plain.score
 
 
 def test_the_line_that_reads_the_wrong_name_is_certain(engine):
-    """A result that no line reads could also be stored in place, or in the name that is read instead."""
+    """The line before it stores `scores`, which no line reads. Storing in `X` instead also repairs."""
     source = ANSWERS["mask_after_softmax"].source
     assert source.splitlines()[14] == "    return X.softmax(-1) * keep"
     report = engine.grade(submission_of(source), ["masked_softmax"])
@@ -203,11 +207,11 @@ def test_the_line_that_reads_the_wrong_name_is_certain(engine):
     assert (line.line, line.certainty) == (15, "repaired")
 
 
-def test_two_mistakes_are_never_certain(checked):
+def test_lines_of_two_mistakes_are_only_suspected(checked):
     assert {line.certainty for line in checked(TWO_PLACES).diagnosis.lines} == {"suspected"}
 
 
-def test_code_that_behaves_well_only_in_a_search_gets_no_line(engine, checked):
+def test_code_that_is_right_only_in_a_search_has_no_certain_line(engine, checked):
     assert [line for line in checked(LIAR).diagnosis.lines if line.certainty == "repaired"] == []
     submission = submission_of(LIAR)
     result = engine.grade(submission, ["sequence_mask"]).exercises[0]
@@ -223,17 +227,17 @@ def test_hidden_cases_get_no_line(bundles, engine, checked):
     assert result.diagnosis.lines == ()
 
 
-def test_a_class_gets_lines_of_public_cases_only(bundles, engine):
-    hidden = engine.grade(submission_of(WRONG), ["sequence_mask"]).exercises
-    passed = replace(hidden[0], outcome="passed")
-    (result,) = with_public_lines(engine, submission_of(WRONG), hidden)
+def test_a_class_gets_lines_of_public_cases_only(engine):
+    results = engine.grade(submission_of(WRONG), ["sequence_mask"]).exercises
+    passed = replace(results[0], outcome="passed")
+    (result,) = with_public_lines(engine, submission_of(WRONG), results)
     assert result.diagnosis.lines[0].line == 5
-    assert replace(result.diagnosis, lines=()) == hidden[0].diagnosis
-    assert with_public_lines(engine, submission_of(RIGHT), hidden)[0].diagnosis.lines == ()
+    assert replace(result.diagnosis, lines=()) == results[0].diagnosis
+    assert with_public_lines(engine, submission_of(RIGHT), results)[0].diagnosis.lines == ()
     assert with_public_lines(engine, submission_of(WRONG), [passed]) == (passed,)
 
 
-def test_a_mistake_in_another_block_is_looked_for_there(engine):
+def test_a_mistake_in_another_exercise_gets_its_line_there(engine):
     submission = submission_of(TWO_BLOCKS)
     report = engine.grade(submission, ["masked_softmax", "DotProductAttention"])
     sources = dict.fromkeys(("masked_softmax", "DotProductAttention"), Source(submission))

@@ -1,4 +1,4 @@
-"""The edits that operators make: valid code, at the place that they name."""
+"""The edits that operators offer are valid Python, and change the statement that they name."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def place():
 
 @pytest.fixture(scope="module")
 def offered(place) -> set[str]:
-    """Every simple statement in the edited forms, as Python spells it."""
+    """Return every simple statement of the edited sources, as `ast.unparse` writes it."""
     trees = [ast.parse(edited) for edit in place.edits() if _parses(edited := place.edited(edit).source)]
     simple = (ast.Assign, ast.AugAssign, ast.Return, ast.Pass)
     return {ast.unparse(node) for tree in trees for node in ast.walk(tree) if isinstance(node, simple)}
@@ -133,7 +133,7 @@ def test_an_edit_that_students_need_is_offered(offered, line):
         "self.dense1 = nn.Linear(size, size, bias=False)",
     ],
 )
-def test_an_edit_that_authors_know_is_offered(line):
+def test_a_further_edit_that_students_need_is_offered(line):
     found = one_place(SECOND, "Block")
     sources = [found.edited(edit).source for edit in found.edits()]
     trees = [ast.parse(source) for source in sources if _parses(source)]
@@ -200,12 +200,12 @@ IN_A_LOOP = """def step(model, X):
 )
 def test_an_edit_of_a_common_mistake_is_offered(source, old, new):
     found = one_place(PREFIX + source, source.split("(")[0].split()[1])
-    forms = [found.text.changed(edit.pieces) for edit in found.edits()]
+    sources = [found.text.changed(edit.pieces) for edit in found.edits()]
     assert source.count(old) == 1
-    assert PREFIX + source.replace(old, new) in forms
+    assert PREFIX + source.replace(old, new) in sources
 
 
-def test_a_large_number_becomes_what_fits_every_dtype_first():
+def test_a_large_number_becomes_minus_infinity_first():
     found = one_place("def f(X, keep):\n    return X.masked_fill(keep, 1e6)\n", "f")
     texts = [edit.pieces[0][2] for edit in found.edits() if edit.operator == "decimal number"]
     assert texts[:2] == ["float('-inf')", "(-1000000.0)"]
@@ -225,11 +225,12 @@ def test_two_layers_are_exchanged_beside_many_names():
 
 def test_a_missing_return_names_the_last_line():
     found = one_place("def f(X):\n    for x in X:\n        X = X + x\n", "f")
-    (edit,) = {edit.statement for edit in found.edits() if edit.pieces[0][2] == "\n    return X"}
-    assert edit == 3
+    (line,) = {edit.statement for edit in found.edits() if edit.pieces[0][2] == "\n    return X"}
+    assert line == 3
 
 
-def test_a_missing_layer_names_the_line_that_it_continues():
+def test_a_missing_layer_names_the_assignment_above():
+    """If the line above does not assign the name, or `pass` marks the gap, it names the line below."""
     source = PREFIX + SHARED.replace(
         "return self.W_q(X) + self.W_q(Y)", "X = self.W_q(X)\n        return X, Y"
     )
@@ -243,10 +244,10 @@ def test_a_missing_layer_names_the_line_that_it_continues():
             if (new := edit.pieces[0][2]) in wanted
         }
         assert set(wanted.items()) <= named
-        assert ((("X = self.W_k(X)\n        "), "pass") in named) == bool(gap)
+        assert (("X = self.W_k(X)\n        ", "pass") in named) == bool(gap)
 
 
-def test_an_edited_statement_keeps_its_lines(place):
+def test_an_edited_definition_keeps_its_line_number(place):
     edited = place.edited(next(place.edits()))
     assert ast.parse(edited.source).body[-1].lineno == place.node.lineno
 
@@ -283,20 +284,20 @@ def test_a_cell_of_a_notebook_is_edited_in_its_place():
     assert found.unit == "a.ipynb cell 2"
 
 
-def test_a_very_long_statement_is_not_searched():
+def test_a_very_long_definition_is_not_edited():
     source = "def f(X):\n" + "    X = X + 1\n" * (MAX_BYTES // 10) + "    return X\n"
     submission = submission_of(source)
     assert places(submission, read_names(submission), "f", ()) == []
 
 
 def stores(source: str) -> list[str]:
-    """Every edit that stores a name in an entry of a list."""
+    """Return the edited source of each edit that stores a name in an entry of a list."""
     found = one_place(source, "step")
     edits = [edit for edit in found.edits() if edit.operator == "insert store"]
     return [found.edited(edit).source + "\n" for edit in edits]
 
 
-def test_what_is_read_and_never_written_is_stored():
+def test_an_entry_that_is_read_and_never_written_is_stored():
     after = CACHED.replace("\n    return", "\n    state[1][place] = seen\n    return")
     assert stores(CACHED) == [after]
     named = CACHED.replace("if state[1][place]", "old = state[1][place]\n    if old")
@@ -307,7 +308,7 @@ def test_an_entry_that_is_written_is_not_stored_again():
     assert stores(CACHED.replace("    return", "    state[1][place] = X\n    return")) == []
 
 
-def test_a_function_without_its_own_name_is_sent_in_its_class():
+def test_a_private_or_repeated_method_is_not_sent_alone():
     source = "class Attention:\n    def __f(self, x):\n        return x + 1\n\n    def g(self, x):\n        return x * 2\n"
     found = one_place(source, "Attention")
     assert {function.path for function in found.functions} == {"Attention.g"}

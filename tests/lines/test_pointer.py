@@ -1,4 +1,4 @@
-"""When a repair is certain: several repairs name the same line, or one line fits at several places."""
+"""A repair is certain only if all other repairs are beside it, or insert the same line at another place."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Block(nn.Module):
 
 @pytest.fixture(scope="module")
 def repair():
-    """Return the repair of a kind on a line whose new text contains something."""
+    """Return a function that finds a repair: its kind, the start of its line, and a part of its new text."""
     submission = submission_of(MODULE)
     (place,) = places(submission, read_names(submission), "Block", ())
     lines = MODULE.splitlines()
@@ -66,12 +66,12 @@ def test_edits_that_share_a_statement_agree(repair):
     assert certain([exchanged, beside]) is exchanged
 
 
-def test_the_order_of_targets_comes_before_what_reads_them(repair):
+def test_target_order_comes_before_a_name_and_a_target_after_it(repair):
     order, read = repair("target order", "one, other"), repair("name", "Y =", "other")
     assert certain([order, read]) is order
     assert certain([repair("target", "Y ="), read]) is read
 
 
-def test_a_keyword_counts_beside_other_repairs(repair):
-    keyword, away = repair("add argument", "self.layer", "bias=False"), repair("drop call", "Y =")
-    assert certain([keyword, away]) is None
+def test_a_keyword_and_a_distant_repair_leave_none_certain(repair):
+    keyword, distant = repair("add argument", "self.layer", "bias=False"), repair("drop call", "Y =")
+    assert certain([keyword, distant]) is None

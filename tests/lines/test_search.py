@@ -1,4 +1,4 @@
-"""A search runs only what is needed to see that an edit fails, and counts what the cases count."""
+"""A search runs only the steps that show whether an edit fails, and judges as the grader does."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def exercise(bundles):
 
 @pytest.fixture
 def case(exercise):
-    """A case that sees a result, then gradients, then its inputs."""
+    """Return a case that observes a result, then gradients, then its inputs."""
     return next(case for case in runnable(exercise) if case.id == "per-sequence")
 
 
 def wrong_in(case, name: str) -> Observation:
-    """The right observation with one wrong tensor."""
+    """Return the right observation with one wrong tensor."""
     right = right_answer(case)
     seen = right.seen[name]
     return replace(right, seen={**right.seen, name: replace(seen, array=seen.array + np.float32(1))})
@@ -38,7 +38,7 @@ def gradient(case) -> str:
     return next(name for check in case.checks for name in check.of if name.startswith("grad "))
 
 
-def test_a_wrong_result_is_seen_before_gradients(case):
+def test_a_wrong_result_needs_no_gradients(case):
     result = next(step["name"] for step in case.steps if step["do"] == "see")
     short = up_to_first_failure(case, wrong_in(case, result))
     assert short.steps[-1] == {**short.steps[-1], "do": "see", "name": result}
@@ -53,7 +53,7 @@ def test_a_wrong_gradient_keeps_the_steps_up_to_gradients(case):
     assert not passes(short, wrong_in(case, gradient(case)))
 
 
-def test_a_case_that_asks_for_an_exception_is_run_as_it_is(bundles):
+def test_a_case_that_requires_an_exception_is_not_shortened(bundles):
     prune = next(e for b in bundles for e in b.exercises if e.name == "prune_heads")
     raising = next(c for c in runnable(prune) if any(check.judge == "raises" for check in c.checks))
     assert up_to_first_failure(raising, Observation({})) is raising
@@ -64,7 +64,7 @@ def test_stages_are_not_watched_in_a_search(exercise):
     assert not any(step["do"] == "stages" for case in runnable(exercise) for step in case.steps)
 
 
-def test_what_passes_in_a_search_is_what_the_grader_passes(case):
+def test_a_search_passes_the_observations_that_the_grader_passes(case):
     case = replace(case, checks=tuple(check for check in case.checks if check.judge == "equal"))
     error = StudentError("ValueError", "", None, "call")
     seen = [
@@ -73,8 +73,11 @@ def test_what_passes_in_a_search_is_what_the_grader_passes(case):
         Observation({}, error),
         replace(right_answer(case), error=error),
     ]
-    judged = [all(c.outcome in ("passed", "advice") for c in judge_case(case, one).checks) for one in seen]
-    assert [passes(case, one) for one in seen] == judged
+    judged = [
+        all(c.outcome in ("passed", "advice") for c in judge_case(case, observation).checks)
+        for observation in seen
+    ]
+    assert [passes(case, observation) for observation in seen] == judged
     assert judged == [True, False, False, True]
 
 
@@ -82,7 +85,7 @@ def test_what_passes_in_a_search_is_what_the_grader_passes(case):
 def test_a_certification_may_take_a_tenth_longer(took, begun):
     search = Search(None, None, Budget(most=10.0, wall=60.0), passing=took, passing_worker=1.0)
     assert search.may_certify() is begun
-    assert search.budget.worker == begun
+    assert search.budget.worker == (1.0 if begun else 0.0)
 
 
 MODULE = """from __future__ import annotations
@@ -104,12 +107,12 @@ class Block(nn.Module):
 """
 
 
-def forms(wanted: str):
-    """The edited forms whose new text contains something, as a worker takes them."""
+def edited_with(wanted: str):
+    """Return the edited sources that contain a text, as a worker gets them."""
     submission = submission_of(MODULE)
     (place,) = places(submission, read_names(submission), "Block", ())
     found = [place.edited(edit) for edit in place.edits()]
-    return [one for one in found if wanted in one.source]
+    return [edited for edited in found if wanted in edited.source]
 
 
 @pytest.mark.parametrize(
@@ -117,21 +120,21 @@ def forms(wanted: str):
     [
         ("return (X - self.size)", {"Block.forward"}),
         ("size=5", {""}),  # a default value is not code of the function
-        ("self.size % 2", {""}),  # a decorated function is something else than its code
+        ("self.size % 2", {""}),  # a decorator may replace the function
     ],
 )
 def test_a_function_is_sent_alone_if_its_code_is_all_that_changes(wanted, functions):
-    assert {one.function for one in forms(wanted)} == functions
+    assert {edited.function for edited in edited_with(wanted)} == functions
 
 
 def test_a_constructor_without_super_is_sent_as_a_whole():
-    dropped = [one for one in forms("def __init__") if "super" not in one.source]
-    assert dropped
-    assert {one.function for one in dropped} == {""}
+    without_super = [edited for edited in edited_with("def __init__") if "super" not in edited.source]
+    assert without_super
+    assert {edited.function for edited in without_super} == {""}
 
 
-def test_a_function_that_is_sent_alone_stands_on_its_own_lines():
-    (one,) = forms("return (X - self.size)")
+def test_a_function_that_is_sent_alone_keeps_its_line_numbers():
+    (edited,) = edited_with("return (X - self.size)")
     line = MODULE.splitlines().index("        return X + self.size")
-    assert one.source.splitlines()[line] == "        return (X - self.size)"
-    assert one.source.startswith("from __future__ import annotations\n")
+    assert edited.source.splitlines()[line] == "        return (X - self.size)"
+    assert edited.source.startswith("from __future__ import annotations\n")

@@ -1,4 +1,4 @@
-"""What orders the statements: the named mistake, a line that a report names, the effects of edits."""
+"""The order of suspects follows from the named mistake, lines that a report names, and effects of edits."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ WORDS = frozenset(changed_words(REFERENCE.replace("<", "<="), REFERENCE))
 
 
 @pytest.fixture
-def there():
+def searched():
     submission = submission_of(ANSWER)
     return places(submission, read_names(submission), "sequence_mask", ())
 
 
-def first(there, named=(), marked=(), effects=None, at_first=0.0, repaired=()):
-    return ranked(prior(there, named, marked), effects or {}, at_first, repaired)[0]
+def first(searched, named=(), marked=(), effects=None, at_first=0.0, repaired=()):
+    return ranked(prior(searched, named, marked), effects or {}, at_first, repaired)[0]
 
 
-def test_the_statement_that_the_named_mistake_changes_comes_first(there):
-    assert first(there, [WORDS]) == ("answer.py", 7)
+def test_the_statement_that_the_named_mistake_changes_comes_first(searched):
+    assert first(searched, [WORDS]) == ("answer.py", 7)
 
 
 def test_other_names_of_parameters_and_variables_give_the_same_words():
@@ -57,18 +57,18 @@ def test_other_names_of_parameters_and_variables_give_the_same_words():
     )
 
 
-def test_a_line_that_the_report_names_comes_first(there):
-    assert first(there, marked={("answer.py", 6)}) == ("answer.py", 6)
+def test_a_line_that_the_report_names_comes_first(searched):
+    assert first(searched, marked={("answer.py", 6)}) == ("answer.py", 6)
 
 
-def test_a_statement_whose_edit_comes_nearer_comes_first(there):
+def test_a_statement_whose_edit_reduces_the_distance_comes_first(searched):
     effects = {("answer.py", 6): Effects([1.0, 1.0]), ("answer.py", 8): Effects([1.0, 0.2])}
-    assert first(there, effects=effects, at_first=1.0) == ("answer.py", 8)
+    assert first(searched, effects=effects, at_first=1.0) == ("answer.py", 8)
 
 
-def test_a_statement_whose_edit_repairs_comes_before_a_similar_one(there):
+def test_a_statement_whose_edit_repairs_comes_before_a_similar_one(searched):
     effects = {("answer.py", 8): Effects([0.0], 1)}
-    assert first(there, [WORDS], (), effects, 1.0, {("answer.py", 8)}) == ("answer.py", 8)
+    assert first(searched, [WORDS], (), effects, 1.0, {("answer.py", 8)}) == ("answer.py", 8)
 
 
 def test_distances_are_finite_unless_code_raises(mask_case):
@@ -86,9 +86,9 @@ def mask_case(bundles):
     return next(case for case in exercise.cases if case.dtype == "float64" and len(case.expected) == 1)
 
 
-def test_a_bundle_holds_the_words_of_a_mistake(bundles):
+def test_a_bundle_stores_the_words_of_a_mistake(bundles):
     bundle = next(b for b in bundles if b.assignment == "02_masking")
-    one = replace(bundle.exercises[0].mistakes[0], statements=(7, 65535))
-    exercise = replace(bundle.exercises[0], mistakes=(one,))
+    mistake = replace(bundle.exercises[0].mistakes[0], statements=(7, 65535))
+    exercise = replace(bundle.exercises[0], mistakes=(mistake,))
     copy = loads(*dump(replace(bundle, exercises=(exercise,)))).exercises[0]
-    assert copy.mistakes == (one,)
+    assert copy.mistakes == (mistake,)

@@ -53,7 +53,7 @@ def require_readable(window: chrome.Window, look: str, css: str = "body") -> Non
     assert window.run("return document.documentElement.scrollWidth") <= width
     lowest, text = weakest(window, css)
     assert lowest >= AAA, text
-    if printed:
+    if printed:  # not in the light colour of dark pages
         assert (
             window.run("return getComputedStyle(document.querySelector('main')).color")
             != "rgb(230, 237, 243)"

@@ -1,4 +1,4 @@
-"""The kit of the first four assignments, made once, and a secret seed to look for in it."""
+"""Fixtures: the kit of the first four assignments, and the answers and the seed that it must not contain."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="session")
 def seed(tmp_path_factory) -> Path:
+    """Return a file with a secret seed, which the kit must not contain."""
     path = tmp_path_factory.mktemp("secret") / "seed"
     path.write_text("6a1f" * 16 + "\n", "utf-8")
     return path
@@ -22,6 +23,7 @@ def seed(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def chosen() -> KitPlan:
+    """Return the plan of the kit with assignments 01 to 04."""
     return plan(ROOT / "solutions", ROOT / "assignments", "04")
 
 
@@ -35,6 +37,7 @@ def filled(tmp_path_factory, chosen) -> Path:
 
 @pytest.fixture(scope="session")
 def secret(chosen) -> list[known.Answer]:
+    """Return the answers that the kit must not contain."""
     return known.answers(chosen.solutions)
 
 

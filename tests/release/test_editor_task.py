@@ -15,7 +15,7 @@ from grader.report.model import Report
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_its_pattern_finds_file_line_and_message():
+def test_the_pattern_of_the_task_finds_file_line_and_message():
     (task,) = json.loads((ROOT / "student_template/.vscode/tasks.json").read_text("utf-8"))["tasks"]
     pattern = task["problemMatcher"]["pattern"]
     result = result_without_checks(exercise_of(None), "blocked", "a.py, line 7: SyntaxError: invalid syntax")

@@ -61,7 +61,7 @@ def test_a_kit_holds_the_assignments_up_to_the_one_asked_for(filled, chosen):
     assert len((filled / "AGENTS.md").read_text("utf-8").splitlines()) <= 60
 
 
-def test_its_lessons_show_their_pictures(filled, chosen):
+def test_the_lessons_of_a_kit_show_their_pictures(filled, chosen):
     for assignment in chosen.solutions:
         page = filled / assignment.name / "README.md"
         named = re.findall(r"\]\((pictures/[^)]+)\)", page.read_text("utf-8"))
@@ -69,20 +69,20 @@ def test_its_lessons_show_their_pictures(filled, chosen):
         assert {name: (page.parent / name).read_bytes() for name in named} == assignment.pictures
 
 
-def test_the_kit_ships_needed_blocks_and_no_instructor_folder(filled):
+def test_a_kit_has_the_needed_blocks_and_no_instructor_s_package(filled):
     with zipfile.ZipFile(next((filled / WHEELS).iterdir())) as wheel:
         names = set(wheel.namelist())
         assert wheel.testzip() is None
     blocks = {n for n in names if n.startswith("grader/given/")}
     assert "grader/given/masked_softmax.py" in blocks
     assert "grader/given/multi_head_attention.py" not in blocks
-    rooms = {n.split("/")[1] for n in names if n.startswith("grader/") and n.count("/") > 1}
-    assert not rooms & {"authoring", "cases", "release", "classroom", "nbgrader"}
+    packages = {n.split("/")[1] for n in names if n.startswith("grader/") and n.count("/") > 1}
+    assert not packages & {"authoring", "cases", "release", "classroom", "nbgrader"}
     assert not [n for n in names if n.startswith("grader/cli/instructor/")]
 
 
-@pytest.mark.timeout(1200)  # every callable against every exercise
-def test_the_whole_course_gives_nothing_away(tmp_path, seed):
+@pytest.mark.timeout(1200)  # the check of the kit tries every callable as an answer to every exercise
+def test_the_kit_of_the_whole_course_passes_its_check(tmp_path, seed):
     done = run(GRADER, "release", tmp_path / "kit", cwd=ROOT, HEADWAY_SEED_FILE=str(seed))
     assert done.returncode == 0, done.stderr
     assert LAST in done.stdout
@@ -130,7 +130,7 @@ def installed(tmp_path_factory, filled) -> Path:
     return folder / "bin"
 
 
-def test_installed_alone_it_shows_the_map_and_nothing_is_started(installed, copy, chosen, tmp_path):
+def test_an_installed_kit_lists_and_grades_its_exercises(installed, copy, chosen, tmp_path):
     shown = run(installed / "grader", cwd=copy, HOME=str(tmp_path)).stdout
     assert all(name in shown for name in chosen.exercises)
     assert "Next: " in shown
@@ -152,13 +152,13 @@ def test_installed_alone_it_shows_the_map_and_nothing_is_started(installed, copy
 
 
 @pytest.mark.parametrize("missing", ["verify", "release"])
-def test_a_command_that_is_not_in_the_kit_is_one_sentence(installed, copy, missing):
+def test_a_command_that_is_not_in_the_kit_is_refused(installed, copy, missing):
     done = run(installed / "grader", missing, cwd=copy)
     assert done.returncode == 2
     assert done.stderr.strip() == f"grader: `grader {missing}` is not part of the student kit"
 
 
-def test_the_kits_workflow_annotates_and_fills_the_summary(installed, copy, tmp_path):
+def test_the_workflow_of_a_kit_annotates_and_fills_the_summary(installed, copy, tmp_path):
     summary = tmp_path / "summary.md"
     file = copy / "04_heads" / "heads.py"
     file.write_text(
@@ -200,7 +200,7 @@ def test_the_kits_workflow_annotates_and_fills_the_summary(installed, copy, tmp_
         (["solutions"], "solutions is not an empty folder"),
     ],
 )
-def test_wrong_use_is_a_sentence_and_nothing_is_written(tmp_path, monkeypatch, arguments, sentence):
+def test_wrong_arguments_are_refused_and_nothing_is_written(tmp_path, monkeypatch, arguments, sentence):
     for name in ("solutions", "assignments", "student_template"):
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
@@ -220,7 +220,7 @@ def test_a_stale_assignment_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("harm", [Path.unlink, lambda path: path.write_text("<svg/>", "utf-8")])
-def test_a_picture_that_is_not_what_the_lesson_shows_is_refused(tmp_path, harm):
+def test_a_missing_or_stale_picture_is_refused(tmp_path, harm):
     for folder in ("solutions", "assignments"):
         shutil.copytree(ROOT / folder / "04_heads", tmp_path / folder / "04_heads")
     harm(tmp_path / "assignments/04_heads/pictures/memory.svg")
@@ -241,7 +241,7 @@ ANSWER = MARKED.findall((ROOT / "solutions/04_heads/heads.py").read_text("utf-8"
     ],
     ids=["a seed", "an answer"],
 )
-def test_a_failed_proof_leaves_nothing_behind(tmp_path, monkeypatch, seed, page, text, why):
+def test_a_kit_with_a_leak_is_refused_and_nothing_is_left(tmp_path, monkeypatch, seed, page, text, why):
     for name in ("solutions", "assignments"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "04_heads").symlink_to(ROOT / name / "04_heads")
@@ -259,7 +259,7 @@ def test_a_failed_proof_leaves_nothing_behind(tmp_path, monkeypatch, seed, page,
     assert list((tmp_path / "kit").iterdir()) == []
 
 
-def test_a_leak_is_reported_with_how_many_more():
+def test_the_first_leak_is_reported_with_the_number_of_others():
     with pytest.raises(Unproved, match=r"a \(and 1 more\)"):
         proof._refuse(["a", "b"])
 
@@ -277,7 +277,7 @@ def test_the_page_of_second_ways_is_written_once(tmp_path, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("platform", emulated.PLATFORMS)
-def test_a_new_student_on_another_platform_can_use_it(installed, copy, tmp_path, platform):
+def test_a_student_on_another_platform_can_use_a_kit(installed, copy, tmp_path, platform):
     student = emulated.Student(platform, installed / "python", copy, {"HOME": str(tmp_path)})
     assert "Next: " in student.run().stdout
     file = copy / "04_heads" / "heads.py"
@@ -300,7 +300,7 @@ def test_a_new_student_on_another_platform_can_use_it(installed, copy, tmp_path,
     assert "Reset transpose_qkv" in student.run("reset", "transpose_qkv").stdout
 
 
-def test_its_colab_notebook_fetches_the_course_and_grades(installed, copy, chosen, tmp_path):
+def test_the_colab_notebook_of_a_kit_fetches_the_course_and_grades(installed, copy, chosen, tmp_path):
     """The notebook is not in a course folder and is not saved; its first cell installs the grader."""
     (wheel,) = (copy / WHEELS).iterdir()
     add_notebooks(copy, chosen, f"file://{copy}", wheel.name)
@@ -324,7 +324,7 @@ def test_its_colab_notebook_fetches_the_course_and_grades(installed, copy, chose
 
 
 @pytest.mark.parametrize("url", ["github.com/a/b", "https://a/b; rm -rf ~", "https://a/$(b)"])
-def test_what_is_no_address_makes_no_colab_notebook(copy, chosen, url):
+def test_an_invalid_address_makes_no_colab_notebook(copy, chosen, url):
     with pytest.raises(NotReleased, match="is not the address of a git repository"):
         add_notebooks(copy, chosen, url, "headway.whl")
     assert not list(copy.rglob("colab.ipynb"))

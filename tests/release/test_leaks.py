@@ -1,4 +1,4 @@
-"""Every check of a kit finds its leak: an answer, the seed, a hidden case, a callable that passes."""
+"""The checks of a kit find what must not be in it: answers, the seed, hidden cases, callables that pass."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def found(kit: Path, chosen: KitPlan, secret: list[known.Answer]) -> list[str]:
     return list(leaks.leaks(leaks.documents(kit), secret, chosen.blocks))
 
 
-def test_a_fresh_kit_holds_nothing_that_is_found(copy, chosen, secret):
+def test_nothing_is_found_in_a_fresh_kit(copy, chosen, secret):
     assert found(copy, chosen, secret) == []
     assert known.unmarked(chosen.solutions[0]) == []
 
@@ -62,20 +62,20 @@ def test_a_reference_in_the_wheel_or_in_prose_is_found(copy, chosen, secret):
         r"### BEGIN SOLUTION\n(.*?)### END", (ROOT / "solutions/04_heads/heads.py").read_text("utf-8"), re.S
     )[1]
     (copy / "NOTES.md").write_text("So:\n\n" + "".join(f"> {line}\n" for line in body.splitlines()), "utf-8")
-    said = found(copy, chosen, secret)
-    assert len(said) == 2
-    assert said[0] == "NOTES.md: its text holds the answer transpose_qkv"
-    assert said[1].endswith("!grader/helpers.py: helper holds the answer transpose_qkv")
+    leaked = found(copy, chosen, secret)
+    assert len(leaked) == 2
+    assert leaked[0] == "NOTES.md: its text holds the answer transpose_qkv"
+    assert leaked[1].endswith("!grader/helpers.py: helper holds the answer transpose_qkv")
 
 
-def test_another_right_answer_counts_as_one(copy, chosen, secret):
+def test_a_right_answer_written_differently_is_found(copy, chosen, secret):
     (copy / "more.py").write_text(
         "def way(a, n):\n    return torch.stack(a.chunk(n, dim=2), dim=1).flatten(0, 1)\n", "utf-8"
     )
     assert any("more.py: way holds the answer transpose_qkv" in line for line in found(copy, chosen, secret))
 
 
-def test_a_block_that_no_exercise_needs_is_no_exception(copy, chosen, secret):
+def test_a_block_that_no_exercise_needs_is_found(copy, chosen, secret):
     assert any("given/masked_softmax" in d.name for d in leaks.documents(copy))
     source = (ROOT / "grader/given/transpose_output.py").read_text("utf-8")
     with zipfile.ZipFile(next((copy / WHEELS).iterdir()), "a") as wheel:
@@ -89,7 +89,7 @@ def test_the_secret_seed_is_found_wherever_it_is(copy, seed):
     assert list(leaks.seeds(leaks.documents(copy), word)) == ["README.md holds the secret seed"]
 
 
-def test_numbers_of_a_hidden_case_are_found(copy, chosen, seed):
+def test_a_tensor_of_a_hidden_case_is_found(copy, chosen, seed):
     word = seed.read_text("utf-8").strip()
     drawn = known.drawn(chosen.solutions, word)
     assert list(leaks.hidden_cases(leaks.documents(copy), drawn)) == []
@@ -119,9 +119,9 @@ def helpful(scores, lens):
 
 
 def test_a_passing_callable_and_a_started_stub_are_found(tmp_path, seed):
-    """Another callable damages the worker, and the callables after it are still tried."""
-    one = plan(ROOT / "solutions", ROOT / "assignments", "02")
-    only = KitPlan(one.solutions[-1:], one.bundles[-1:], one.blocks)
+    """If a callable of the kit damages the worker, the others are tried in another worker."""
+    whole = plan(ROOT / "solutions", ROOT / "assignments", "02")
+    only = KitPlan(whole.solutions[-1:], whole.bundles[-1:], whole.blocks)
     fill(only, ROOT / "student_template", ROOT / "assignments", tmp_path)
     wheel = next((tmp_path / WHEELS).iterdir())
     with zipfile.ZipFile(wheel, "a") as archive:

@@ -1,4 +1,4 @@
-"""The wheel of a kit: the packages that it requires."""
+"""The packages that the wheel of a kit requires, and what messages and the README of the kit say."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.release.wheel import write
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_a_kit_brings_what_watch_needs_and_nothing_of_instructors(tmp_path: Path):
+def test_a_kit_requires_watchfiles_and_no_instructor_s_package(tmp_path: Path):
     with zipfile.ZipFile(write(tmp_path / "wheels", ("sequence_mask",), "02")) as wheel:
         (name,) = (n for n in wheel.namelist() if n.endswith(".dist-info/METADATA"))
         needs = re.findall(r"^Requires-Dist: ([\w-]+)([^\n]*)$", wheel.read(name).decode(), re.M)
@@ -21,7 +21,7 @@ def test_a_kit_brings_what_watch_needs_and_nothing_of_instructors(tmp_path: Path
     assert not any("extra" in rest for _package, rest in needs)
 
 
-def test_no_message_installs_our_own_name_from_an_index():
+def test_no_file_says_to_install_headway_from_an_index():
     package = Path(write.__code__.co_filename).parents[1]
     for file in package.rglob("*.py"):
         assert not re.search(r"pip install ['\"]?headway", file.read_text("utf-8")), file

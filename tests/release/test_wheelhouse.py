@@ -15,6 +15,7 @@ from grader.release.wheelhouse import WHEELHOUSE, add_wheelhouse
 
 TORCH = version("torch").split("+")[0]
 PURE = "py3-none-any"
+# Package → the tags of its wheels, and a package that it requires.
 STUBS = {
     **dict.fromkeys(("safetensors", "rich", "jinja2", "pytest", "watchfiles", "colorama"), ((PURE,), "")),
     "click": ((PURE,), "colorama; sys_platform == 'win32'"),
@@ -24,6 +25,7 @@ STUBS = {
 
 
 def stub(folder: Path, name: str, number: str, tag: str, needs: str) -> None:
+    """Write a wheel without code. number: its version. needs: a requirement, or ""."""
     with zipfile.ZipFile(folder / f"{name}-{number}-{tag}.whl", "w") as wheel:
         about = f"{name}-{number}.dist-info"
         needed = f"Requires-Dist: {needs}\n" if needs else ""
@@ -53,18 +55,18 @@ def kit(tmp_path, monkeypatch) -> Path:
 
 
 def test_each_platform_gets_its_own_wheels_and_hashes(kit):
-    said = []
-    add_wheelhouse(kit, ["windows", "linux"], "3.12", said.append)
+    messages = []
+    add_wheelhouse(kit, ["windows", "linux"], "3.12", messages.append)
     names = {path.name for path in (kit / WHEELHOUSE).glob("*.whl")}
     assert {f"torch-{TORCH}-{tag}.whl" for tag in STUBS["torch"][0]} <= names
     windows, linux = ((kit / WHEELHOUSE / f"{name}.txt").read_text("utf-8") for name in ("windows", "linux"))
     assert "colorama==99.0" in windows
     assert "colorama" not in linux
-    assert any(f"windows: package {len(STUBS)} of {len(STUBS)}" in line for line in said)
+    assert any(f"windows: package {len(STUBS)} of {len(STUBS)}" in line for line in messages)
 
 
-def test_it_installs_without_an_index_unless_a_wheel_was_changed(kit, monkeypatch):
-    here = f"{sys.version_info[0]}{sys.version_info[1]}"
+def test_a_kit_installs_without_an_index_unless_a_wheel_was_changed(kit, monkeypatch):
+    here = f"{sys.version_info[0]}{sys.version_info[1]}"  # as in a tag: 312 for Python 3.12
     index = kit.parent / "index"
     for name in ("numpy", "torch"):
         stub(
@@ -110,7 +112,7 @@ def test_a_download_that_fails_is_one_sentence(kit, monkeypatch):
     assert "\n" not in str(refused.value)
 
 
-def test_without_uv_it_says_how_to_install_it(kit, monkeypatch):
+def test_without_uv_the_message_says_how_to_install_uv(kit, monkeypatch):
     monkeypatch.setattr("grader.release.wheelhouse.find_spec", lambda name: None)
     with pytest.raises(NotReleased, match="python -m pip install uv"):
         add_wheelhouse(kit, ["linux"], "3.12")

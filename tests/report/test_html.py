@@ -42,7 +42,7 @@ def test_texts_are_escaped_and_nothing_is_fetched(text):
     assert_fetches_nothing(text)
 
 
-def test_html_says_what_the_terminal_says():
+def test_html_has_the_parts_of_the_report_in_a_terminal():
     text = fragment(REPORT)
     for part in (
         "known mistake",
@@ -74,10 +74,10 @@ def test_a_page_of_a_file_names_no_folder_of_its_author():
     assert "/home" not in text
 
 
-def test_there_are_colours_for_every_dark_host():
+def test_a_report_has_colours_for_every_dark_host():
     text = fragment(REPORT)
-    for page_of in ("prefers-color-scheme:dark", "data-jp-theme-light=false", "vscode-dark", "theme=dark"):
-        assert page_of in text
+    for selector in ("prefers-color-scheme:dark", "data-jp-theme-light=false", "vscode-dark", "theme=dark"):
+        assert selector in text
 
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])

@@ -1,4 +1,4 @@
-"""The suspected line in a report: its place, its code, and the underlined part."""
+"""The line to look at in a report: its place, its code, and the underlined part."""
 
 from dataclasses import replace
 
@@ -24,19 +24,19 @@ def test_the_part_that_a_change_touches_is_underlined():
     assert spans == [CODE[7:]]
 
 
-def test_a_suspected_line_never_reads_as_certain():
+def test_a_suspected_line_begins_with_perhaps():
     (text,) = lines_to_look_at([result("suspected")])
     assert text.plain.startswith("perhaps look at")
 
 
 def test_the_other_suspected_places_follow():
-    one = result("suspected")
-    lines = tuple(replace(one.diagnosis.lines[0], line=number) for number in (41, 30, 33))
-    (text,) = lines_to_look_at([replace(one, diagnosis=replace(one.diagnosis, lines=lines))])
+    suspected = result("suspected")
+    lines = tuple(replace(suspected.diagnosis.lines[0], line=number) for number in (41, 30, 33))
+    (text,) = lines_to_look_at([replace(suspected, diagnosis=replace(suspected.diagnosis, lines=lines))])
     assert text.plain == f"perhaps look at masking.py:41   {CODE}   or at lines 30, 33"
 
 
-def test_the_kind_of_change_follows_where_no_mistake_is_named():
+def test_the_kind_of_change_follows_the_code():
     (text,) = lines_to_look_at([result(change="a comparison")])
     assert text.plain.endswith("(a comparison)")
 
@@ -46,7 +46,7 @@ def test_lines_of_several_exercises_begin_with_their_names():
     assert [text.plain.split(":")[0] for text in texts] == ["sequence_mask", "masked_softmax"]
 
 
-def test_code_is_cut_before_what_a_change_touches():
+def test_long_code_is_cut_before_the_part_that_a_change_touches():
     one = result()
     line = replace(one.diagnosis.lines[0], touched=(len(CODE) - 9, len(CODE)))
     (text,) = lines_to_look_at([replace(one, diagnosis=replace(one.diagnosis, lines=(line,)))], 50)
@@ -57,7 +57,7 @@ def test_code_is_cut_before_what_a_change_touches():
 
 
 def raised_at(line, says=""):
-    """Return a report that suspects line 41, and has an exception at line `line`."""
+    """Return a result that suspects line 41, and has a failure at line `line`."""
     check = CheckResult("c/x", "values", "result", "failed", where=f"masking.py, line {line}: {CODE}")
     one = result("suspected")
     return replace(one, checks=(check,), diagnosis=replace(one.diagnosis, says=says))
@@ -68,11 +68,11 @@ def test_a_suspected_line_that_the_report_names_is_not_repeated():
     assert len(lines_to_look_at([raised_at(4)])) == 1
 
 
-def test_a_slip_of_the_student_takes_the_place_of_a_suspected_line():
+def test_a_slip_in_the_diagnosis_replaces_a_suspected_line():
     assert lines_to_look_at([raised_at(4, "masking.py, line 3: f returns no value")]) == []
 
 
-def test_the_code_is_cut_to_one_row_and_the_places_are_not():
+def test_long_code_is_cut_and_other_places_are_shown():
     one = result("suspected")
     lines = tuple(replace(one.diagnosis.lines[0], line=number) for number in (41, 30))
     (text,) = lines_to_look_at([replace(one, diagnosis=replace(one.diagnosis, lines=lines))], 60)

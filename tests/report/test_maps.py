@@ -58,7 +58,7 @@ def test_a_figure_has_axes_with_the_words():
 
 
 def test_steps_without_words_are_numbered():
-    assert [list(one.keys) for one in maps_of(MAPS, WORDS)][2] == ["0", "1", "2", "3"]
+    assert [list(drawn.keys) for drawn in maps_of(MAPS, WORDS)][2] == ["0", "1", "2", "3"]
 
 
 @pytest.mark.parametrize(
@@ -75,5 +75,5 @@ def test_maps_of_a_wrong_shape_are_refused(maps, words, sentence, says):
 
 
 def test_maps_may_be_arrays_and_nan_is_drawn_as_zero():
-    (one,) = maps_of({"encoder": [np.array([[[[np.nan, 1.0]]]])]}, (), sentence=0)
-    assert one.weights.tolist() == [[0.0, 1.0]]
+    (drawn,) = maps_of({"encoder": [np.array([[[[np.nan, 1.0]]]])]}, (), sentence=0)
+    assert drawn.weights.tolist() == [[0.0, 1.0]]

@@ -1,4 +1,4 @@
-"""The report as data."""
+"""The report as data: its points, exit status and JSON."""
 
 import json
 from pathlib import Path
@@ -7,6 +7,7 @@ import pytest
 
 from grader.report.formats import as_json
 from grader.report.model import CheckResult, Diagnosis, ExerciseResult, Report
+from grader.support.sanitize import sanitize
 
 
 def result(outcome="passed", score=1.0, points=2.0, **more):
@@ -38,7 +39,7 @@ def test_exit_status_for_outcomes(outcomes, status):
     assert report(*(result(outcome) for outcome in outcomes)).exit_status == status
 
 
-def test_json_has_every_field():
+def test_json_has_the_fields_of_a_report():
     checks = (
         CheckResult(
             "c", "values", "t", "failed", message="m\ud800\x1b", expected=None, got=None, visibility="hidden"
@@ -59,6 +60,6 @@ def test_json_has_every_field():
     assert exercise["remarks"] == ["r"]
 
 
-def test_json_of_any_text_can_be_written_as_utf8(tmp_path: Path):
-    checks = (CheckResult("c", "values", "t", "failed", message="half a character \\ud800"),)
+def test_json_of_sanitized_text_can_be_written_as_utf8(tmp_path: Path):
+    checks = (CheckResult("c", "values", "t", "failed", message=sanitize("half a character \ud800")),)
     (tmp_path / "report.json").write_text(as_json(report(result(checks=checks))), encoding="utf-8")

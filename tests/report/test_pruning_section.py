@@ -63,23 +63,19 @@ def printed(report, *, width=80, full=False, words=False):
     return out.getvalue()
 
 
-def test_heads_are_ranked_and_the_weakest_are_to_remove():
+def test_heads_are_ranked_and_the_advice_removes_the_weakest():
     assert ranking(IMPORTANCE) == [1, 3, 0, 2]
     assert "in this order: 2, 0." in advice(IMPORTANCE)
-    only = {key: IMPORTANCE[key] for key in ("planted", "confidence")}
-    assert ranking(only) == [2, 0, 3, 1]
+    by_confidence = {key: IMPORTANCE[key] for key in ("planted", "confidence")}
+    assert ranking(by_confidence) == [2, 0, 3, 1]
 
 
 def test_the_terminal_draws_all_parts_in_80_columns():
     text = printed(ALL)
     assert "\x1b" not in text
     assert max(map(cell_len, text.splitlines())) <= 80
-    strip = [
-        line.split()[0]
-        for line in text.splitlines()
-        if line.split() and "█" in line + "░" and "░" in line and "┤" not in line
-    ][:4]
-    assert strip == ["1", "3", "0", "2"]
+    bars = [line for line in text.splitlines() if {"█", "░"} <= set(line) and "┤" not in line]
+    assert [line.split()[0] for line in bars[:4]] == ["1", "3", "0", "2"]
     for part in (
         "in this order: 2, 0",
         "by importance",
@@ -109,7 +105,7 @@ def test_words_say_what_the_pictures_draw():
         assert part in text, part
 
 
-def test_a_report_of_a_course_has_no_section_unless_asked():
+def test_the_terminal_shows_the_section_of_a_course_only_in_full():
     course = report(*ALL.exercises, result("masked_softmax", "02_masking"))
     assert "remove half of the heads" not in printed(course)
     assert "remove half of the heads" in printed(course, full=True)
@@ -136,6 +132,7 @@ def test_json_has_figures_only_if_something_is_drawn():
 
 
 def taken(check, seen=None, values=None):
+    """Return the figures from an observation."""
     rows = Check("rows", "shapes", "", "all_rows", check.of, {"heads": 2})
     case = RecordedCase("c", "f", "float32", (), (check, rows), {}, {"x": Header((2,), "float32")}, {})
     observation = Observation({} if seen is None else {"x": seen}, values=values or {})
@@ -146,13 +143,13 @@ def of(array):
     return Seen(np.shape(array), "float64", np.array(array, dtype=float))
 
 
-@pytest.mark.parametrize("odd", [None, of([1.0, np.nan]), of([1.0, 2.0, 3.0]), Seen(odd="None")])
-def test_importances_are_drawn_if_whole_and_finite(odd):
+@pytest.mark.parametrize("bad", [None, of([1.0, np.nan]), of([1.0, 2.0, 3.0]), Seen(odd="None")])
+def test_importances_are_drawn_if_whole_and_finite(bad):
     check = Check(
         "c", "values", "", "equal", ("x",), {"draw": "importance", "method": "ablation", "planted": [1, 2]}
     )
     assert taken(check, of([3.0, 4.0])) == {"importance": {"planted": [1.0, 2.0], "ablation": [3.0, 4.0]}}
-    assert taken(check, odd) == {}
+    assert taken(check, bad) == {}
 
 
 def test_costs_are_drawn_with_times_if_measured():
@@ -164,9 +161,9 @@ def test_costs_are_drawn_with_times_if_measured():
     assert taken(check, values=timed)["costs"]["milliseconds"] == [[1.0, 2.0], [1.0, 2.0]]
     assert "milliseconds" not in taken(check, values={**timed, "milliseconds after": float("inf")})["costs"]
     assert taken(check) == {}
-    for odd in (0, -4, True, 4.0, float("nan"), float("inf"), 1 << 62, 10**400):
+    for bad in (0, -4, True, 4.0, float("nan"), float("inf"), 1 << 62, 10**400):
         for name in counted:
-            assert taken(check, values={**counted, name: odd}) == {}
+            assert taken(check, values={**counted, name: bad}) == {}
     largest = taken(check, values=dict.fromkeys(counted, (1 << 62) - 1))["costs"]
     assert "100.0 %" in printed(report(result("prune_heads", costs=largest)))
 

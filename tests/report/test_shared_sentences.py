@@ -1,4 +1,4 @@
-"""Every outcome, facet and kind of diagnosis has a name in the reader's language."""
+"""Sentences that several formats use: names of outcomes and facets, points, and the place of a failure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_points_have_no_needless_zeros(score, text):
     assert shared_sentences.points(score, 2.5) == text
 
 
-def test_only_an_error_of_the_grader_is_explained():
+def test_a_sentence_explains_only_exercises_that_were_not_graded():
     graded = ExerciseResult("f", "01_a", "failed", 0.0, 1.0)
     not_graded = ExerciseResult("g", "01_a", "could_not_grade", None, 1.0)
     assert shared_sentences.grader_error([graded]) == ""
@@ -71,5 +71,5 @@ def failing(where="", outcome="failed", code=CODE, message="", checks=True, prob
         (failing(outcome="blocked", checks=False), ""),
     ],
 )
-def test_the_place_is_the_line_that_is_known_else_what_was_called(result, place):
+def test_the_place_has_a_known_line_or_else_the_called_function(result, place):
     assert shared_sentences.place(result) == place

@@ -39,7 +39,7 @@ def test_values_are_escaped():
     assert "&lt;b&gt;" in render("sentence.html.jinja", text="<b>")
 
 
-def test_a_misspelt_name_is_an_error():
+def test_a_misspelt_name_in_a_template_raises():
     with pytest.raises(UndefinedError):
         environment(FOLDER).from_string("{{ reprot }}").render()
 

@@ -146,25 +146,25 @@ def test_the_first_failure_has_problem_where_expected_and_got():
     assert text.index("expected") < text.index("got  ")
 
 
-def test_details_of_all_exercises_only_if_asked():
+def test_details_of_all_exercises_are_shown_only_if_requested():
     assert "torhc" not in printed(*ALL)
     assert "3 more exercises did not pass. Run `grader check NAME`" in " ".join(printed(*ALL).split())
     assert "torhc" in printed(*ALL, every=True)
 
 
-def test_a_named_mistake_is_shown_before_what_has_no_name():
+def test_a_failure_with_a_known_mistake_is_shown_first():
     text = printed(result("first", message="no name"), *ALL)
     assert "The mask is added" in text
     assert "no name" not in text
 
 
-def test_a_file_from_elsewhere_gets_its_own_command_and_no_task():
+def test_a_file_named_with_file_gets_its_command_and_no_next_task():
     text = " ".join(printed(*ALL, file="my notes.py", width=200).split())
     assert "Run `grader check --file 'my notes.py' NAME` for details." in text
     assert "Next:" not in text
 
 
-def test_remarks_on_what_passed_are_shown_for_a_file_from_elsewhere():
+def test_remarks_on_passed_exercises_are_shown_for_a_named_file():
     passed = result("attention", "passed", checks=(), remarks=("built by position",))
     assert "note on attention: built by position" in printed(passed, passed, file="notes.py")
     assert "built by position" not in printed(passed, passed)
@@ -174,7 +174,7 @@ def test_an_error_of_the_grader_is_explained():
     assert "No points are deducted." in " ".join(printed(*ALL).split())
 
 
-def test_nothing_is_said_by_colour_alone():
+def test_a_report_without_colour_has_the_outcome_in_words():
     coloured = printed(*ALL, colour=True)
     assert "\x1b[" in coloured
     plain = io.StringIO()
@@ -204,7 +204,7 @@ def test_the_last_line_names_the_next_thing_to_do():
     assert last(result(outcome="passed")) == "All checks passed."
 
 
-def test_a_long_lead_takes_no_column_from_the_other_rows():
+def test_a_long_lead_does_not_indent_the_other_rows():
     different = replace(FAILED, diagnosis=replace(FAILED.diagnosis, kind="different"))
     lines = printed(different).splitlines()
     (lead,) = [line for line in lines if line.startswith("a valid design")]

@@ -27,7 +27,7 @@ ANSWERS = first_of_each(NAMES, lambda name: True, str)
 
 @pytest.fixture(scope="module")
 def report_on(engine):
-    """Return the report on an answer, with the lines to look at."""
+    """Return a function that returns the report on an answer, with the lines to look at."""
     found: dict[str, Report] = {}
 
     def of(name: str) -> Report:
@@ -42,10 +42,10 @@ def report_on(engine):
 
 
 def lines_of(report: Report, width: int) -> list[str]:
+    """Return the printed lines: the report, then the lines to look at, as `grader check` prints them."""
     out = io.StringIO()
     console = Console(file=out, width=width, highlight=False)
-    shown = report_without_lines(report)
-    show(shown, console, every=True)
+    show(report_without_lines(report), console, every=True)
     show_lines(report, console)
     return out.getvalue().splitlines()
 
@@ -56,7 +56,7 @@ def report_without_lines(report: Report) -> Report:
     return replace(report, exercises=tuple(before))
 
 
-def test_there_are_two_answers_for_each_of_six_facets():
+def test_six_facets_have_two_answers_each():
     assert len(NAMES) == 12
     assert {len(pair) for pair in TYPICAL.values()} == {2}
     assert set(TYPICAL) <= set(FACETS)
@@ -70,7 +70,7 @@ def test_a_report_fits_below_its_command_on_one_screen(report_on, name):
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_a_report_says_what_is_wrong_and_in_which_line(report_on, name):
+def test_a_report_names_the_mistake_and_the_definition(report_on, name):
     text = " ".join(" ".join(lines_of(report_on(name), COLUMNS)).split())
     (number, *_others) = re.findall(rf"where .*?{re.escape(FILE)}, line (\d+)", text)
     assert re.match(r"\s*(def|class) ", source(name).splitlines()[int(number) - 1])

@@ -21,7 +21,7 @@ def test_the_cursor_stops_at_both_ends():
     assert shown.current == "e9"
 
 
-def test_filters_let_through_what_they_say_and_the_current_one():
+def test_filters_show_matching_exercises_and_the_current_exercise():
     shown = ExerciseList(ROWS, "e3")
     shown.press("f")
     assert names(shown) == ["e1", "e2", "e3", "e4", "e5", "e7", "e8"]
@@ -43,7 +43,7 @@ def test_filters_let_through_what_they_say_and_the_current_one():
         (["\x1b", "x", "j"], "e1"),
     ],
 )
-def test_an_arrow_is_one_key(keys, name):
+def test_an_arrow_moves_the_cursor_and_unknown_keys_do_nothing(keys, name):
     shown = ExerciseList(ROWS)
     for key in keys:
         assert shown.press(key) == ""
@@ -51,12 +51,12 @@ def test_an_arrow_is_one_key(keys, name):
 
 
 @pytest.mark.parametrize(("key", "done"), [("\r", ENTER), ("\n", ENTER), ("l", BACK)])
-def test_leaving_says_how(key, done):
+def test_enter_and_l_leave_the_list_in_different_ways(key, done):
     assert ExerciseList(ROWS).press(key) == done
 
 
 @pytest.mark.parametrize("at", range(10))
-def test_the_part_that_fits_shows_the_current_exercise(at):
+def test_the_part_that_fits_contains_the_current_exercise(at):
     shown = ExerciseList(ROWS, f"e{at}")
     part = [row.name for row in shown.part(4)]
     assert len(part) == 4
@@ -64,5 +64,5 @@ def test_the_part_that_fits_shows_the_current_exercise(at):
     assert len(shown.part(50)) == 10
 
 
-def test_an_unknown_exercise_becomes_the_first():
+def test_the_cursor_starts_at_the_first_row_for_an_unknown_exercise():
     assert ExerciseList(ROWS, "gone").current == "e0"

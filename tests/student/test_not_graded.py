@@ -7,16 +7,18 @@ import pytest
 from grader.student.check import check
 from grader.support.errors import GraderError
 
-HEADS = "class {name}(nn.Module):\n    def __init__(self, {takes}): super().__init__()\n    def forward(self, {takes2}): return x\n"
+CLASS = "class {name}(nn.Module):\n    def __init__(self, {takes}): super().__init__()\n    def forward(self, {forward}): return x\n"
 ADD_NORM = "class AddNorm:\n    x = 1\n"
 
 
 def a_class(name, takes, forward="x"):
-    return HEADS.format(name=name, takes=takes, takes2=forward)
+    return CLASS.format(name=name, takes=takes, forward=forward)
 
 
 @pytest.fixture
 def remarks(tmp_path, shared_launcher):
+    """Return a function that returns the remarks on a file with the given text, without those on imports."""
+
     def of(text, name="notes.py"):
         file = tmp_path / name
         file.write_text(text)
@@ -33,7 +35,7 @@ def remarks(tmp_path, shared_launcher):
     ],
 )
 @pytest.mark.parametrize("name", ["multi_head_attention", "MultiHeadAttention"])
-def test_a_class_with_the_parameters_of_a_repair_is_told_its_name(remarks, name, takes, exercise):
+def test_the_exercise_with_the_same_parameters_is_named(remarks, name, takes, exercise):
     text = a_class(name, takes) + ADD_NORM
     assert remarks(text) == [
         f"line 1: `{name}` was not graded as {exercise}, although it has the same parameters;"
@@ -41,7 +43,7 @@ def test_a_class_with_the_parameters_of_a_repair_is_told_its_name(remarks, name,
     ]
 
 
-def test_a_class_with_those_parameters_that_raises_is_told_where(remarks):
+def test_a_class_with_the_same_parameters_that_raises_is_explained(remarks):
     text = """
 class causal(nn.Module):
     def __init__(self, d_model, n_head):
@@ -59,7 +61,7 @@ class causal(nn.Module):
     assert remark.endswith("; sizes that do not match: 5 (axis 1 of `x`) and 4 (`d_model / n_head`)")
 
 
-def test_a_class_of_another_kind_is_not_said_to_be_near(remarks):
+def test_a_class_of_another_kind_is_not_compared_by_parameters(remarks):
     text = a_class("SentenceEncoder", "d_model, n_head") + a_class("Classifier", "d_model, n_head", "x, y")
     (remark,) = remarks(text + ADD_NORM)
     assert (
@@ -68,7 +70,7 @@ def test_a_class_of_another_kind_is_not_said_to_be_near(remarks):
     )
 
 
-def test_the_nearest_exercise_is_named_with_both_parameters(remarks):
+def test_the_nearest_name_is_reported_with_the_parameters_of_both(remarks):
     (remark,) = remarks(a_class("SelfAttention", "dim, dim_qk") + ADD_NORM)
     assert remark == (
         "line 1: `SelfAttention(dim, dim_qk)` was not graded; the nearest name of an exercise is"
@@ -80,13 +82,13 @@ def test_a_class_whose_name_was_graded_is_not_listed(remarks):
     assert remarks(ADD_NORM) == []
 
 
-def test_a_class_that_another_one_is_graded_for_is_named(remarks):
+def test_a_class_in_whose_place_another_was_graded_is_reported(remarks):
     assert remarks("class add_norm:\n    x = 1\n" + ADD_NORM) == [
         "line 1: `add_norm` was not graded; `AddNorm` of the same file was graded as AddNorm"
     ]
 
 
-def test_a_name_that_is_defined_twice_says_which_counts(remarks):
+def test_the_definition_that_counts_of_a_repeated_name_is_reported(remarks):
     assert remarks("class AddNorm:\n    x = 2\n" + ADD_NORM) == [
         "defined more than once, and the last definition was graded: `AddNorm` (line 3)"
     ]
@@ -99,14 +101,14 @@ def test_many_definitions_are_listed_in_one_sentence(remarks):
     assert remark.endswith("`Attn5` (line 16), and 3 more")
 
 
-def test_a_chapter_for_two_frameworks_names_what_was_skipped(remarks):
+def test_skipped_definitions_of_another_framework_are_reported(remarks):
     text = "```python\nclass AddNorm(nn.Block): pass\n```\n```python\n#@tab pytorch\n" + ADD_NORM + "```\n"
     assert remarks(text, "chapter.md") == [
         "the definitions in lines 2 are for another framework and were skipped"
     ]
 
 
-def test_a_file_without_exercises_names_the_nearest(tmp_path):
+def test_an_error_on_a_file_without_exercises_has_the_nearest_name(tmp_path):
     file = tmp_path / "own.py"
     file.write_text(a_class("SelfAttention", "dim"))
     with pytest.raises(GraderError) as error:

@@ -29,6 +29,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Proactor event loop:RuntimeWarning"),
 ]
 
+# Name of a cell → its source, in the order in which the kernel executes the cells.
 CELLS = {
     "nothing yet": CHECK,
     "nothing at all": "check()",
@@ -49,6 +50,7 @@ CELLS = {
 
 @pytest.fixture(scope="module")
 def cells() -> dict[str, nbformat.NotebookNode]:
+    """Execute CELLS in one kernel. Return name → the executed cell."""
     sources = ["from grader import check", *CELLS.values()]
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
     client = nbclient.NotebookClient(
@@ -61,7 +63,7 @@ def cells() -> dict[str, nbformat.NotebookNode]:
     return dict(zip(CELLS, book.cells[1:], strict=True))
 
 
-def test_a_module_beside_the_notebook_is_part_of_it(tmp_path, monkeypatch):
+def test_a_module_beside_the_notebook_is_used(tmp_path, monkeypatch):
     folder = shutil.copytree(ROOT / "assignments" / "04_heads", tmp_path / "04_heads")
     shutil.copy(ROOT / "assignments" / "headway.toml", tmp_path)
     (folder / "pieces.py").write_text(RIGHT.replace("transpose_qkv", "split"))
@@ -78,13 +80,14 @@ def test_a_module_beside_the_notebook_is_part_of_it(tmp_path, monkeypatch):
 
 
 def points(cell) -> float:
+    """Return the value of a cell: what `check` returned."""
     return float(next(o for o in cell.outputs if o.output_type == "execute_result")["data"]["text/plain"])
 
 
-def shown(cell, form: str = "text/plain") -> str:
-    displayed = [o for o in cell.outputs if o.output_type == "display_data"]
-    assert len(displayed) == 1
-    return displayed[0]["data"][form]
+def shown(cell, mime: str = "text/plain") -> str:
+    """Return the report that a cell shows."""
+    (displayed,) = (o for o in cell.outputs if o.output_type == "display_data")
+    return displayed["data"][mime]
 
 
 def test_check_returns_the_points(cells):
@@ -103,11 +106,10 @@ def test_check_without_a_name_grades_all_that_is_defined(cells):
 
 
 def test_the_cell_shows_the_report(cells):
-    for form in ("text/plain", "text/html"):
-        assert "not defined in this notebook" in shown(cells["nothing yet"], form)
-        assert "Run the cell that defines transpose_qkv, then this cell again." in shown(
-            cells["nothing yet"], form
-        )
+    for mime in ("text/plain", "text/html"):
+        report = shown(cells["nothing yet"], mime)
+        assert "not defined in this notebook" in report
+        assert "Run the cell that defines transpose_qkv, then this cell again." in report
     assert "Run the cell" not in shown(cells["wrong"])
     assert "known mistake" in shown(cells["wrong"])
     assert "known mistake" in shown(cells["wrong"], "text/html")
@@ -129,6 +131,6 @@ def test_only_the_last_version_of_a_cell_is_graded():
     assert [unit.name for unit in units] == ["cell [1]", "cell [3]", "cell [7]", "cell [9]", "cell [10]"]
 
 
-def test_a_version_that_a_later_cell_uses_is_kept():
+def test_a_version_that_a_later_cell_uses_is_graded_too():
     history = ["", "class A: pass", "class B(A): pass", "class A:\n    x = 1"]
     assert len(executed_units(history)) == 3

@@ -41,7 +41,7 @@ def test_every_public_check_is_an_item_with_its_message(course):
     assert "Traceback" not in done.stdout
 
 
-def test_a_module_beside_the_file_is_part_of_it(course):
+def test_a_module_beside_the_file_is_used(course):
     split = RIGHT.replace("transpose_qkv", "split")
     (course / "04_heads" / "pieces.py").write_text(split, "utf-8")
     (course / "04_heads" / "heads.py").write_text(
@@ -74,14 +74,14 @@ def test_an_untouched_course_is_skipped(course):
     assert "failed" not in done.stdout
 
 
-def test_a_broken_file_says_why(course):
+def test_a_file_with_a_syntax_error_fails_with_its_line(course):
     (course / "04_heads" / "heads.py").write_text("def transpose_qkv(X, num_heads)\n    pass\n", "utf-8")
     done = run(course, "04_heads")
     assert done.returncode == 1
     assert "heads.py, line 1" in done.stdout
 
 
-def test_outside_a_course_it_imports_nothing(tmp_path):
+def test_outside_a_course_the_plugin_imports_only_itself(tmp_path):
     (tmp_path / "masking.py").write_text("def masked_softmax(): pass\n", "utf-8")
     (tmp_path / "test_other.py").write_text(
         "import sys\ndef test_it():\n    ours = [m for m in sys.modules if m.startswith('grader.')]\n    assert ours == ['grader.student', 'grader.student.pytest_plugin']\n",

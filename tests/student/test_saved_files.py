@@ -33,7 +33,10 @@ def saves(tmp_path, monkeypatch):
         listens, other = threading.Event(), tmp_path / "other.py"
 
         def send(path):
-            return listens.set() if path == other else noticed.put(path)
+            if path == other:
+                listens.set()
+            else:
+                noticed.put(path)
 
         opened.append(SavedFiles(tmp_path, [file, tmp_path / "a.ipynb"], send))
         while announced and not listens.wait(0.2):  # wait until the watcher listens
@@ -41,8 +44,8 @@ def saves(tmp_path, monkeypatch):
         return opened[-1], file, noticed
 
     yield start
-    for one in opened:
-        one.close()
+    for files in opened:
+        files.close()
 
 
 def test_an_announced_save_is_noticed_once(saves):

@@ -1,4 +1,4 @@
-"""Keys of a terminal: each is read once; an arrow is one key."""
+"""Each key of a terminal is sent once, and an arrow is one key."""
 
 from __future__ import annotations
 

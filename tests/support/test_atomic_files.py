@@ -29,6 +29,7 @@ while True:
     write_atomically(path, b"a" * n)
     write_atomically(path, b"b" * n)
 """
+# Code that the writer runs first: it chooses an unnamed or a named temporary file.
 WAYS = [
     pytest.param(
         "", id="unnamed", marks=pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="not Linux")
@@ -55,8 +56,8 @@ def test_a_killed_writer_leaves_the_old_content_or_the_new(tmp_path, before, req
         writer.wait()
         writer.stdout.close()
         assert path.read_bytes() in (OLD, NEW)
-    if request.node.callspec.id == "unnamed":  # a file that it leaves is complete
-        assert all(left.read_bytes() in (OLD, NEW) for left in tmp_path.iterdir())
+    if request.node.callspec.id == "unnamed":  # a temporary file that the writer leaves is complete
+        assert all(file.read_bytes() in (OLD, NEW) for file in tmp_path.iterdir())
 
 
 def test_a_new_file_has_the_asked_mode_and_nothing_is_left_beside_it(tmp_path):
@@ -68,7 +69,7 @@ def test_a_new_file_has_the_asked_mode_and_nothing_is_left_beside_it(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_the_way_without_unnamed_files_gives_the_same(tmp_path, monkeypatch):
+def test_writing_without_unnamed_files_gives_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr("grader.support.atomic_files._by_unnamed_file", atomic_files._by_named_file)
     path = tmp_path / "seed"
     write_atomically(path, b"1", mode=0o600)
@@ -78,14 +79,14 @@ def test_the_way_without_unnamed_files_gives_the_same(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_folder_where_the_file_belongs_is_reported(tmp_path):
+def test_a_folder_with_the_name_of_the_file_is_an_error(tmp_path):
     (tmp_path / "taken").mkdir()
     with pytest.raises(OSError, match="taken"):
         write_atomically(tmp_path / "taken", b"1")
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
 
 
-def test_a_file_that_a_killed_writer_left_complete_is_no_obstacle(tmp_path):
+def test_a_file_that_a_killed_writer_left_does_not_prevent_a_write(tmp_path):
     path = tmp_path / "seed"
     (tmp_path / f".seed.{os.getpid()}.new").write_bytes(b"left behind")
     write_atomically(path, b"1")
@@ -95,7 +96,7 @@ def test_a_file_that_a_killed_writer_left_complete_is_no_obstacle(tmp_path):
 @pytest.mark.parametrize(
     ("code", "says"), [(errno.EROFS, "Read-only file system"), (errno.ENOSPC, "No space left on device")]
 )
-def test_a_full_or_read_only_disk_is_one_sentence(tmp_path, monkeypatch, code, says):
+def test_a_full_or_read_only_disk_is_reported_in_one_sentence(tmp_path, monkeypatch, code, says):
     def refuse(*_args: object, **_kwargs: object) -> None:
         raise OSError(code, os.strerror(code), "x")
 

@@ -1,4 +1,4 @@
-"""Text of a student is shown literally; no terminal or browser executes it."""
+"""Control characters in a student's text are shown as codes, so no terminal executes them."""
 
 import unicodedata
 
@@ -26,7 +26,7 @@ from grader.support.sanitize import MAX_SHOWN, sanitize
         ),  # each output format escapes its own markup
     ],
 )
-def test_control_characters_are_made_visible_and_words_are_left_alone(text, shown):
+def test_control_characters_become_codes_and_other_text_is_unchanged(text, shown):
     assert sanitize(text) == shown
 
 
@@ -37,7 +37,7 @@ def test_long_text_is_cut_to_size():
 
 
 @given(st.text(st.characters(), max_size=50))
-def test_whatever_comes_can_be_printed_and_holds_no_command(text):
+def test_any_text_can_be_printed_and_has_no_control_characters(text):
     shown = sanitize(text)
     shown.encode("utf-8")
     assert not any(unicodedata.category(c) == "Cc" and c not in "\n\t" for c in shown)

@@ -12,9 +12,10 @@ from grader.worker.constructors import EDITION_1, accepted_forms, fitting_form
 from grader.worker.program import Program
 
 
-def build(of, kwargs, made):
-    step = {"do": "build", "name": "m", "of": of, "kwargs": kwargs}
-    program = Program({of: made}, {"steps": [step], "dtype": "float32"}, {})
+def build(name, kwargs, constructor):
+    """Run a program that builds the class `name` of a submission with the course's keywords."""
+    step = {"do": "build", "name": "m", "of": name, "kwargs": kwargs}
+    program = Program({name: constructor}, {"steps": [step], "dtype": "float32"}, {})
     program.run(frozenset())
     return program
 
@@ -23,7 +24,7 @@ SIZES = {"ffn_num_input": 2, "ffn_num_hiddens": 3, "ffn_num_outputs": 4}
 
 
 @pytest.mark.parametrize(
-    ("made", "built"),
+    ("constructor", "built"),
     [
         (lambda ffn_num_input, ffn_num_hiddens, ffn_num_outputs: "course", "course"),
         (lambda ffn_num_outputs, ffn_num_input, ffn_num_hiddens, bias=True: "course", "course"),
@@ -33,8 +34,8 @@ SIZES = {"ffn_num_input": 2, "ffn_num_hiddens": 3, "ffn_num_outputs": 4}
         (lambda **everything: everything, SIZES),
     ],
 )
-def test_a_class_is_built_with_its_first_accepted_constructor(made, built):
-    assert build("PositionWiseFFN", SIZES, made).env["m"] == built
+def test_a_class_is_built_by_the_first_constructor_that_it_fits(constructor, built):
+    assert build("PositionWiseFFN", SIZES, constructor).env["m"] == built
 
 
 def test_a_parameter_may_have_another_name_in_edition_1():
@@ -44,10 +45,10 @@ def test_a_parameter_may_have_another_name_in_edition_1():
     assert program.env["m"] == [4]
 
 
-@pytest.mark.parametrize("made", [lambda height: 1, lambda ffn_num_hiddens: 1, lambda: 1])
-def test_any_other_constructor_is_called_as_the_course_asks(made):
-    assert fitting_form("PositionWiseFFN", made, SIZES) is None
-    assert build("PositionWiseFFN", SIZES, made).reply["error"]["type"] == "TypeError"
+@pytest.mark.parametrize("constructor", [lambda height: 1, lambda ffn_num_hiddens: 1, lambda: 1])
+def test_any_other_constructor_is_called_with_the_course_s_keywords(constructor):
+    assert fitting_form("PositionWiseFFN", constructor, SIZES) is None
+    assert build("PositionWiseFFN", SIZES, constructor).reply["error"]["type"] == "TypeError"
 
 
 def test_a_class_without_another_constructor_has_one_form():
@@ -79,6 +80,7 @@ BUILT = sorted(EDITION_1.keys() & BLOCKS.keys())
 
 @pytest.fixture
 def book():
+    """Return the stand-in for `d2l.torch` with all building blocks."""
     stand_in_modules.install({name: source(name) for name in BLOCKS})
     from d2l import torch as d2l
 
@@ -100,14 +102,14 @@ def inputs(name):
     }[name]
 
 
-@pytest.mark.parametrize("by_place", [False, True], ids=["by keyword", "by position"])
+@pytest.mark.parametrize("by_position", [False, True], ids=["by keyword", "by position"])
 @pytest.mark.parametrize("name", BUILT)
-def test_a_block_built_as_in_edition_1_computes_the_same(book, name, by_place):
+def test_a_block_built_as_in_edition_1_computes_the_same(book, name, by_position):
     block = getattr(book, name)
     asked = inspect.signature(block).parameters
     ours, theirs = accepted_forms(name, {p: ARGUMENTS[p] for p in asked if p in ARGUMENTS})
     want = block(**ours)
-    got = block(*theirs.values()) if by_place else block(**theirs)
+    got = block(*theirs.values()) if by_position else block(**theirs)
     got.load_state_dict(want.state_dict())
     torch.testing.assert_close(result(got, name), result(want, name))
 
@@ -133,7 +135,7 @@ def test_a_subclass_of_a_block_may_use_either_constructor(book):
     assert book.PositionWiseFFN(3, 4, 5).dense1.in_features == 3
 
 
-def test_wrong_arguments_are_refused_as_the_course_names_them(book):
+def test_an_exception_for_wrong_arguments_has_the_names_of_the_course(book):
     with pytest.raises(TypeError, match="ffn_num_outputs"):
         book.PositionWiseFFN(3)
 

@@ -9,6 +9,7 @@ from grader.worker.errors import MAX_TEXT, definition, describe
 
 
 def raised(source, call="f()"):
+    """Return the description of the exception that the source, or then the call, raises."""
     names = {}
     linecache.cache["a.py"] = (len(source), None, source.splitlines(True), "a.py")
     try:
@@ -64,7 +65,7 @@ def test_long_messages_are_cut():
         "raise type('x' * 1000, (Exception,), {})()",
     ],
 )
-def test_odd_exceptions_are_reported_like_any_other(body):
+def test_unusual_exceptions_are_reported(body):
     described = raised(f"def f():\n    {body}\n")
     assert isinstance(described["message"], str)
     assert len(described["type"]) <= 100
@@ -94,7 +95,7 @@ def test_the_nearest_attribute_of_the_object_is_reported(expression, near):
     assert raised(f"import torch\ndef f():\n    return {expression}\n").get("near") == near
 
 
-def test_an_object_that_lists_no_attributes_is_described_all_the_same():
+def test_an_object_whose_dir_raises_gets_no_nearest_attribute():
     source = (
         "class A:\n    def __dir__(self):\n        raise ValueError\ndef f():\n    return A().something\n"
     )

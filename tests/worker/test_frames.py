@@ -1,4 +1,4 @@
-"""Frames arrive as they were sent, however the pipe cuts them."""
+"""Frames (a JSON object and bytes) arrive as they were sent, however the pipe splits them."""
 
 import os
 import threading
@@ -20,7 +20,7 @@ def pipe():
 
 
 @pytest.mark.parametrize("body", [b"", b"x", b"y" * 3_000_000])
-def test_a_frame_larger_than_the_pipe_arrives_whole(pipe, body):
+def test_a_frame_of_any_size_arrives_whole(pipe, body):
     read, write = pipe
     writer = threading.Thread(target=write_frame, args=(write, {"op": "run", "text": "注\ud800"}, body))
     writer.start()
@@ -28,7 +28,7 @@ def test_a_frame_larger_than_the_pipe_arrives_whole(pipe, body):
     writer.join()
 
 
-def test_two_frames_do_not_run_together(pipe):
+def test_two_frames_arrive_separately(pipe):
     read, write = pipe
     write_frame(write, {"a": 1}, b"b")
     write_frame(write, {"c": 2})
@@ -36,7 +36,7 @@ def test_two_frames_do_not_run_together(pipe):
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 3, HEAD.pack(10, 0) + b"{}"])
-def test_a_pipe_that_closes_in_the_middle_raises(pipe, data):
+def test_a_pipe_that_closes_before_the_end_of_a_frame_raises(pipe, data):
     read, write = pipe
     os.write(write, data)
     os.close(write)

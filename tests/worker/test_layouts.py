@@ -1,7 +1,7 @@
-"""Every accepted layout computes what the contract's module computes, and gives back the same gradients.
+"""Every accepted layout of weights gives the same outputs and gradients as the contract's layout.
 
-The module of the contract is the course's own `MultiHeadAttention`; each other one holds the same four
-projections in its own way. Weights are loaded and gradients read by the worker's own program.
+The module of the contract is the course's own `MultiHeadAttention`; each other module has the same four
+projections in another layout. The worker's own program loads the weights and reads the gradients.
 """
 
 import numpy as np
@@ -30,7 +30,7 @@ def weights(sizes, bias, prefix=""):
 
 
 def run(build, sizes, bias):
-    """What the worker's program observes: the output, and the gradients of inputs and contract weights."""
+    """Return the program after it observed the output, and the gradients of inputs and contract weights."""
     torch.manual_seed(1)
     rng = np.random.default_rng(1)
     shapes = {
@@ -70,7 +70,7 @@ def reference(sizes, bias):
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_layout_gives_the_same_results_and_gradients(layout, bias):
     if bias and layout in WITHOUT_BIAS_ONLY:
-        pytest.skip("it has none")
+        pytest.skip("this layout has no bias")
     build, sizes = LAYOUTS[layout]
     want = reference(sizes, bias)
     got = run(lambda: build(**sizes, bias=bias), sizes, bias)
@@ -85,9 +85,10 @@ def test_a_layout_gives_the_same_results_and_gradients(layout, bias):
     assert got.observed.keys() == want.observed.keys()
     assert len(got.observed) == 1 + 3 + len(weights(sizes, bias))
     for name, tensor in want.observed.items():
+        # Softmax does not depend on the bias of the keys, so its gradient is zero.
         assert tensor.abs().max() > 1e-3 or name == "grad W_k.bias", (
-            f"{name} tells nothing"
-        )  # softmax takes no notice of that one
+            f"{name} is zero, so equality shows nothing"
+        )
         assert torch.allclose(got.observed[name], tensor, atol=1e-10), name
 
 
@@ -104,7 +105,7 @@ def test_only_another_layout_is_reported():
     assert layout("same order") == "other names, same order"
 
 
-# ---- what fits nothing
+# ---- parameters that do not fit
 
 
 def found(module, wanted):
@@ -126,7 +127,7 @@ def test_a_right_name_with_a_wrong_shape_is_reported():
     assert found(module, weights(SIZES, False)).misshapen == ["W_k.weight"]
 
 
-def test_a_bias_too_many_is_reported():
+def test_biases_that_the_contract_does_not_have_are_reported():
     module = renamed("W_q", "W_k", "W_v", "W_o")(**SIZES, bias=True)
     assert found(module, weights(SIZES, False)).unexpected == ["W_q.bias", "W_k.bias", "W_v.bias", "W_o.bias"]
 
@@ -144,7 +145,7 @@ def test_a_shared_layer_under_other_names_is_reported():
     assert fit.shared == [["W_q.weight", "W_k.weight"]]
 
 
-def test_no_other_projection_replaces_a_missing_one():
+def test_no_other_projection_replaces_a_missing_projection():
     module = renamed("q_proj", "k_proj", "v_proj", "extra")(**EVEN, bias=False)
     del module.v_proj
     fit = found(module, weights(EVEN, False))
@@ -161,7 +162,7 @@ def test_lazy_layers_with_unknown_names_are_filled_in_their_order():
     torch.testing.assert_close(got.observed["out"], want.observed["out"])
 
 
-def test_one_lazy_layer_too_many_is_reported():
+def test_an_extra_lazy_layer_is_reported():
     class Odd(Lazy):
         names = ("first", "second", "third", "last")
 
@@ -181,7 +182,7 @@ def test_one_lazy_layer_too_many_is_reported():
     ]
 
 
-def test_unknown_parameters_get_the_same_values_in_every_run():
+def test_parameters_that_do_not_fit_are_equal_in_every_run():
     first, second = (
         run(lambda: renamed("a", "b", "c", "e")(**{**SIZES, "key_size": 7}, bias=True), SIZES, False)
         for _ in range(2)
@@ -189,7 +190,7 @@ def test_unknown_parameters_get_the_same_values_in_every_run():
     assert torch.equal(first.observed["out"], second.observed["out"])
 
 
-def test_layouts_are_found_under_a_prefix_beside_other_layers():
+def test_a_layout_is_found_in_a_submodule_beside_other_layers():
     class Block(nn.Module):
         def __init__(self):
             super().__init__()
@@ -228,17 +229,17 @@ class Block(nn.Module):
 
 
 class Encoder(TransformerEncoder):
-    """The course's encoder, whose blocks are found under other names."""
+    """The course's encoder with its blocks in `attribute`. container: of what type; None: `attribute0`, …"""
 
-    def __init__(self, made=EncoderBlock, kept="blks", numbered=nn.ModuleList):
+    def __init__(self, block_class=EncoderBlock, attribute="blks", container=nn.ModuleList):
         super().__init__(9, 6, 6, 6, 6, [6], 6, 5, 2, 2, 0.0)
         del self.blks
-        blocks = [made(6, 6, 6, 6, [6], 6, 5, 2, 0.0) for _ in range(2)]
-        if numbered is None:
+        blocks = [block_class(6, 6, 6, 6, [6], 6, 5, 2, 0.0) for _ in range(2)]
+        if container is None:
             for i, block in enumerate(blocks):
-                setattr(self, f"{kept}{i}", block)
+                setattr(self, f"{attribute}{i}", block)
         else:
-            setattr(self, kept, numbered(blocks))
+            setattr(self, attribute, container(blocks))
         self.order = blocks
 
     def forward(self, X, valid_lens):
@@ -249,6 +250,8 @@ class Encoder(TransformerEncoder):
 
 
 class Renamed(Encoder):
+    """An encoder with other names of the embedding, the blocks and their parts."""
+
     def __init__(self):
         super().__init__(Block, "layers")
         self.token_embedding = self.embedding
@@ -263,7 +266,7 @@ class Renamed(Encoder):
 
 
 def encoded(build):
-    """Load the same weights by the contract's names into a module, and run it."""
+    """Build a module, load the same weights by the contract's names, run it, and return the program."""
     torch.manual_seed(3)
     contract = TransformerEncoder(9, 6, 6, 6, 6, [6], 6, 5, 2, 2, 0.0)
     weights = {name: torch.randn(p.shape, dtype=torch.float64) for name, p in contract.named_parameters()}
@@ -292,11 +295,11 @@ def encoded(build):
     "build",
     [
         Encoder,
-        lambda: Encoder(numbered=lambda blocks: nn.Sequential(*blocks)),
-        lambda: Encoder(kept="layers"),
-        lambda: Encoder(kept="block", numbered=None),
+        lambda: Encoder(container=lambda blocks: nn.Sequential(*blocks)),
+        lambda: Encoder(attribute="layers"),
+        lambda: Encoder(attribute="block", container=None),
         lambda: Encoder(Block, "blks"),
-        lambda: Encoder(Block, "block", numbered=None),
+        lambda: Encoder(Block, "block", container=None),
         Renamed,
     ],
     ids=["blks.0", "sequential", "layers.0", "block0", "other parts", "parts without a list", "all names"],
@@ -327,7 +330,7 @@ def test_only_the_wrong_size_inside_a_numbered_block_is_reported():
     assert found["shapes"][wrong[0]] == [7, 6]
 
 
-def test_blocks_of_another_number_are_reported():
+def test_a_missing_block_is_reported():
     class Short(Encoder):
         def __init__(self):
             super().__init__()

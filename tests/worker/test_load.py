@@ -18,6 +18,7 @@ def run(*sources, **options):
 
 
 def note(loaded):
+    """Return the only note."""
     (only,) = loaded.notes
     return only
 
@@ -60,7 +61,7 @@ def test_the_next_statement_runs_after_any_exception(statement):
     assert "error" in note(loaded)
 
 
-def test_names_that_a_failed_statement_defines_are_noted():
+def test_names_that_a_failed_statement_would_define_are_noted():
     assert note(run("class A(nn.Module): ..."))["defines"] == ["A"]
     assert note(run("from nowhere import a, b as c"))["defines"] == ["a", "c"]
     assert note(run("d = e = nothing"))["defines"] == ["d", "e"]
@@ -82,7 +83,7 @@ def test_source_that_cannot_be_read_is_noted(source):
     assert note(loaded)["whole"]
 
 
-def test_statements_that_timed_out_are_skipped_by_any_line():
+def test_a_statement_is_skipped_if_one_of_its_lines_timed_out():
     loaded = run("x = 1\nwhile True:\n    x += 1\n    x -= 1\ny = 2", skip={("a.py", 4)})
     assert (loaded.names["x"], loaded.names["y"]) == (1, 2)
     assert note(loaded) == {"file": "a.py", "line": 2, "endless": True}
@@ -125,7 +126,7 @@ def test_a_definition_is_replaced_by_its_building_block():
     )
 
 
-def test_a_block_takes_the_keywords_of_the_definition_in_its_place():
+def test_a_block_takes_the_keywords_of_the_definition_it_replaces():
     keywords = {"softmax": {"lens": "valid_lens"}, "Coder": {"more": "extra"}}
     source = "def softmax(X, lens): ...\nx = softmax(X=torch.zeros(1, 1, 2), lens=None)\nclass Coder: ...\n"
     names = run(
@@ -154,7 +155,7 @@ def test_other_statements_are_not_replaced():
 # ---- what may be imported
 
 
-def test_allowed_blocks_are_importable_from_grader_and_the_book():
+def test_allowed_blocks_can_be_imported_from_grader_and_the_book():
     for line in (
         "from grader.given import masked_softmax",
         "from grader import given\nmasked_softmax = given.masked_softmax",
@@ -223,7 +224,7 @@ def test_a_withheld_block_can_be_imported_but_not_used():
 
 
 def test_a_withheld_block_does_not_replace_a_definition():
-    """As where a file of several lessons imports in one what it defines in another."""
+    """A file of several lessons may define a name in one lesson and import it in another."""
     loaded = run(
         "def masked_softmax(X, valid_lens): return X\n"
         "from grader.given import masked_softmax, transpose_qkv\n"
@@ -236,7 +237,7 @@ def test_a_withheld_block_does_not_replace_a_definition():
         loaded.names["transpose_qkv"](1, 2)
 
 
-def test_a_value_that_refuses_all_attributes_allows_an_import():
+def test_an_import_works_beside_a_value_that_refuses_attributes():
     loaded = run(
         "import weakref\nclass A: pass\ngone = weakref.proxy(A())\nfrom math import pi\nfrom grader.given import masked_softmax"
     )
@@ -248,7 +249,7 @@ def test_an_unknown_block_cannot_be_imported():
     assert note(run("from grader.given import nothing_of_the_kind"))["error"]["type"] == "ImportError"
 
 
-def test_blocks_of_the_exercise_before_are_gone():
+def test_blocks_of_the_previous_exercise_cannot_be_imported():
     run("from grader.given import masked_softmax")
     loaded = run("from grader.given import masked_softmax", given={}, withheld=[])
     assert note(loaded)["error"]["type"] == "ImportError"

@@ -1,4 +1,4 @@
-"""Parts are matched in the order in which names say that they are used, not in which they are created."""
+"""Parts of a module are matched in the order of their use if names show it, otherwise as they are created."""
 
 import pytest
 
@@ -37,6 +37,7 @@ def role(name):
 def test_a_cross_attention_created_first_is_the_second_attention(
     own_attention, cross_attention, own_norm, cross_norm
 ):
+    # `norm1` and `norm2` show no order, so they are created in the order of their use.
     norms = {cross_norm: NORM, own_norm: NORM} if own_norm != "norm1" else {own_norm: NORM, cross_norm: NORM}
     parts = {cross_attention: ATTENTION, own_attention: ATTENTION, **norms, "ffn": NETWORK, "norm3": NORM}
     found = names_by_structure(shapes(parts), shapes(CONTRACT), role)

@@ -1,4 +1,4 @@
-"""What a module costs, whether it learns, and the rows of an experiment, as a worker observes them."""
+"""A worker measures what a module costs and whether it learns, and observes a removal experiment."""
 
 import pytest
 import torch
@@ -31,7 +31,7 @@ def test_each_product_counts_as_two_operations():
     assert program.reply["values"] == {"n": 2 * 5 * 3 * 4}
 
 
-def test_times_are_reported_fastest_first():
+def test_the_fastest_and_the_90th_percentile_time_are_reported():
     step = {"do": "milliseconds", "of": [MODULE, MODULE], "names": ["a", "b"], "args": [{"ref": "x"}]}
     measured = run(nn.Linear(3, 4), step, x=torch.ones(5, 3)).reply["values"]
     assert set(measured) == {"a", "a at most", "b", "b at most"}
@@ -39,31 +39,30 @@ def test_times_are_reported_fastest_first():
 
 
 @pytest.mark.parametrize("do", ["parameter_count", "flops", "milliseconds", "descend"])
-def test_what_is_no_module_is_reported_in_a_sentence(do):
+def test_a_value_that_is_no_module_has_a_message(do):
     step = {"do": do, "name": "n", "of": MODULE, "module": MODULE, "args": [], "names": ["n"]}
     if do == "milliseconds":
         step["of"] = [MODULE]
     assert run(None, step).reply["error"]["message"] == "NoneType was returned where a module was expected"
 
 
-def descended(layer, upstream=2.0):
+def descended(layer):
+    """Do one step of gradient descent: rate 0.5, upstream gradient 2, and inputs of 1. Return the layer."""
     step = {"do": "descend", "module": MODULE, "of": {"ref": "y"}, "upstream": "g", "rate": 0.5}
     y = layer(torch.ones(1, 2))
-    program = run(layer, step, tensors={"g": torch.full((1, 1), upstream)}, y=y)
+    program = run(layer, step, tensors={"g": torch.full((1, 1), 2.0)}, y=y)
     assert "error" not in program.reply
     return layer
 
 
 def test_gradient_descent_changes_parameters_that_require_grad():
-    layer = descended(nn.Linear(2, 1).requires_grad_())
-    fresh = nn.Linear(2, 1)
-    fresh.load_state_dict(layer.state_dict())
-    before = fresh.weight.detach().clone()
-    descended(fresh)
-    assert torch.allclose(fresh.weight, before - 0.5 * 2.0)
+    layer = nn.Linear(2, 1)
+    before = layer.weight.detach().clone()
+    descended(layer)
+    assert torch.allclose(layer.weight, before - 0.5 * 2.0)
 
 
-def test_what_is_frozen_stays_and_is_no_error():
+def test_a_frozen_layer_is_unchanged_and_no_error():
     layer = nn.Linear(2, 1).requires_grad_(False)
     before = layer.weight.clone()
     assert torch.equal(descended(layer).weight, before)
@@ -94,17 +93,17 @@ def test_rows_become_a_table():
         ([ROW] * 10_001, "a list of more than 10,000 rows"),
     ],
 )
-def test_what_is_no_row_is_reported(rows, says):
+def test_a_value_that_is_no_row_is_described(rows, says):
     assert run(None, STEP, rows=rows).reply["odd"]["r"] == {"is": says}
 
 
-def test_judge_and_worker_count_the_orders_alike():
+def test_judge_and_worker_have_the_same_orders():
     from grader.judge.removals import ORDERS as JUDGED
 
     assert ORDERS == JUDGED
 
 
-def test_what_is_frozen_in_part_learns_in_part():
+def test_only_the_parameters_that_are_not_frozen_change():
     layer = nn.Linear(2, 1)
     layer.weight.requires_grad_(False)
     weight, bias = layer.weight.clone(), layer.bias.detach().clone()

@@ -37,7 +37,7 @@ class Counting(nn.Linear):
 
 
 class Own(nn.Dropout):
-    """Keeps its mode under another name."""
+    """Stores its mode under another name."""
 
     @property
     def training(self):
@@ -60,13 +60,13 @@ def test_parameters_have_the_names_and_order_of_torch(make):
     assert all(a is b for (_, a), (_, b) in zip(found, expected, strict=True))
 
 
-def test_tensors_are_those_of_all_submodules():
+def test_tensors_of_all_submodules_are_found():
     module = Nested()
     expected = {id(t) for t in (*module.parameters(), *module.buffers())}
     assert {id(t) for t in module_walk.tensors(module)} == expected
 
 
-def test_a_module_that_holds_itself_has_its_tensors():
+def test_the_tensors_of_a_module_that_contains_itself_are_found():
     module = Nested()
     module.rest.append(module)
     assert len({id(t) for t in module_walk.tensors(module)}) == 6
@@ -85,9 +85,9 @@ def test_a_train_method_of_a_submodule_is_called():
     assert (module[0].calls, module[0].training) == (1, False)
 
 
-@pytest.mark.parametrize("ask", [module_walk.named_parameters, lambda m: module_walk.set_mode(m, True)])
-def test_an_object_that_is_no_module_raises_as_before(ask):
+@pytest.mark.parametrize("call", [module_walk.named_parameters, lambda m: module_walk.set_mode(m, True)])
+def test_an_object_that_is_no_module_raises_as_torch_s_method_does(call):
     with pytest.raises(
         AttributeError, match=r"^'object' object has no attribute '(named_parameters|train)'$"
     ):
-        ask(object())
+        call(object())

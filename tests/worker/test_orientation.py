@@ -1,4 +1,4 @@
-"""How a bare square parameter is stored: a second module with other input sizes shows it."""
+"""A second module with other input sizes shows whether a bare square parameter is (in, out) or (out, in)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ SIZES = {"key_size": 4, "query_size": 4, "num_hiddens": 4}
 
 
 class Own(nn.Module):
+    """Bare parameters of shape (out, in) if `out_first`, otherwise (in, out)."""
+
     def __init__(self, out_first, key_size, query_size, num_hiddens):
         super().__init__()
         shapes = {"W_k": key_size, "W_q": query_size, "W_o": num_hiddens}
@@ -34,7 +36,7 @@ def test_nothing_is_built_without_a_bare_square_parameter():
     assert held_as_linear(nn.Linear(4, 4), lambda kwargs: pytest.fail("built"), SIZES) == frozenset()
 
 
-def test_a_constructor_that_refuses_other_sizes_decides_nothing():
+def test_no_parameter_is_out_first_if_other_sizes_are_refused():
     def build(kwargs):
         raise ValueError(kwargs)
 
@@ -51,7 +53,7 @@ def test_the_random_numbers_of_a_case_stay_the_same():
 
 
 @pytest.mark.parametrize("out_first", [True, False])
-def test_weights_are_written_the_way_a_parameter_is_held(out_first):
+def test_weights_are_written_in_the_orientation_of_the_parameter(out_first):
     module = Own(out_first, **SIZES)
     own = dict(module.named_parameters())
     wanted = {f"{name}.weight": torch.randn(4, 4) for name in ("W_k", "W_q", "W_v", "W_o")}

@@ -22,6 +22,7 @@ SEE = {"do": "see", "name": "out", "of": {"ref": "out"}}
 
 
 def see(value):
+    """Run a program that observes what `f` returns: `value`."""
     return run(lambda: value, CALL, SEE)
 
 
@@ -34,6 +35,8 @@ def test_a_tensor_is_observed_as_a_copy_with_its_dtype():
 
 
 class Lying(torch.Tensor):
+    """Returns false values from every method of torch that it can override."""
+
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         return torch.ones(2)
@@ -43,7 +46,7 @@ class Lying(torch.Tensor):
 
 
 class Claiming:
-    """Says that it is a tensor."""
+    """No tensor, although `isinstance` says so."""
 
     __class__ = property(lambda self: torch.Tensor)
 
@@ -60,7 +63,7 @@ def test_a_tensor_subclass_is_observed_by_its_real_values():
     assert type(program.observed["out"]) is torch.Tensor
 
 
-def test_what_only_claims_to_be_a_tensor_is_none():
+def test_an_object_that_claims_to_be_a_tensor_is_described():
     program = see(Claiming())
     assert program.observed == {}
     assert program.reply["odd"]["out"]["is"] == "a Claiming"
@@ -82,7 +85,7 @@ def test_what_only_claims_to_be_a_tensor_is_none():
         (torch.empty(2, dtype=torch.bits8), "a tensor of torch.bits8"),
     ],
 )
-def test_what_is_no_plain_tensor_is_reported(value, sentence):
+def test_a_value_that_is_no_plain_tensor_is_described(value, sentence):
     program = see(value)
     assert program.observed == {}
     assert program.reply["odd"]["out"]["is"] == sentence
@@ -150,28 +153,29 @@ def test_only_floating_tensors_get_the_dtype_of_the_case():
     assert program.env["out"] == (torch.bfloat16, torch.int64)
 
 
-class Keeps(nn.Module):
-    def __init__(self, kept):
+class Attention(nn.Module):
+    def __init__(self, weights):
         super().__init__()
         self.inner = nn.Module()
-        self.inner.attention_weights = kept
+        self.inner.attention_weights = weights
 
 
-def kept(value):
+def see_weights(value):
+    """Run a program that observes the attention weights of a module, which has `value` in their place."""
     return run(
         None,
-        {"do": "build", "name": "m", "of": "Keeps", "kwargs": {}},
+        {"do": "build", "name": "m", "of": "Attention", "kwargs": {}},
         {"do": "weights", "name": "w", "of": {"ref": "m"}, "heads": 2},
-        Keeps=lambda: Keeps(value),
+        Attention=lambda: Attention(value),
     )
 
 
 def test_attention_weights_are_found_in_a_submodule():
-    assert kept(torch.ones(4, 2, 3)).observed["w"].shape == (4, 2, 3)
+    assert see_weights(torch.ones(4, 2, 3)).observed["w"].shape == (4, 2, 3)
 
 
-def test_a_list_of_heads_is_stacked_and_named():
-    program = kept([torch.zeros(2, 3), torch.ones(2, 3)])
+def test_a_list_of_heads_is_stacked_and_reported():
+    program = see_weights([torch.zeros(2, 3), torch.ones(2, 3)])
     assert program.observed["w"].shape == (2, 2, 3)
     assert program.reply["stacked"] == ["w"]
 
@@ -185,13 +189,13 @@ def test_a_list_of_heads_is_stacked_and_named():
         ([torch.ones(2), torch.ones(3)], "a list of 2"),
     ],
 )
-def test_odd_attention_weights_are_reported_without_raising(value, sentence):
-    program = kept(value)
+def test_attention_weights_that_are_no_tensor_are_described(value, sentence):
+    program = see_weights(value)
     assert "error" not in program.reply
     assert program.reply["odd"]["w"]["is"] == sentence
 
 
-def test_plain_values_are_reported_and_others_named():
+def test_plain_values_are_reported_and_others_described():
     for value, copied in (
         (True, True),
         (3, 3),
@@ -211,7 +215,7 @@ def test_plain_values_are_reported_and_others_named():
     [([None], {"none entry": 1.0}), ([0], {"none entry": 0.0}), ([], {}), (3, {}), (None, {})],
     ids=["None", "something", "too short", "no list", "nothing"],
 )
-def test_an_entry_is_none_or_not_or_cannot_be_read(value, observed):
+def test_an_entry_is_none_or_not_or_is_not_observed(value, observed):
     entry = {"do": "none", "name": "none entry", "of": {"ref": "out", "at": [0]}}
     program = run(lambda: value, CALL, entry)
     assert {name: tensor.item() for name, tensor in program.observed.items()} == observed
@@ -242,7 +246,7 @@ def test_warnings_are_printed_and_never_raised():
     assert "error" not in program.reply
 
 
-def test_an_error_of_a_result_names_the_functions_first_line():
+def test_a_result_without_the_wanted_entry_names_the_function_s_line():
     def f():
         return {}
 

@@ -5,26 +5,26 @@ import pytest
 from grader.worker import main
 from grader.worker.reachable_calls import reachable
 
-ABOUT = ["nn.MultiheadAttention", "scaled_dot_product_attention", "nn.Transformer*"]
+CALLS = ["nn.MultiheadAttention", "scaled_dot_product_attention", "nn.Transformer*"]
 PLAIN = "import math, torch\nfrom torch import nn\n\nclass MultiHeadAttention(nn.Module):\n    pass\n"
 
 
-def test_all_are_left_out_of_a_plain_source():
-    assert reachable(ABOUT, (PLAIN, "from d2l import torch as d2l\nmodel.eval()  # Größe × 2")) == []
+def test_no_call_is_watched_for_plain_sources():
+    assert reachable(CALLS, (PLAIN, "from d2l import torch as d2l\nmodel.eval()  # Größe × 2")) == []
 
 
 @pytest.mark.parametrize(
     ("line", "calls"),
     [
-        ("layer = nn.MultiheadAttention(4, 2)", ABOUT[:2]),
-        ("layer = nn.TransformerEncoderLayer(4, 2)", ABOUT),
-        ("out = F.scaled_dot_product_attention(q, k, v)", ABOUT[1:2]),
-        ("out = F.ｓcaled_dot_product_attention(q, k, v)", ABOUT[1:2]),  # Python reads it as the same name
-        ("out = F.multi_head_attention_forward(*args)", ABOUT[1:2]),
+        ("layer = nn.MultiheadAttention(4, 2)", CALLS[:2]),
+        ("layer = nn.TransformerEncoderLayer(4, 2)", CALLS),
+        ("out = F.scaled_dot_product_attention(q, k, v)", CALLS[1:2]),
+        ("out = F.ｓcaled_dot_product_attention(q, k, v)", CALLS[1:2]),  # Python reads it as the same name
+        ("out = F.multi_head_attention_forward(*args)", CALLS[1:2]),
     ],
 )
-def test_a_call_stays_if_a_source_names_it(line, calls):
-    assert reachable(ABOUT, (PLAIN, line)) == calls
+def test_a_call_is_watched_if_a_source_names_it(line, calls):
+    assert reachable(CALLS, (PLAIN, line)) == calls
 
 
 @pytest.mark.parametrize(
@@ -44,11 +44,11 @@ def test_a_call_stays_if_a_source_names_it(line, calls):
         "import math; import importlib",
     ],
 )
-def test_calls_stay_if_names_may_come_from_elsewhere(line):
-    assert reachable(ABOUT, (PLAIN, line)) == ABOUT
+def test_all_calls_are_watched_if_names_may_come_from_elsewhere(line):
+    assert reachable(CALLS, (PLAIN, line)) == CALLS
 
 
-def test_an_unknown_call_stays():
+def test_an_unknown_call_is_watched():
     assert reachable(["softmax"], (PLAIN,)) == ["softmax"]
 
 

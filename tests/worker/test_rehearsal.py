@@ -1,4 +1,4 @@
-"""What a server runs before it forks has its effect and leaves nothing behind."""
+"""The rehearsal, which a worker server runs before it forks, works and leaves nothing behind."""
 
 import subprocess
 import sys

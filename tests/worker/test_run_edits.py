@@ -1,4 +1,4 @@
-"""Edited forms of a file run one after the other, and none affects the next one."""
+"""Edited versions of a file run one after the other, and no version affects the next."""
 
 import pytest
 import torch
@@ -47,7 +47,7 @@ def editor():
 
 
 def forward(change: str, to: str) -> dict[str, str]:
-    """An edit of `forward`, as the parent sends it: the method alone in its class, on its own lines."""
+    """Return an edit of `forward` as the parent sends it: its class with this method, on its lines."""
     above = "\n" * (FIRST - 2)
     return {
         "file": "answer.py",
@@ -57,21 +57,22 @@ def forward(change: str, to: str) -> dict[str, str]:
 
 
 def whole(change: str, to: str) -> dict[str, str]:
+    """Return an edit of the whole class."""
     source = SOURCE.replace("import torch\n", "\n").replace(change, to)
     return {"file": "answer.py", "source": source, "function": ""}
 
 
 def results(editor: Editor, *edits: dict[str, str]) -> list:
-    """What each edit makes of 3 · 2 + 1, or the type of its exception."""
+    """Return the output of each edit, or the type of its exception. Without an edit it is 3 · 2 + 1."""
     request = {"case": CASE, "edits": list(edits), "seconds": 9.0, "each": 9.0, "lines": False}
     reply, body = editor.try_edits(request, BODY)
     found, start = [], 0
-    for one in reply["tries"]:
-        stop = start + one["bytes"]
-        value = (
-            torch.frombuffer(bytearray(body[stop - 4 : stop]), dtype=torch.float32) if one["bytes"] else []
-        )
-        found.append(one["error"]["type"] if "error" in one else value.item())
+    for tried in reply["tries"]:
+        stop = start + tried["bytes"]
+        if "error" in tried:
+            found.append(tried["error"]["type"])
+        else:  # the observed value is the last of the bytes
+            found.append(torch.frombuffer(bytearray(body[stop - 4 : stop]), dtype=torch.float32).item())
         start = stop
     return found
 
@@ -79,24 +80,24 @@ def results(editor: Editor, *edits: dict[str, str]) -> list:
 SAME = forward("", "")
 
 
-def test_an_edit_of_one_function_gives_what_the_whole_file_gives(editor):
+def test_an_edit_of_a_function_gives_the_same_as_of_its_class(editor):
     change = ("self.W.weight * X", "self.W.weight - X")
     assert results(editor, forward(*change), forward(*change)) == [2.0, 2.0]
     assert results(editor, whole(*change), whole(*change)) == [2.0, 2.0]
 
 
-def test_the_next_edit_meets_the_function_as_it_was_submitted(editor):
+def test_the_next_edit_starts_with_the_submitted_function(editor):
     assert results(editor, forward("* X", "/ X"), SAME, whole("* X", "/ X"), SAME) == [2.5, 7.0, 2.5, 7.0]
 
 
-def test_the_next_edit_meets_the_model_as_it_was_built(editor):
+def test_the_next_edit_starts_with_the_model_as_it_was_built(editor):
     zero = forward("self.seen.append(1)", "self.W.weight.data.zero_()")
     new = forward("self.seen.append(1)", "self.W.weight = torch.nn.Parameter(torch.ones(1, 1))")
     gone = forward("self.seen.append(1)", "del self.W, self.seen")
     assert results(editor, SAME, zero, SAME, new, gone, SAME) == [7.0, 0.0, 7.0, 2.0, "AttributeError", 7.0]
 
 
-def test_the_next_edit_meets_the_inputs_as_they_were(editor):
+def test_the_next_edit_starts_with_the_original_inputs(editor):
     assert results(editor, forward("self.seen.append(1)", "X.zero_()"), SAME) == [0.0, 7.0]
 
 
@@ -108,7 +109,7 @@ def test_an_edit_of_a_constructor_gets_a_new_model(editor):
     assert results(editor, SAME, build, method, SAME) == [7.0, 8.0, 8.0, 7.0]
 
 
-def test_the_next_edit_meets_lazy_layers_as_they_were_built():
+def test_the_next_edit_starts_with_lazy_layers_as_they_were_built():
     lazy = SOURCE.replace("Linear(1, 1, bias=False)", "LazyLinear(1, bias=False)")
     lazy = lazy.replace("self.W.weight * X", "self.W(X)")
     editor = Editor(load([{"name": "answer.py", "source": lazy}], {}), "cpu")
@@ -125,12 +126,12 @@ def test_models_are_built_once_for_edits_that_do_not_build(editor, monkeypatch):
     assert len(built) == 1
 
 
-def test_a_function_that_is_not_there_is_an_error_of_the_edit(editor):
+def test_an_edit_of_a_missing_function_raises_lookup_error(editor):
     assert results(editor, {**SAME, "function": "Scale.call"}, SAME) == ["LookupError", 7.0]
     assert results(editor, {**SAME, "source": "\n" + SAME["source"]}, SAME) == ["LookupError", 7.0]
 
 
-def test_models_that_cannot_be_kept_are_built_for_each_edit():
+def test_models_that_cannot_be_reused_are_built_for_each_edit():
     wide = SOURCE.replace(
         "self.seen = []", 'self.seen = []; self.register_buffer("b", torch.ones(1).expand(4))'
     )

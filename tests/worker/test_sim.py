@@ -1,4 +1,4 @@
-"""The simulated accelerator: each of its rules; right answers pass on it, device mistakes fail on their line."""
+"""The simulated accelerator has the rules of CUDA: right answers pass, device mistakes fail on their line."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ from grader.report.model import ExerciseResult
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = read_all(ROOT / "solutions")
-STRANDED = [(a, m) for a in ASSIGNMENTS for m in a.mistakes() if m.breaks == "device"]
+DEVICE_MISTAKES = [(a, m) for a in ASSIGNMENTS for m in a.mistakes() if m.breaks == "device"]
 # Exercises whose points do not depend on a device: their cases are made for the CPU.
 ON_THE_CPU = {e["name"] for a in ASSIGNMENTS for e in a.exercises if e.get("facets", {}).get("device") == 0}
 MIXED = "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
 
-# What each line gives, with X (2, 3, 4) on the device, Y a copy of it, and D the device: a value, or what it raises.
+# Rule → an expression, and its value or the exception that it raises.
+# X (2, 3, 4) is on the device D, and Y is a copy of X.
 RULES = {
-    "it says where it lives": ("X.is_cuda and X.device.type != 'cpu'", True),
-    "its numbers are real": ("X[0, 0].tolist()", [0.0, 1.0, 2.0, 3.0]),
+    "is_cuda and device": ("X.is_cuda and X.device.type != 'cpu'", True),
+    "values": ("X[0, 0].tolist()", [0.0, 1.0, 2.0, 3.0]),
     "item": ("X[0, 0, 1].item()", 1.0),
     "formatted": ("f'{X[0, 0, 1]:.1f}'", "1.0"),
-    "shown": ("str(X[0, 0])", "tensor([0., 1., 2., 3.], device='cuda:0')"),
+    "str": ("str(X[0, 0])", "tensor([0., 1., 2., 3.], device='cuda:0')"),
     "cpu": ("type(X.cpu()) is torch.Tensor and X.cpu().numpy()[0, 0, 1]", 1.0),
     "numpy": ("X.numpy()", TypeError("can't convert cuda:0 device type tensor to numpy")),
     "numpy by conversion": (
@@ -54,9 +55,12 @@ RULES = {
         "torch.ones(4).add_(X[0, 0])",
         RuntimeError("at least two devices, cpu and cuda:0"),
     ),
-    "a number as a tensor": ("(X * torch.tensor(2.0))[0, 0].tolist()", [0.0, 2.0, 4.0, 6.0]),
-    "a number in where": ("torch.where(X > 1, X, torch.tensor(9.0))[0, 0].tolist()", [9.0, 9.0, 2.0, 3.0]),
-    "numbers are not stacked": ("torch.stack([X[0, 0, 0], torch.tensor(1.0)])", RuntimeError(MIXED)),
+    "a scalar tensor of the CPU": ("(X * torch.tensor(2.0))[0, 0].tolist()", [0.0, 2.0, 4.0, 6.0]),
+    "a scalar tensor of the CPU in where": (
+        "torch.where(X > 1, X, torch.tensor(9.0))[0, 0].tolist()",
+        [9.0, 9.0, 2.0, 3.0],
+    ),
+    "stack with a scalar of the CPU": ("torch.stack([X[0, 0, 0], torch.tensor(1.0)])", RuntimeError(MIXED)),
     "index of the CPU": ("X[0, 0][torch.tensor([1, 3])].tolist()", [1.0, 3.0]),
     "mask of the CPU as an index": ("X[0, 0][torch.arange(4) > 2].tolist()", [3.0]),
     "a list as an index": (
@@ -65,30 +69,33 @@ RULES = {
     ),
     "an empty list as an index": ("tuple(X[0, []].shape)", (0, 4)),
     "an array as an index": ("X[0, 0][numpy.array([1, 3])].tolist()", [1.0, 3.0]),
-    "a list where to write": ("written(Y, (slice(None), [1], slice(None)))", [0.0, 1.0, 2.0, 3.0, -1.0]),
+    "written at a list of indices": (
+        "written(Y, (slice(None), [1], slice(None)))",
+        [0.0, 1.0, 2.0, 3.0, -1.0],
+    ),
     "index into the CPU": (
         "torch.ones(4)[(X[0, 0] > 0)]",
         RuntimeError("indices should be either on cpu or on the same"),
     ),
     "made without a device": ("torch.arange(3).device.type", "cpu"),
-    "made where x is": ("torch.arange(3, device=X.device).device == X.device", True),
-    "what is made has its shape": (
+    "made on the device of X": ("torch.arange(3, device=X.device).device == X.device", True),
+    "shapes of what is made on the device": (
         "[list(t.shape) for t in (torch.arange(3, device=D), torch.arange(1, 7, 2, device=D), torch.eye(2, 3, device=D))]",
         [[3], [3], [2, 3]],
     ),
-    "a row of what is made": ("torch.eye(3, device=D)[1].tolist()", [0.0, 1.0, 0.0]),
-    "one by one": ("[int(i) for i in torch.arange(3, device=D)]", [0, 1, 2]),
-    "written into an empty one": ("tuple(torch.add(X, 1, out=torch.empty(0, device=D)).shape)", (2, 3, 4)),
+    "a row of what is made on the device": ("torch.eye(3, device=D)[1].tolist()", [0.0, 1.0, 0.0]),
+    "iterated": ("[int(i) for i in torch.arange(3, device=D)]", [0, 1, 2]),
+    "written into an empty tensor": ("tuple(torch.add(X, 1, out=torch.empty(0, device=D)).shape)", (2, 3, 4)),
     "resized": ("tuple(torch.ones(4, device=D).resize_(2, 2).shape)", (2, 2)),
     "a grid": (
         "torch.meshgrid(torch.arange(2, device=D), torch.arange(3, device=D), indexing='ij')[1].tolist()",
         [[0, 1, 2], [0, 1, 2]],
     ),
-    "made like x": (
+    "made like X": (
         "torch.zeros_like(X).is_cuda and X.new_ones(2).is_cuda and torch.ones(2).to(X).is_cuda",
         True,
     ),
-    "a number like x": (
+    "new_tensor of X": (
         "X.new_tensor(-1e30).is_cuda and str(X.double().new_tensor([2]).dtype)",
         "torch.float64",
     ),
@@ -99,13 +106,13 @@ RULES = {
     "written through a mask": ("written(Y, Y > 3)", [0.0, 1.0, 2.0, 3.0, -1.0]),
     "written through a view": ("view_written(Y)", [7.0, 1.0, 2.0, 3.0]),
     "shape changed in place": ("tuple((Y.unsqueeze_(1).transpose_(2, 3) + 1).shape)", (2, 1, 4, 3)),
-    "a parameter stays one": ("isinstance(nn.Linear(2, 2).to(D).weight, nn.Parameter)", True),
+    "a parameter stays a parameter": ("isinstance(nn.Linear(2, 2).to(D).weight, nn.Parameter)", True),
     "new data": ("new_data(nn.Linear(4, 4).to(D))", 16.0),
     "copied deeply": ("copy.deepcopy(nn.Linear(2, 2).to(D)).weight.is_cuda", True),
     "a buffer moves": ("buffered().to(D).P.is_cuda", True),
     "einsum": ("torch.einsum('bqd,bkd->bqk', X, X)[0, 0, 0].item()", 14.0),
-    "nothing recorded": ("inference(X).is_cuda", True),
-    "nothing recorded, by rows": ("rows(X)", [3, 3]),
+    "inference mode": ("inference(X).is_cuda", True),
+    "inference mode, iterated": ("rows(X)", [3, 3]),
     "attention function": (
         "same(lambda X, m: F.scaled_dot_product_attention(X, X, X, is_causal=True))",
         True,
@@ -183,8 +190,8 @@ print(json.dumps(answers))
 """
 
 
-# As workers of the server end: a thread in which torch differentiates may still want the interpreter while that shuts down, and
-# then the whole process is aborted.
+# End the process as workers of the server end. Otherwise it may be aborted, because a thread of autograd may
+# need the interpreter while that shuts down.
 END = "\nimport os, sys; sys.stdout.flush(); os._exit(0)"
 
 
@@ -202,6 +209,7 @@ def python(source: str, given: str = "") -> str:
 
 @pytest.fixture(scope="module")
 def answers() -> dict[str, object]:
+    """Evaluate all expressions of RULES in one process. Return rule → value or [exception type, message]."""
     return json.loads(python(HELPERS, json.dumps({name: line for name, (line, _want) in RULES.items()})))
 
 
@@ -216,25 +224,25 @@ def test_the_rules_are_those_of_cuda(name, answers):
         assert answers[name] == (list(want) if isinstance(want, tuple) else want)
 
 
-def test_registering_twice_works_and_old_torch_gets_a_sentence():
+def test_registering_twice_works_and_old_torch_gives_a_message():
     python("from grader.worker import sim; sim.register(); sim.register()")
-    said = python(
+    output = python(
         "import torch.utils.backend_registration as b; del b._setup_privateuseone_for_python_backend\n"
         "from grader.worker import sim\n"
         "try: sim.register()\nexcept sim.SimUnavailable as error: print(error)"
     )
-    assert "has no way to make the simulated device" in said
+    assert "has no way to make the simulated device" in output
 
 
 def test_a_plain_worker_registers_nothing():
-    said = python(
+    output = python(
         "import sys, grader.worker.main as m, torch; m._device('cpu'); print('grader.worker.sim' in sys.modules, hasattr(torch, 'sim'))"
     )
-    assert said.split() == ["False", "False"]
+    assert output.split() == ["False", "False"]
 
 
 @pytest.fixture(scope="module")
-def there(bundles) -> Iterator[Engine]:
+def on_sim(bundles) -> Iterator[Engine]:
     launcher = launcher_for("sim")
     engine = Engine(bundles, launcher, GradingOptions(device="sim", reuse_worker=True))
     yield engine
@@ -255,36 +263,36 @@ def why(result: ExerciseResult) -> str:
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
-def test_references_pass_on_the_simulated_device(assignment, there):
+def test_references_pass_on_the_simulated_device(assignment, on_sim):
     names = [e["name"] for e in assignment.exercises if e.get("facets", {}).get("device", 1)]
-    for result in graded(there, assignment, assignment.source, names).values():
+    for result in graded(on_sim, assignment, assignment.source, names).values():
         assert result.outcome == "passed", f"{result.name}: {why(result)}"
 
 
 def test_there_are_enough_device_mistakes():
-    assert len(STRANDED) >= 15
+    assert len(DEVICE_MISTAKES) >= 15
 
 
-@pytest.mark.parametrize(("assignment", "mistake"), STRANDED, ids=[m.id for _a, m in STRANDED])
+@pytest.mark.parametrize(("assignment", "mistake"), DEVICE_MISTAKES, ids=[m.id for _a, m in DEVICE_MISTAKES])
 def test_device_mistakes_fail_on_their_line_and_pass_on_cpu(
-    assignment: Assignment, mistake: KnownAnswer, there, engine
+    assignment: Assignment, mistake: KnownAnswer, on_sim, engine
 ):
     source = apply(mistake, assignment.source)
     here = graded(engine, assignment, source, [mistake.of])[mistake.of]
     assert here.outcome == "passed", why(here)
-    result = graded(there, assignment, source, [mistake.of])[mistake.of]
+    result = graded(on_sim, assignment, source, [mistake.of])[mistake.of]
     first = next(c for c in result.checks if c.outcome == "failed")
     assert "device" in first.message
     assert first.where.startswith(f"{assignment.module}.py, line ")
 
 
 def graded_on_both(
-    engine: Engine, there: Engine, assignment: Assignment, source: str, names: list[str]
+    engine: Engine, on_sim: Engine, assignment: Assignment, source: str, names: list[str]
 ) -> dict[str, ExerciseResult]:
     here = graded(engine, assignment, source, names)
     file = f"{assignment.module}.py"
     submission = Submission(Path(file), (Unit(file, source),))
-    return {r.name: r for r in check_on_device(there, submission, list(here.values()))}
+    return {r.name: r for r in check_on_device(on_sim, submission, list(here.values()))}
 
 
 @pytest.fixture
@@ -292,10 +300,10 @@ def masking() -> Assignment:
     return next(a for a in ASSIGNMENTS if a.name == "02_masking")
 
 
-def test_the_report_has_one_device_check_that_costs_its_share(masking, engine, there):
+def test_the_report_has_one_device_check_that_costs_its_share(masking, engine, on_sim):
     mistake = next(m for m in masking.mistakes("masked_softmax") if m.id == "softmax-keys-counted-on-the-cpu")
     source = apply(mistake, masking.source)
-    result = graded_on_both(engine, there, masking, source, ["masked_softmax", "sequence_mask"])
+    result = graded_on_both(engine, on_sim, masking, source, ["masked_softmax", "sequence_mask"])
     (check,) = [c for c in result["masked_softmax"].checks if c.device == "sim"]
     assert (check.facet, check.outcome) == ("device", "failed")
     assert check.where.startswith("masking.py, line ")
@@ -307,33 +315,29 @@ def test_the_report_has_one_device_check_that_costs_its_share(masking, engine, t
     assert [c.outcome for c in result["sequence_mask"].checks if c.device == "sim"] == ["passed"]
 
 
-def test_results_on_the_cpu_fail_and_weights_there_pass(masking, there):
+def test_outputs_on_the_cpu_fail_and_attention_weights_there_pass(masking, on_sim):
     source = masking.source.replace(
         "return X.masked_fill(~keep, value)", "return X.masked_fill(~keep, value).cpu()"
     )
-    result = graded(there, masking, source, ["sequence_mask"])["sequence_mask"]
+    result = graded(on_sim, masking, source, ["sequence_mask"])["sequence_mask"]
     assert "a tensor on the cpu" in why(result)
     scoring = next(a for a in ASSIGNMENTS if a.name == "03_scoring")
-    kept = scoring.source.replace(
-        "@ values  # (B, T, v)",
-        "@ values  # (B, T, v)\n        self.attention_weights = self.attention_weights.detach().cpu()",
+    source = scoring.source.replace(
+        "        return self.dropout(self.attention_weights) @ values  # (B, T, v)\n",
+        "        result = self.dropout(self.attention_weights) @ values  # (B, T, v)\n"
+        "        self.attention_weights = self.attention_weights.detach().cpu()\n"
+        "        return result\n",
     )
-    kept = kept.replace(
-        "return self.dropout(self.attention_weights) @", "result = self.dropout(self.attention_weights) @"
-    )
-    kept = kept.replace(
-        "self.attention_weights.detach().cpu()",
-        "self.attention_weights.detach().cpu()\n        return result",
-    )
-    result = graded(there, scoring, kept, ["DotProductAttention"])["DotProductAttention"]
+    assert source != scoring.source
+    result = graded(on_sim, scoring, source, ["DotProductAttention"])["DotProductAttention"]
     assert result.outcome == "passed", why(result)
 
 
-def test_a_worker_lost_on_the_device_costs_nothing(masking, engine, there):
+def test_a_worker_lost_on_the_device_costs_nothing(masking, engine, on_sim):
     source = masking.source.replace(
         "steps = torch.arange", "import os\n    if X.is_cuda:\n        os._exit(3)\n    steps = torch.arange"
     )
-    result = graded_on_both(engine, there, masking, source, ["sequence_mask"])["sequence_mask"]
+    result = graded_on_both(engine, on_sim, masking, source, ["sequence_mask"])["sequence_mask"]
     assert (result.outcome, result.score) == ("passed", result.points)
     assert [c.outcome for c in result.checks if c.device == "sim"] == ["could_not_grade"]
 
@@ -342,42 +346,44 @@ ON_SIM = {
     exercise: [a for a in ANSWERS if a.exercise == exercise and a.is_right and "device" not in a.later]
     for exercise in sorted({a.exercise for a in ANSWERS} - ON_THE_CPU)
 }
-SAMPLE = 3  # of each exercise's; `HEADWAY_ALL_ANSWERS=1` takes all
+SAMPLE = 3  # answers to each exercise, or a few more; `HEADWAY_ALL_ANSWERS=1` takes all
 
 
 @pytest.mark.parametrize("exercise", ON_SIM)
-def test_independent_right_answers_pass_there(exercise, there):
+def test_independent_right_answers_pass_on_the_simulated_device(exercise, on_sim):
     answers = ON_SIM[exercise]
     step = 1 if os.environ.get("HEADWAY_ALL_ANSWERS") else max(1, len(answers) // SAMPLE)
     for answer in answers[::step]:
-        result = there.grade(read_submission(answer.path), [exercise]).exercises[0]
+        result = on_sim.grade(read_submission(answer.path), [exercise]).exercises[0]
         failed = {c.facet for c in result.checks if c.outcome not in ("passed", "skipped", "advice")}
         assert result.outcome != "could_not_grade" and failed <= answer.later, (
             f"{answer.path.name}: {why(result)}"
         )
 
 
-def test_independent_device_mistakes_fail_there(there):
+def test_independent_device_mistakes_fail_on_the_simulated_device(on_sim):
     stranded = [a for a in ANSWERS if a.is_right and "device" in a.later]
     assert len(stranded) >= 4
     for answer in stranded:
-        result = there.grade(read_submission(answer.path), [answer.exercise]).exercises[0]
+        result = on_sim.grade(read_submission(answer.path), [answer.exercise]).exercises[0]
         assert result.outcome == "failed", f"{answer.path.name}: {why(result)}"
 
 
 @pytest.mark.cuda
-def test_cuda_gives_the_verdicts_of_the_simulated_device(bundles, there):
-    """`make cuda` runs this where there is a GPU: references, right variants and answers, device and precision
-    mistakes, check by check."""
+def test_cuda_gives_the_verdicts_of_the_simulated_device(bundles, on_sim):
+    """Compare references, right variants and answers, device and precision mistakes, check by check.
+
+    `make cuda` runs this on a machine with a GPU.
+    """
     if not has_cuda():
         pytest.skip("NOT COMPARED: torch sees no CUDA device here")
     launcher = launcher_for("cuda")
     engine = Engine(bundles, launcher, GradingOptions(device="cuda", reuse_worker=True))
-    apart = []
+    differing = []
     try:
         for name, what, submission in compared():
-            real, sim = (outcomes(e.grade(submission, [name]).exercises[0]) for e in (engine, there))
-            apart += [
+            real, sim = (outcomes(e.grade(submission, [name]).exercises[0]) for e in (engine, on_sim))
+            differing += [
                 f"{name}, {what}, {check}: CUDA {real.get(check)}, simulated {sim.get(check)}"
                 for check in real.keys() | sim.keys()
                 if real.get(check) != sim.get(check)
@@ -385,11 +391,11 @@ def test_cuda_gives_the_verdicts_of_the_simulated_device(bundles, there):
     finally:
         engine.close()
         launcher.close()
-    assert not apart, "\n".join(apart)
+    assert not differing, "\n".join(differing)
 
 
 def compared() -> Iterator[tuple[str, str, Submission]]:
-    """All that both devices must agree on: exercise, what it is, its source."""
+    """Yield what both devices must grade alike: the exercise, a name for messages, and the submission."""
     for assignment in ASSIGNMENTS:
         known = [v for v in assignment.variants() if v.kind != "trivial"]
         known += [m for m in assignment.mistakes() if m.breaks in ("device", "precision")]
@@ -404,5 +410,5 @@ def compared() -> Iterator[tuple[str, str, Submission]]:
 
 
 def outcomes(result: ExerciseResult) -> dict[str, str]:
-    """Check → outcome; and the exercise's own, since a file that does not load has no checks."""
+    """Return check → outcome, and the exercise's outcome, because a file that does not load has no checks."""
     return {"the exercise": result.outcome} | {check.id: check.outcome for check in result.checks}

@@ -40,5 +40,5 @@ def test_names_may_hold_quotes_and_other_letters():
         ((1, 2), "a tuple of 2"),
     ],
 )
-def test_what_cannot_be_sent_is_described(value, what):
+def test_a_value_that_cannot_be_sent_is_described(value, what):
     assert plain_copy(value, CPU) == {"is": what}

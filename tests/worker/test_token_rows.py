@@ -23,14 +23,14 @@ def test_each_form_becomes_the_same_rows(sentences):
 
 
 @pytest.mark.parametrize(
-    "odd",
+    "value",
     [
         None, 7, "ab", ["ab"], [[1.5]], [[None]], [[[1]]], {1: 2}, torch.tensor(3), torch.rand(2, 2),
         [[1 << 70]], [[float("nan")]], [[0]] * (MOST + 1), [[0] * (MOST + 1)], torch.zeros(2, 2, 2),
     ],
 )  # fmt: skip
-def test_anything_else_is_left_to_the_judge(odd):
-    assert in_rows(odd) is None
+def test_other_values_give_none(value):
+    assert in_rows(value) is None
 
 
 def test_a_list_that_holds_itself_is_no_sentence():

@@ -3,13 +3,14 @@
 import pytest
 import torch
 
-from grader.worker import training_progress as tellings
+from grader.worker import training_progress
 from grader.worker.training_progress import report_progress
 
 
 @pytest.fixture
 def messages(monkeypatch):
-    monkeypatch.setattr(tellings, "EVERY", 0.0)
+    """Let every backward pass be reported, however soon it follows, and return a list for the messages."""
+    monkeypatch.setattr(training_progress, "EVERY", 0.0)
     return []
 
 
@@ -42,9 +43,9 @@ def test_backward_is_restored_even_after_an_exception(messages):
     assert torch.autograd.backward is before
 
 
-def test_messages_are_few(monkeypatch):
+def test_backward_passes_soon_after_a_message_are_not_reported(monkeypatch):
     messages, w = [], torch.ones(2, requires_grad=True)
-    monkeypatch.setattr(tellings, "EVERY", 60.0)
+    monkeypatch.setattr(training_progress, "EVERY", 60.0)
     with report_progress(append_to(messages), 100):
         for _ in range(100):
             w.sum().backward()
