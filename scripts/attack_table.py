@@ -1,4 +1,7 @@
-"""Write docs/attacks.md from the attack suite: python scripts/attack_table.py [--check]"""
+"""Write docs/attacks.md from the attack suite: python scripts/attack_table.py [--check]
+
+`--check` writes nothing; it exits with 1 if the page is not up to date.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from attacks.reviewed import FOUND, WAYS, Found  # noqa: E402 (it lies beside the tests)
+from attacks.reviewed import FOUND, WAYS, Found  # noqa: E402 (tests/ must be on the path first)
 from attacks.suite import Attack  # noqa: E402
 from attacks.table import ATTACKS, FAMILIES  # noqa: E402
 from fuzz.run import MEMORY, SECONDS, Findings, recorded  # noqa: E402
@@ -21,24 +24,24 @@ HEAD = """# What has been tried against the grader
 Made by `python scripts/attack_table.py` from `tests/attacks/`; do not edit.
 
 {count} hostile submissions. `tests/attacks/test_attacks.py` grades each in every sandbox tier of the machine and
-asserts four things: it is *failed* or *blocked*, never passed and never taken out of the sum as *could not be
-graded*; no file, connection, process or segment shows its success; an attack marked ● does succeed in the
-tier `basic`, which fences nothing, so that its failure elsewhere means something; and the submission graded
-right after it, honest, gets full marks.
+asserts four things. The submission is *failed* or *blocked*; it never passes, and it never leaves the sum of the points as
+*could not be graded*. No file, connection, process or segment shows its success. An attack marked ● succeeds in the tier
+`basic`, which isolates nothing; this shows that the attack itself works. An honest submission that is graded next gets full
+marks.
 
 | family | attacks | shown to work in `basic` |
 |---|--:|--:|
 {summary}
 
-The known exception: `catches_*` exercises, a student's own tests, put sound and broken modules beside student
-code, which could look inside them. They are worth a point at most, and their workers grade nothing else.
+There is a known exception: in `catches_*` exercises, students write tests. These tests get right and broken modules, and could
+inspect them. Each of these exercises is worth one point, and their workers grade nothing else.
 """
 
 REVIEWED = """## What a review found
 
 Each row is a fault that an attack made use of, and the test that shows the attack now fails: by `grader check` and `check()`,
 by `grader grade`, and by nbgrader. The word after a test is its submission. An empty cell: the attack does not exist there.
-The last column: each attack was played once against the code that was reviewed, with its own commands, each stopped after 25 to
+The last column: each attack was run once against the code that was reviewed, with its own commands, each stopped after 25 to
 150 seconds or 2.2 GiB.
 
 | | found | check | grade | nbgrader | seen on the code before |
@@ -74,10 +77,10 @@ def rendered() -> str:
     return "\n".join(parts)
 
 
-def _found(one: Found) -> str:
+def _found(found: Found) -> str:
     return (
-        f"| {one.id} | {one.what} | "
-        + " | ".join([*(_short(getattr(one, way)) for way in WAYS), one.before])
+        f"| {found.id} | {found.what} | "
+        + " | ".join([*(_short(getattr(found, way)) for way in WAYS), found.before])
         + " |"
     )
 

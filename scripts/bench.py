@@ -3,9 +3,10 @@
     python scripts/bench.py                   everything; about twenty minutes; run nothing else meanwhile
     python scripts/bench.py cold watch        only these parts; print them and write no file
 
-Parts: cold, device, watch, first, memory, diagnosis, bulk (grader grade and stock nbgrader), nbgrader (its
-autograde, stock and with our preprocessors), where, sizes (store, page and memory of a large class). Ratios say more than seconds: those say much about the
-machine.
+Parts: cold and device (`grader check`), watch, first (the first result), memory (of a worker), diagnosis,
+bulk (`grader grade` and stock nbgrader), cluster, nbgrader (`nbgrader autograde`, stock and with our preprocessors),
+where (the steps of grading), sizes (store, page and memory of a large class). Ratios say more than seconds, because
+seconds depend on the machine.
 """
 
 from __future__ import annotations
@@ -86,17 +87,19 @@ def checking(file: Path, *names: str) -> list[str]:
 
 
 def watch(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
+    """Yield the time from a save to a verdict, in the best tier and in `basic`."""
     yield (
         "save to verdict in a running `grader watch`, one exercise",
         milliseconds(session.saves(folder, options.saves, "auto", 0.5)),
     )
-    yield (  # after pauses in which a worker starts
+    yield (  # between two saves, `basic` needs time to start the next worker
         "save to verdict in a running `grader watch`, one exercise, basic",
         milliseconds(session.saves(folder, options.saves, "basic", session.SETTLED)),
     )
 
 
 def first(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
+    """Yield the time from the request of a worker to its first result, per tier."""
     for tier, times in session.first_results(options.saves).items():
         yield f"request to first result, {tier}", milliseconds(times)
 
@@ -112,11 +115,13 @@ def memory(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
 
 
 def named(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
+    """Yield the CPU time of naming a mistake."""
     costs = diagnosis.costs()
     yield f"diagnosis beyond grading, {len(costs)} wrong answers, CPU time", milliseconds(costs)
 
 
 def many(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
+    """Yield `grader grade`, as a ratio to stock nbgrader."""
     theirs = stock.autograded(folder, options.stock)
     yield (
         f"stock `nbgrader autograde`, same notebooks and cases, {options.stock} submissions",
@@ -134,6 +139,7 @@ def many(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
 
 
 def cluster(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
+    """Yield `grader grade --cluster` for each number of workers, as a ratio to one worker."""
     one, *others = bulk.on_a_cluster(folder, options.submissions, (1, 2, 4))
     for workers, run in zip((1, 2, 4), (one, *others), strict=True):
         efficiency = run.a_minute / one.a_minute / workers
@@ -148,6 +154,7 @@ def cluster(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
 
 
 def autograde(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
+    """Yield `nbgrader autograde` with our preprocessors, as a ratio to stock nbgrader."""
     size, many, core = options.stock, options.notebooks, sorted(os.sched_getaffinity(0))[:1]
     alone, theirs = stock.autograded(folder / "alone", size, core), stock.autograded(folder / "all", size)
     mine = ours.autograded(folder, many)
@@ -167,8 +174,8 @@ def autograde(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     )
 
 
-def each(one: Each) -> str:
-    return f"{one.seconds:.2f} s each, {one.cpu:.2f} s of CPU"
+def each(cost: Each) -> str:
+    return f"{cost.seconds:.2f} s each, {cost.cpu:.2f} s of CPU"
 
 
 def against(mine: Each, theirs: Each) -> str:
@@ -176,6 +183,7 @@ def against(mine: Each, theirs: Each) -> str:
 
 
 def steps(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
+    """Yield the time of each step of grading one submission."""
     found = where.where(folder, options.profiled)
     total = sum(found.values())
     for step, taken in found.items():
@@ -204,12 +212,13 @@ Written by `make bench`; do not edit. {machine}. Load when it began: {load:.1f}.
 |---|---|
 {rows}
 
-How to read it: medians of interleaved pairs with the smallest and the largest, or with the 95th percentile and
-the worst. Stock nbgrader runs the same notebooks with the same cases in its test cells, one after another as it
-does; its rate is taken from the number of submissions that is named, without its own start; ours is with it. "One
-submission" is a notebook of nine exercises, every third wrong in one, graded in one process without overlap; two
-workers serve it, and one more for each exercise that is wrong. Of `nbgrader autograde` after
-`grader grade`, all but the figure in the row below it is nbgrader's own: it converts, checks and writes each notebook
+How to read it: ratios of `grader check` are medians of interleaved pairs, with the smallest and the largest time.
+Milliseconds are medians, with the 95th percentile and the worst. Stock nbgrader runs the same notebooks, with the same
+cases in its test cells, one notebook after another. Its rate comes from the number of submissions in its row, without
+the start of nbgrader; the rate of `grader grade` includes the start. "One submission" is a notebook of nine exercises;
+every third notebook is wrong in one of them. One process grades the notebooks one after another; two workers serve a
+notebook, and one more for each wrong exercise. The row below "`nbgrader autograde` after `grader grade`" shows the part
+of this time that our preprocessors take. The rest is nbgrader's own work: it converts, checks and writes each notebook
 and its database, one after another. `python scripts/class_size.py 10000` measures a large class;
 `python scripts/cluster_hosts.py` a cluster that loses workers; `python scripts/kill_matrix.py` which cases wrong
 answers depend on ([kill-matrix.md](kill-matrix.md)).

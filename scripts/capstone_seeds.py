@@ -18,7 +18,7 @@ from pathlib import Path
 
 import torch
 
-import grader.authoring.record  # noqa: F401 (while grader.given is what it is)
+import grader.authoring.record  # noqa: F401 (before `load` replaces grader.given)
 from grader.authoring.content import Assignment, read
 from grader.cases.case import Case
 from grader.engine.visibility import with_requirements
@@ -47,6 +47,7 @@ def trained(loaded: Loaded, case: Case) -> tuple[float, float, float]:
 
 
 def run(loaded: Loaded, case: Case, more: dict[str, torch.Tensor]) -> Program:
+    """Run a case, with tensors in addition to its own. Raises SystemExit if the case raises an exception."""
     tensors = {name: torch.from_numpy(array.copy()) for name, array in case.tensors.items()} | more
     program = Program(loaded.names, {"steps": case.steps, "dtype": case.dtype}, tensors)
     program.run(loaded.files)
@@ -59,7 +60,7 @@ Row = dict[str, tuple[float, float, float]]  # training → share, required shar
 
 
 def rows(assignment: Assignment, seeds: range, rate: str) -> Iterator[tuple[str, Row]]:
-    """Yield one row per seed."""
+    """Yield the name of each seed and its row: one training per task. rate: the learning rate."""
     exercise = next(e for e in assignment.exercises if e["name"] == EXERCISE)
     given = {name: given_source(name) for name in with_requirements(assignment.given(exercise))}
     text = assignment.source.replace(RATE, f"lr={rate}")
@@ -111,7 +112,7 @@ word, among sequences that were in no batch. Seconds are CPU seconds, on a machi
 
 
 def with_rows(page: str, rate: str, first: int, table: list[Row]) -> str:
-    """Return the page with these rows. They replace the rows that start with the same seed."""
+    """Return the page with these rows. They replace the rows of the same rate that start with the same seed."""
     kept = [line for line in page.splitlines() if line.startswith("| 0.")]
     kept = [line for line in kept if not line.startswith(f"| {rate} | {first} to ")]
     return PAGE + "\n".join([*kept, *_lines(rate, first, table)]) + "\n"

@@ -1,7 +1,8 @@
 """Grade a class on two hosts that lose workers, and compare the store with that of a local run, row by row.
 
-The hosts are network namespaces with their own file systems. Needs root. A worker is killed every few seconds,
-then a whole host. Exit status 0: the stores are equal.
+The hosts are network namespaces with their own file systems. Needs root. A worker is killed every few seconds. When
+half of the class is graded, a whole host is killed. Exit status 0: the stores are equal, and `grader grade` exited
+with 1, because some submissions are wrong.
 
     python scripts/cluster_hosts.py --submissions 2000 --kill-every 10
 """
@@ -42,6 +43,9 @@ TEXTS = (
     "from layers import transpose_qkv\n",  # imports a module beside the file
 )
 ADDRESS, HOSTS = "10.77.0.1", {"a": "10.77.0.2", "b": "10.77.0.3"}
+PROGRESS = 30.0  # seconds between lines of progress
+STARTED = 8.0  # seconds after which a worker has registered
+QUIET = ("--format", "csv", "--output", "marks.csv")  # instead of printing marks
 
 
 def main() -> int:
@@ -81,14 +85,9 @@ def main() -> int:
         return 0 if local == shared and client.returncode == 1 else 1
 
 
-PROGRESS = 30.0  # seconds between lines of progress
-STARTED = 8.0  # seconds after which a worker has registered
-QUIET = ("--format", "csv", "--output", "marks.csv")
-
-
 def make_school(root: Path, submissions: int) -> Path:
-    for room in ("assignments", "solutions"):
-        shutil.copytree(ROOT / room / "04_heads", root / room / "04_heads")
+    for top in ("assignments", "solutions"):
+        shutil.copytree(ROOT / top / "04_heads", root / top / "04_heads")
     shutil.copy(ROOT / "assignments" / "headway.toml", root / "assignments")
     (root / "seed").write_text("a seed that only this script knows", "utf-8")
     for number in range(submissions):
@@ -107,7 +106,7 @@ def of(school: Path) -> dict[str, object]:
 
 
 def rows(store: Path) -> list[tuple[object, ...]]:
-    """Return every row without dates, durations, and the signature that covers them."""
+    """Return every row without its date, its duration, and the signature of the row."""
     with closing(sqlite3.connect(store)) as database:
         found = database.execute(
             "SELECT content, exercise, cases, grader, sandbox, times, result FROM results ORDER BY 1, 2"
@@ -130,7 +129,7 @@ def graded(store: Path) -> int:
 
 @contextmanager
 def network() -> Iterator[str]:
-    """Three namespaces on one bridge: the scheduler's ("s") and two hosts. Yield the prefix of their names."""
+    """Make three namespaces on one bridge: for the scheduler ("s") and two hosts. Yield the prefix of their names."""
     prefix = f"hw{os.getpid()}"
     with ExitStack() as opened:
         for host, address in {"s": ADDRESS, **HOSTS}.items():
@@ -157,15 +156,18 @@ def inside(net: str, host: str) -> list[str]:
 
 
 def host_command(net: str, host: str, school: Path, workers: int) -> list[str]:
-    """Return a command that starts workers with their own /tmp and /mnt. They see neither the course nor the other host."""
+    """Return a command that starts workers with their own /tmp and /mnt.
+
+    They see neither the instructor's folder nor the files of the other host.
+    """
     disk = school / f"disk-{host}"
     (disk / "keys").mkdir(parents=True)
     for name in ("ca.pem", "worker.pem"):
         shutil.copy(school / "keys" / name, disk / "keys")
-    # A checkout that is below /tmp stays there: it is mounted again from the open folder.
-    kept = f"mkdir -p {ROOT} && mount --no-canonicalize --bind . {ROOT} && " * ROOT.is_relative_to("/tmp")
+    # A checkout below /tmp would be hidden: it is mounted there again, from the working folder.
+    remount = f"mkdir -p {ROOT} && mount --no-canonicalize --bind . {ROOT} && " * ROOT.is_relative_to("/tmp")
     script = (
-        f"mount --bind {disk} /mnt && cd {ROOT} && mount -t tmpfs tmpfs /tmp && {kept}cd /mnt && ! ls {school} 2>/dev/null && "
+        f"mount --bind {disk} /mnt && cd {ROOT} && mount -t tmpfs tmpfs /tmp && {remount}cd /mnt && ! ls {school} 2>/dev/null && "
         f"exec env -u HEADWAY_SEED_FILE HOME=/mnt TMPDIR=/tmp XDG_CACHE_HOME=/mnt/cache {GRADER} cluster worker tls://{ADDRESS}:8786 "
         f"--certificates keys --workers {workers}"
     )
@@ -174,6 +176,7 @@ def host_command(net: str, host: str, school: Path, workers: int) -> list[str]:
 
 @contextmanager
 def running(command: list[object], school: Path) -> Iterator[None]:
+    """Run a command in the background, and kill it with its children at the end."""
     log = (school / "log").open("ab")
     process = subprocess.Popen(
         list(map(str, command)), **of(school), stdout=log, stderr=log, start_new_session=True
@@ -184,13 +187,13 @@ def running(command: list[object], school: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        for one in [*psutil.Process(process.pid).children(recursive=True), process]:
-            one.kill()
+        for running_process in [*psutil.Process(process.pid).children(recursive=True), process]:
+            running_process.kill()
         process.wait()
 
 
 def disturb(client: subprocess.Popen[bytes], net: str, store: Path, wanted: argparse.Namespace) -> str:
-    """Kill a worker every few seconds, and host b when half of the class is graded."""
+    """Kill a worker every few seconds, and host b when half of the class is graded. Return what was killed."""
     random.seed(0)
     workers, host_is_up = 0, True
     next_kill, next_line = time.monotonic() + wanted.kill_every, time.monotonic() + PROGRESS
@@ -203,22 +206,22 @@ def disturb(client: subprocess.Popen[bytes], net: str, store: Path, wanted: argp
             )
             next_line = time.monotonic() + PROGRESS
         if wanted.kill_every and time.monotonic() > next_kill:
-            alive = [one for host in HOSTS for one in processes(net, host) if is_worker(one)]
+            alive = [found for host in HOSTS for found in processes(net, host) if is_worker(found)]
             if alive:
                 random.choice(alive).send_signal(signal.SIGKILL)
                 workers += 1
             next_kill = time.monotonic() + wanted.kill_every
         if host_is_up and wanted.kill_every and graded(store) > wanted.submissions // 2:
-            for one in processes(net, "b"):
-                one.kill()
+            for process in processes(net, "b"):
+                process.kill()
             ip(f"-n {net}s link set to-b down")
             host_is_up = False
     return f"{workers} workers killed, host b {'up' if host_is_up else 'killed'}"
 
 
 def processes(net: str, host: str) -> list[psutil.Process]:
-    said = subprocess.run(["ip", "netns", "pids", f"{net}{host}"], capture_output=True, text=True).stdout
-    return [psutil.Process(int(pid)) for pid in said.split() if psutil.pid_exists(int(pid))]
+    pids = subprocess.run(["ip", "netns", "pids", f"{net}{host}"], capture_output=True, text=True).stdout
+    return [psutil.Process(int(pid)) for pid in pids.split() if psutil.pid_exists(int(pid))]
 
 
 def is_worker(process: psutil.Process) -> bool:

@@ -1,8 +1,8 @@
-"""Combine two frequent mistakes, and print which pairs the grader names.
+"""Combine frequent mistakes in pairs, and print the pairs of which the grader does not name both.
 
     python scripts/common_pairs.py
 
-Prints the pairs without a right name. `scripts/diagnosis_report.py` and the tests use `pairs`.
+`scripts/diagnosis_report.py` and the tests use `pairs`.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ COMMONEST: dict[str, tuple[str, ...]] = {
         "decblock-cross-without-lengths",
     ),
 }
-SAME = 1e-5
+SAME = 1e-5  # signatures whose numbers differ by less are equal
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two mistakes in one answer, and what the grader named."""
+    """Two mistakes in one answer, and the alternatives that the grader named."""
 
     exercise: str
     ids: frozenset[str]

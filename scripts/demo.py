@@ -1,4 +1,4 @@
-"""Grade the reference solutions, then one famous wrong answer, with the public cases.
+"""Grade the reference solutions, then one common wrong answer, with the public cases.
 
     python scripts/demo.py [--svg FILE]
 
@@ -48,7 +48,7 @@ COMMANDS = (
 
 
 def main() -> int:
-    """Grade and show both; return the exit status."""
+    """Grade and print the reference solutions and the wrong answer; return the exit status."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -87,7 +87,10 @@ def grade(engine: Engine, assignment: Assignment, source: str) -> Report:
 
 
 def _reference_solutions(engine: Engine, assignments: Sequence[Assignment], console: Console) -> list[str]:
-    """Grade every reference solution and print one line per assignment; return what did not pass."""
+    """Grade every reference solution and print one line per assignment.
+
+    Return a sentence for each exercise that did not pass.
+    """
     console.print(Rule(_("The reference solutions, graded with the public cases")), Text(), sep="\n")
     started = time.monotonic()
     results: list[ExerciseResult] = []
@@ -100,13 +103,13 @@ def _reference_solutions(engine: Engine, assignments: Sequence[Assignment], cons
             results += report.exercises
             console.print(_line(assignment, report))
     total = engine.report(results)
-    said = _("{passed} of {all} exercises passed in {seconds:.0f} s, {score} points.").format(
+    sentence = _("{passed} of {all} exercises passed in {seconds:.0f} s, {score} points.").format(
         passed=sum(result.outcome == "passed" for result in results),
         all=len(results),
         seconds=time.monotonic() - started,
         score=points(total.score, total.points),
     )
-    console.print(Text(), Text(f"  {said}", style="bold"), sep="\n")
+    console.print(Text(), Text(f"  {sentence}", style="bold"), sep="\n")
     if any(result.partial for result in results):
         skipped = _("The long training of the capstone is not part of this demonstration.")
         console.print(Text(f"  {skipped}", style="dim"))
@@ -127,7 +130,7 @@ def _line(assignment: Assignment, report: Report) -> Text:
 
 
 def _wrong_answer(engine: Engine, assignments: Sequence[Assignment], console: Console) -> list[str]:
-    """Grade the wrong answer and print its report; return what is not as expected."""
+    """Grade the wrong answer and print its report. Return a sentence for each outcome that is not as expected."""
     assignment = next(a for a in assignments if a.mistakes(BROKEN))
     mistake = next(m for m in assignment.mistakes(BROKEN) if m.id == MISTAKE)
     console.print(Text(), Rule(_("A wrong answer: keys and values are projected with W_q")), Text())

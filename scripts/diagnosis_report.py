@@ -46,8 +46,8 @@ class Graded:
     policy: bool  # breaks a policy, which costs no points
     equals: tuple[frozenset[str], ...] | None  # None: not labelled
     result: ExerciseResult
-    nearest: float
-    seconds: float
+    nearest: float  # the distance to the nearest known mistake
+    seconds: float  # CPU time of the search for names
 
     @property
     def named(self) -> bool:
@@ -59,8 +59,8 @@ class Graded:
 
     @property
     def correctly(self) -> bool:
-        said = {frozenset(names) for names in self.result.diagnosis.alternatives}
-        return bool(self.equals) and bool(said & set(self.equals or ()))
+        named = {frozenset(names) for names in self.result.diagnosis.alternatives}
+        return bool(self.equals) and bool(named & set(self.equals or ()))
 
 
 def main() -> None:
@@ -93,7 +93,7 @@ def grade_all(bundles, exercises: dict[str, Exercise]) -> list[Graded]:
 
 def _graded(engine: Engine, exercise: Exercise, path: Path, labels: dict[str, list[str]]) -> Graded:
     name = f"{exercise.name}/{path.stem}"
-    kept: list[float] = []
+    nearest: list[float] = []
     spent = [0.0]
     explanations = diagnosis.explanations
 
@@ -101,9 +101,9 @@ def _graded(engine: Engine, exercise: Exercise, path: Path, labels: dict[str, li
         started = time.process_time()
         found = explanations(exercise, judged, budget)
         spent[0] += time.process_time() - started
-        mine = diagnosis.signature(named_by(exercise.cases), judged)
-        rows = distances(exercise.signatures, *mine).max(axis=1, initial=0.0)
-        kept.append(float(rows[[bool(ids) for ids in exercise.signatures.explains]].min(initial=np.inf)))
+        own = diagnosis.signature(named_by(exercise.cases), judged)
+        rows = distances(exercise.signatures, *own).max(axis=1, initial=0.0)
+        nearest.append(float(rows[[bool(ids) for ids in exercise.signatures.explains]].min(initial=np.inf)))
         return found
 
     with patch.object(diagnosis, "explanations", watched):
@@ -116,7 +116,8 @@ def _graded(engine: Engine, exercise: Exercise, path: Path, labels: dict[str, li
     breaks = re.search(r"^# breaks: *(.*)$", head, re.M)
     right = not breaks or not set(re.findall(r"\w+", breaks[1])) - {"device", "precision"}
     policy = re.search(r"^# later: *(?!device *$)", head, re.M) is not None
-    return Graded(name, exercise.name, right, policy, equals, result, kept[-1] if kept else np.inf, spent[0])
+    least = nearest[-1] if nearest else np.inf
+    return Graded(name, exercise.name, right, policy, equals, result, least, spent[0])
 
 
 def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
@@ -142,7 +143,7 @@ def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
         f"| named answers whose name is right (precision) | {_share(sum(g.correctly for g in named), len(named))} |",
         f"| wrong answers that equal no known mistake | {len(unknown)} |",
         f"| … of these, the grader gave a name (false names) | {_share(sum(g.named for g in unknown), len(unknown))} |",
-        f"| average over the known mistakes of the share that is named (macro coverage) | {_macro(known)} |",
+        f"| average over the known mistakes of the share that is named correctly (macro coverage) | {_macro(known)} |",
         f"| two of the commonest mistakes at once, each with a trace: both named | {_share(sum(p.both_named for p in two), len(two))} |",
         f"| … with a name of a mistake that is not there | {_share(sum(p.falsely for p in two), len(two))} |",
         f"| right answers with a name | {sum(g.named for g in right)} of {len(right)} |",

@@ -1,4 +1,4 @@
-"""Print the requirements of dependency groups of pyproject.toml, for a pip that does not know groups."""
+"""Print the requirements of dependency groups of pyproject.toml, for a pip that does not support groups."""
 
 import sys
 import tomllib

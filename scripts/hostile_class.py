@@ -22,11 +22,11 @@ import psutil
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from helpers.hostile_class import hostile_class  # noqa: E402 (it lies beside the tests)
+from helpers.hostile_class import hostile_class  # noqa: E402 (tests/ must be on the path first)
 from helpers.school import GRADER, environment, make_school  # noqa: E402
 
 SERVER = "grader.sandbox.forkserver"  # in the command line of a server, its supervisor and its workers
-SLICE = 0.02  # seconds between two measurements
+PAUSE = 0.02  # seconds between two measurements
 
 
 def main() -> None:
@@ -54,28 +54,28 @@ def main() -> None:
 
 
 def memory(process: subprocess.Popen[bytes]) -> dict[str, int]:
-    """Return the largest resident memory of each kind of trusted process, until the first one ends."""
+    """Return the largest resident memory of each kind of trusted process, until `process` ends."""
     peaks: defaultdict[str, int] = defaultdict(int)
     while process.poll() is None:
         try:
             main = psutil.Process(process.pid)
-            for one in (main, *main.children(recursive=True)):
-                kind = role(one, main)
+            for member in (main, *main.children(recursive=True)):
+                kind = role(member, main)
                 if kind:
-                    peaks[kind] = max(peaks[kind], most(one.pid))
+                    peaks[kind] = max(peaks[kind], most(member.pid))
         except (psutil.Error, OSError):
             continue
         finally:
-            time.sleep(SLICE)
+            time.sleep(PAUSE)
     return dict(peaks)
 
 
-def role(one: psutil.Process, main: psutil.Process) -> str:
+def role(process: psutil.Process, main: psutil.Process) -> str:
     """Name the kind of a process; "" for a worker, which is the child of a server."""
-    if one == main:
+    if process == main:
         return "grader grade"
-    above = [parent for parent in one.parents() if SERVER in " ".join(parent.cmdline())]
-    if SERVER not in " ".join(one.cmdline()):
+    above = [parent for parent in process.parents() if SERVER in " ".join(parent.cmdline())]
+    if SERVER not in " ".join(process.cmdline()):
         return "processes that read and judge submissions"
     return ("supervisors of servers", "servers of workers", "")[min(len(above), 2)]
 
@@ -89,10 +89,10 @@ def most(pid: int) -> int:
 def verdict(record: dict) -> str:
     """Return one line about a submission: its outcomes, its points, and the first sentence of its report."""
     results = sorted(record["exercises"], key=lambda result: result["outcome"] == "blocked")
-    said = [result["message"] for result in results]
-    said += [check["message"] for result in results for check in result["checks"]] + record["remarks"]
+    sentences = [result["message"] for result in results]
+    sentences += [check["message"] for result in results for check in result["checks"]] + record["remarks"]
     outcomes = ", ".join(dict.fromkeys(result["outcome"] for result in results)) or "not graded"
-    return f"{record['submission']}: {outcomes}, {record['score']:g} points. {next(filter(None, said), '')[:150]}"
+    return f"{record['submission']}: {outcomes}, {record['score']:g} points. {next(filter(None, sentences), '')[:150]}"
 
 
 if __name__ == "__main__":

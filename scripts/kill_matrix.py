@@ -2,13 +2,14 @@
 
     python scripts/kill_matrix.py                  a row per exercise; takes minutes
     python scripts/kill_matrix.py --write          also write docs/kill-matrix.md
-    python scripts/kill_matrix.py sequence_mask    also each case, its CPU time, and what depends on it
+    python scripts/kill_matrix.py sequence_mask    also each case, its CPU time, and answers that depend on it
 
-Wrong answers are the known mistakes, the mutants, the trivial answers and those of tests/answers. One depends on a
-case or a check if without it the outcome, the facets that fail, the advice or the names in its diagnosis differ.
-Cases that are drawn for hidden tests alone are left out, and so is training.
+Wrong answers are the known mistakes, the mutants, the trivial answers and those of tests/answers. An answer
+depends on a case or a check if without it the outcome, the facets that fail, the advice or the names in its diagnosis
+differ.
+Cases that only hidden tests draw are left out, and so are cases that train.
 
-That nothing depends on a case does not mean that it can go: tests/course has rules that no single answer shows.
+A case on which no answer depends may still be needed: tests/course has rules that no single answer shows.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ from grader.report.model import CheckResult
 
 ROOT = Path(__file__).resolve().parents[1]
 Names = tuple[tuple[str, ...], ...]
-EXAMPLES = 4  # the search for further answers that depend on a case would take long
+EXAMPLES = 4  # answers per case or check that are searched for, because the search takes long
 
 
 @dataclass(frozen=True)
 class Answer:
     """The findings of the grader in a wrong answer."""
 
-    failed: tuple[CheckResult, ...]  # with advice
-    states: tuple[str, ...]  # its signature
+    failed: tuple[CheckResult, ...]  # including checks whose outcome is advice
+    states: tuple[str, ...]  # with `numbers`: the signature
     numbers: Array
 
 
@@ -110,7 +111,7 @@ def matrix(assignment: Assignment, exercise: Exercise) -> Matrix:
     whole = {name: names(exercise, answer, ()) for name, answer in answers.items()}
 
     def depend_on(checks: Collection[str], cases: Collection[str] = ()) -> tuple[str, ...]:
-        """Up to EXAMPLES answers."""
+        """Return up to EXAMPLES answers that depend on one of these checks and cases, left out together."""
         left_out = {*checks, *cases}
         found = (n for n, answer in answers.items() if depends(exercise, answer, whole[n], left_out))
         return tuple(islice(found, EXAMPLES))
@@ -120,7 +121,7 @@ def matrix(assignment: Assignment, exercise: Exercise) -> Matrix:
     together: frozenset[str] = frozenset()
     for id in sorted((id for id, names in of_cases.items() if not names), key=lambda id: -seconds[id]):
         more = together | {id}
-        if not depend_on([check for one in more for check in checks[one]], more):
+        if not depend_on([check for case in more for check in checks[case]], more):
             together = more
     return Matrix(
         exercise,
@@ -151,7 +152,7 @@ def graded(source: str, exercise: Exercise) -> Answer:
     for dtype in dict.fromkeys(case.dtype for case in exercise.cases):
         cases = [case for case in exercise.cases if case.dtype == dtype]
         judged |= judge_all(cases, observe(source, exercise.given, cases, dtype))
-    checks = [check for one in judged.values() for check in one.checks]
+    checks = [check for case in judged.values() for check in case.checks]
     failed = tuple(check for check in checks if check.outcome != "passed")
     return Answer(failed, *signature(exercise.cases, judged))
 

@@ -27,7 +27,7 @@ MAX_LINES = 2
 class Labelled:
     """One wrong answer.
 
-    statements: first lines of the statements that differ; if a line is missing, of the statements before and after it.
+    statements: the first lines of the statements that differ. If a line is missing, those before and after it count.
     """
 
     name: str
@@ -61,15 +61,16 @@ def _from_bank() -> Iterator[Labelled]:
     for content in read_all(ROOT / "solutions"):
         seen: set[str] = set()
         rights = {e["name"]: list(_right_forms(content, e["name"])) for e in content.exercises}
-        for one in content.mistakes():
-            if one.kind != "mistake" or not one.edits:
+        for mistake in content.mistakes():
+            if mistake.kind != "mistake" or not mistake.edits:
                 continue
-            for form, right in rights[one.of]:
-                wrong = _applied(one, right, form == "reference")
+            for form, right in rights[mistake.of]:
+                wrong = _applied(mistake, right, form == "reference")
                 if wrong and wrong not in seen:
                     seen.add(wrong)
                     statements = _difference(wrong, right)[1]
-                    yield Labelled(f"{one.of}/{one.id}/{form}", "bank", one.of, wrong, statements)
+                    name = f"{mistake.of}/{mistake.id}/{form}"
+                    yield Labelled(name, "bank", mistake.of, wrong, statements)
 
 
 def _right_forms(content: Assignment, exercise: str) -> list[tuple[str, str]]:

@@ -27,10 +27,10 @@ from grader.lines.pointer import point
 from grader.lines.search import Budget
 from grader.sandbox.choose import choose
 
-LIMIT = 1.25  # seconds: a longer search was stopped by its budget
-FAR = 99  # statements: no distance
+LIMIT = 1.25  # CPU seconds; a longer search was stopped by its budget
+FAR = 99  # statements; the distance if no faulty statement is known
 EQUALS = json.loads((ROOT / "tests" / "answers" / "equals.json").read_text("utf-8"))
-WALL = 30.0  # seconds: the budget is CPU time, so that other work on the machine does not count
+WALL = 30.0  # seconds of the clock; so long that only the budget of CPU time ends a search
 
 
 def main() -> None:
@@ -85,14 +85,15 @@ def _row(engine: Engine, answer: Labelled) -> dict:
     named = bool(result.diagnosis.alternatives)
     pointed = point(found.sure, found.suspects, detail=False)
     lines = [(line.certainty, _distance(answer, line.line)) for line in pointed]
+    doubted = found.doubted  # a repair whose line is not shown, because it contradicts the name
+    doubted_line = doubted.place.text.line(doubted.edit.at[0]) if doubted else None
     return {
         **row,
         "outcome": "failed",
         "named": named,
         "repairs": [r.edit.operator for r in found.repairs],
         "lines": lines,
-        "doubted": found.doubted
-        and _distance(answer, found.doubted.place.text.line(found.doubted.edit.at[0])),
+        "doubted": None if doubted_line is None else _distance(answer, doubted_line),
         "names": [list(names) for names in result.diagnosis.alternatives],
         "tried": found.tried,
         "cpu": found.seconds,
@@ -132,14 +133,14 @@ def _in_reference(row: dict) -> bool:
 
 
 def _sure(rows: list[dict]) -> list[dict]:
+    """Return the rows with a certified line."""
     return [row for row in rows if row["lines"] and row["lines"][0][0] == "repaired"]
 
 
 def _has_wrong_name(row: dict) -> bool:
-    """Whether a row has names, and none is the mistake that the answer has."""
-    of_bank = [row["name"].split("/")[1]]
-    there = of_bank if row["kind"] == "bank" else EQUALS.get(row["name"], [])
-    return row["named"] and not any(set(there) & set(names) for names in row["names"])
+    """Whether a row has names, and none of them is the mistake of the answer."""
+    right = [row["name"].split("/")[1]] if row["kind"] == "bank" else EQUALS.get(row["name"], [])
+    return row["named"] and not any(set(right) & set(names) for names in row["names"])
 
 
 def _doubted(rows: list[dict]) -> list[dict]:
@@ -148,11 +149,13 @@ def _doubted(rows: list[dict]) -> list[dict]:
 
 
 def _names(rows: list[dict]) -> str:
+    """Return the share of the named answers that have a wrong name."""
     named = [row for row in rows if row["named"]]
     return _share(sum(map(_has_wrong_name, named)), len(named))
 
 
 def _near(rows: list[dict], distance: int) -> int:
+    """Count the rows whose first line is at most `distance` statements away from a faulty one."""
     return sum(row["lines"][0][1] <= distance for row in rows if row["lines"])
 
 

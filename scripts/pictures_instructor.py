@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from helpers.browser import chrome, jupyter  # noqa: E402 (it lies beside the tests)
+from helpers.browser import chrome, jupyter  # noqa: E402 (tests/ must be on the path first)
 from helpers.browser.formgrader import Formgrader  # noqa: E402
 from helpers.browser.walk import ASSIGNMENT, Walk  # noqa: E402
 
@@ -29,7 +29,7 @@ def main(folder: Path | None) -> None:
     with tempfile.TemporaryDirectory() as place:
         walk = Walk(Path(place))
         walk.prepare()
-        print("typing what the document tells to type …", flush=True)
+        print("running the commands of the document …", flush=True)
         walk.go()
         with jupyter.server(walk.course, walk.environment) as (base, token), chrome.chromium() as window:
             pages = Formgrader(window, base, token, ASSIGNMENT)
@@ -53,6 +53,9 @@ def views(pages: Formgrader, walk: Walk) -> dict[str, Act]:
     """Return picture → the function that opens its page."""
     window = pages.window
 
+    def submissions() -> None:
+        pages.submissions()
+
     def submission() -> None:
         pages.open_submission("bob")
         window.show(pages.comment(SHOWN), above=330)
@@ -62,7 +65,7 @@ def views(pages: Formgrader, walk: Walk) -> dict[str, Act]:
         window.show(window.all(".headway")[-1], above=420)
 
     return {
-        "submissions": lambda: void(pages.submissions()),
+        "submissions": submissions,
         "submission": submission,
         "feedback": feedback,
         "class": lambda: window.open((walk.checkout / "class.html").as_uri()),
@@ -70,6 +73,7 @@ def views(pages: Formgrader, walk: Walk) -> dict[str, Act]:
 
 
 def take(window: chrome.Window, name: str, act: Act, folder: Path | None) -> list[Path]:
+    """Open a page with `act`, save its pictures, and return their paths."""
     if folder is None:
         window.look(height=640 if name == "submissions" else 900)
         act()
@@ -81,10 +85,6 @@ def take(window: chrome.Window, name: str, act: Act, folder: Path | None) -> lis
             act()
             paths.append(window.picture(folder / f"{name}-{'dark' if dark else 'light'}-{width}.png"))
     return paths
-
-
-def void(_value: object) -> None:
-    return None
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import matplotlib  # noqa: E402
-from lesson_pictures import curves, diagrams, tables  # noqa: E402 (they lie beside this)
+from lesson_pictures import curves, diagrams, tables  # noqa: E402 (lesson_pictures/ is beside this file)
 from lesson_pictures.sheet import SETTINGS, Sheet  # noqa: E402
 
 PICTURES: dict[str, Callable[[], Sheet]] = {

@@ -79,7 +79,7 @@ def measure(assignment: Assignment, exercise: str, seeds: Sequence[str] = SEEDS)
 
 
 def _judged(assignment: Assignment, exercise: str, seed: str, given: Sequence[str]) -> Iterator[RecordedCase]:
-    """Yield the cases about precision, and those that they repeat, with the expected output."""
+    """Yield the cases about precision, and the cases that these repeat, with the expected output."""
     cases = assignment.cases(exercise, seed)
     wanted = {case.like or case.id for case in cases if any(c.judge == "precise" for c in case.checks)}
     cases = [case for case in cases if (case.like or case.id) in wanted]
@@ -89,7 +89,7 @@ def _judged(assignment: Assignment, exercise: str, seed: str, given: Sequence[st
 
 
 def _alias(source: str, exercise: str, cases: Sequence[RecordedCase]) -> str:
-    """Return a line that defines the name that the cases call, for an answer under a similar name."""
+    """Return code that binds the exercise's name, if the answer has a similar name; otherwise ""."""
     built = [step for case in cases for step in case.steps if step["do"] == "build"]
     forms = [frozenset(f) for s in built for f in accepted_forms(s["of"], s["kwargs"])]
     keywords = frozenset.intersection(*forms) if forms else None

@@ -1,4 +1,7 @@
-"""Shared fixtures: the public bundles, one engine for the whole run, and a check of what a test leaves behind."""
+"""Fixtures for all tests: the public bundles, a shared engine, and a check of what a test leaves behind.
+
+The hooks of pytest choose which tests run, and their order.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from helpers.lanes import mark_slow, wholly_slow
 from helpers.leftovers import isolate, left_since, traces
 
 import grader
-import grader.given  # the real one, for OWN
+import grader.given  # loaded here so that OWN contains it
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
@@ -35,16 +38,17 @@ _shared: list[Engine] = []
 ROOT = Path(__file__).resolve().parents[1]
 NBGRADER = "tests/nbgrader/"
 
-
+# Names (or beginnings of names) of the modules that loading a submission puts into sys.modules.
 STAND_INS = ("grader.given", "d2l", "submission")
+# The real modules of these names.
 OWN = {name: module for name, module in sys.modules.items() if name.startswith(STAND_INS)}
 
 
 @pytest.fixture(autouse=True)
 def no_stand_ins() -> Iterator[None]:
-    """Remove the stand-ins that loading a submission in this process puts among the modules.
+    """Undo the changes to sys.modules that loading a submission in this process makes.
 
-    Before a test too: a fixture of its file may have loaded one.
+    This also happens before each test, because a fixture of the module may have loaded a submission.
     """
     _remove_stand_ins()
     yield
@@ -54,23 +58,24 @@ def no_stand_ins() -> Iterator[None]:
 def _remove_stand_ins() -> None:
     if sys.modules.get("grader.given") is OWN["grader.given"]:
         return
-    for name in [n for n in sys.modules if n.startswith(STAND_INS)]:
+    for name in [name for name in sys.modules if name.startswith(STAND_INS)]:
         del sys.modules[name]
     sys.modules.update(OWN)
-    vars(grader).pop("check", None)  # `grader` loads its own on first use
+    vars(grader).pop("check", None)  # then `grader` loads the real `check` on its next use
     grader.given = OWN["grader.given"]
 
 
 def pytest_configure() -> None:
-    """Isolate what tests leave behind, and restore Ctrl-C where the run started in the background."""
+    """Isolate what tests leave behind, and enable Ctrl-C, which a run in the background ignores."""
     isolate()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    torch.set_num_threads(1)  # tensors are tiny, and threads of tests side by side wait for one another
+    # The tensors are tiny, and with more threads parallel tests would slow each other down.
+    torch.set_num_threads(1)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out files without a fast test where only fast tests run. None: pytest decides."""
+    """Ignore files without a fast test if only fast tests run. None: pytest decides."""
     fast = config.option.markexpr == "not slow"
     return True if fast and wholly_slow(collection_path, Path(__file__).parent) else None
 
@@ -78,14 +83,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     mark_slow(items, Path(__file__).parent)
-    items.sort(
-        key=lambda item: not item.nodeid.startswith(NBGRADER)
-    )  # they run one after another: begin early
+    # The tests of nbgrader run one after another in one process, so they start first.
+    items.sort(key=lambda item: not item.nodeid.startswith(NBGRADER))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
-    """Run test files in parallel, but those of nbgrader in one process: they share made-up groups of students."""
+    """Run test files in parallel, but those of nbgrader in one process: they share invented classes."""
     if config.getoption("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling
@@ -99,17 +103,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
 @pytest.fixture(scope="session", autouse=True)
 def temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Make a folder for the temporary files of this run alone, so that other programs' files do not count."""
-    tmp_path_factory.getbasetemp()  # pytest chooses its own folder now, so it is not inside the one below
+    """Make a folder for the temporary files of this run, so that files of other programs do not count."""
+    tmp_path_factory.getbasetemp()  # first, so that pytest's own folder is not inside the new one
     made = Path(tempfile.mkdtemp(prefix="headway-tests-"))
     made.chmod(0o755)  # a worker may be another user
-    before = tempfile.tempdir, os.environ.get("TMPDIR")
+    old_folder, old_variable = tempfile.tempdir, os.environ.get("TMPDIR")
     tempfile.tempdir = os.environ["TMPDIR"] = str(made)
     yield made
-    tempfile.tempdir = before[0]
+    tempfile.tempdir = old_folder
     os.environ.pop("TMPDIR")
-    if before[1] is not None:
-        os.environ["TMPDIR"] = before[1]
+    if old_variable is not None:
+        os.environ["TMPDIR"] = old_variable
     shutil.rmtree(made)
 
 
@@ -120,7 +124,7 @@ def leaves_nothing(temporary_files: Path) -> Iterator[None]:
     yield
     if left_since(before, seconds=0.0):
         for engine in _shared:
-            engine.close()  # its worker, which stays between tests, may be what is left
+            engine.close()  # the engine keeps a worker between tests; `left_since` must not report it
     left = left_since(before)
     assert not left, f"the test left {left}"
 
@@ -135,7 +139,7 @@ def bundles() -> list[Bundle]:
 @pytest.fixture(scope="session")
 def engine(bundles: list[Bundle]) -> Iterator[Engine]:
     launcher = choose()
-    launcher.start(Limits()).close()  # what the launcher keeps until its end exists before the first test
+    launcher.start(Limits()).close()  # now the files and processes that the launcher keeps exist
     engine = Engine(bundles, launcher, GradingOptions(torch_version="tested"))
     _shared.append(engine)
     yield engine
@@ -146,7 +150,7 @@ def engine(bundles: list[Bundle]) -> Iterator[Engine]:
 
 @pytest.fixture
 def shared_launcher(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have `grader check` in this process use the launcher of all tests, which has imported torch."""
+    """Make `grader check` in this process use the launcher of all tests, which has already imported torch."""
     from grader.student import check
 
     def shared(tier: str) -> Launcher:
@@ -158,7 +162,7 @@ def shared_launcher(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def grade(engine: Engine) -> Callable[..., Report]:
-    """Grade source text as a file of the given name."""
+    """Return a function that grades source text as a file of the given name."""
 
     def graded(source: str, wanted: list[str] | None = None, name: str = "answer.py") -> Report:
         return engine.grade(Submission(Path(name), (Unit(name, source),)), wanted)
@@ -168,7 +172,7 @@ def grade(engine: Engine) -> Callable[..., Report]:
 
 @pytest.fixture
 def grade_one(grade: Callable[..., Report]) -> Callable[[str, str], ExerciseResult]:
-    """Grade one exercise of a source text."""
+    """Return a function that grades one exercise of a source text."""
 
     def graded(source: str, name: str) -> ExerciseResult:
         return grade(source, [name]).exercises[0]

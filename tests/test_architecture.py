@@ -1,6 +1,6 @@
-"""Packages import only packages below them, and no two modules import each other.
+"""A package imports only packages before it in `LAYERS`, and no modules import each other in a cycle.
 
-`LAYERS` is an allow-list: a package that is missing here, or a loose module in `grader/`, fails.
+`LAYERS` must list every package. A module directly in `grader/` fails.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 GRADER = Path(__file__).resolve().parents[1] / "grader"
 
-# From the bottom up. A package may import itself and the packages before it, if it is in this table.
+# From the bottom up. A package may import itself and the packages before it.
 LAYERS = (
     "support",
     "given",
@@ -34,16 +34,16 @@ LAYERS = (
     "nbgrader",
     "cli",
 )
-# These run beside student code or are shown to students: they import no other package.
+# These import no other package: the lowest one, blocks that students read, and code that runs beside theirs.
 ALONE = ("support", "given", "worker")
-LOOSE = {"__init__.py", "py.typed"}
+FILES = {"__init__.py", "py.typed"}
 MAX_ENTRIES, MAX_LEVELS = 20, 12
-# Two packages have a file of this name: one submission and a class, parent and worker, the data and the command.
+# File names in several packages, for example for one submission and a class, or for parent and worker.
 SHARED_FILE_NAMES = {"__init__", "check", "course", "errors", "formats", "measures", "model", "terminal"}
 
 
 def modules() -> dict[str, Path]:
-    """Every module by its dotted name below `grader`."""
+    """Return the path of every module by its dotted name below `grader`."""
     found = {}
     for path in GRADER.rglob("*.py"):
         parts = path.relative_to(GRADER).with_suffix("").parts
@@ -55,20 +55,20 @@ MODULES = modules()
 
 
 def imports(path: Path) -> Iterator[str]:
-    """The modules of `grader` that a file imports, late imports inside functions included."""
+    """Yield the modules of `grader` that a file imports, also those imported inside functions."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         named = []
         if isinstance(node, ast.Import):
             named = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            deep = [f"{node.module}.{alias.name}" for alias in node.names]
-            named = [name if name.removeprefix("grader.") in MODULES else node.module for name in deep]
+            full = [f"{node.module}.{alias.name}" for alias in node.names]  # of a module, or of a name in one
+            named = [name if name.removeprefix("grader.") in MODULES else node.module for name in full]
         yield from (name.removeprefix("grader.") for name in named if name.startswith("grader."))
 
 
 @cache
 def graph() -> dict[str, list[str]]:
-    """What each module imports. Reading all files takes a second, so it is done when a test asks."""
+    """Return the modules that each module imports. It reads all files, so it does not run at import."""
     return {name: sorted(set(imports(path)) - {name}) for name, path in MODULES.items() if name}
 
 
@@ -78,11 +78,11 @@ def package(module: str) -> str:
 
 def test_every_entry_of_the_package_is_in_the_table():
     entries = {p.name for p in GRADER.iterdir() if p.name != "__pycache__"}
-    assert entries - LOOSE - {"locale"} == set(LAYERS)
+    assert entries - FILES - {"locale"} == set(LAYERS)
     assert len(entries) <= MAX_ENTRIES
 
 
-def test_packages_import_only_packages_below():
+def test_packages_import_only_packages_before_them():
     wrong = [
         f"{module} imports {other}"
         for module, others in graph().items()
@@ -102,26 +102,28 @@ def test_packages_that_stand_alone_import_no_other():
     assert wrong == []
 
 
-def test_a_file_name_says_which_file_it_is():
-    """Commands are left out: a file of cli/ is named as its command."""
+def test_only_listed_file_names_occur_more_than_once():
+    """Files of cli/ are left out, because they have the names of the commands."""
     names = Counter(p.stem for p in GRADER.rglob("*.py") if "cli" not in p.parts)
     assert {name for name, files in names.items() if files > 1} == SHARED_FILE_NAMES
 
 
-def test_no_modules_import_each_other():
+def test_no_modules_import_each_other_in_a_cycle():
     assert cycles(graph()) == []
 
 
 def test_packages_have_few_levels():
-    between = {p: {package(o) for m in graph() if package(m) == p for o in graph()[m]} - {p} for p in LAYERS}
+    imported: dict[str, set[str]] = {name: set() for name in LAYERS}
+    for module, others in graph().items():
+        imported[package(module)] |= {package(other) for other in others} - {package(module)}
     level: dict[str, int] = {}
     for name in LAYERS:
-        level[name] = 1 + max((level[other] for other in between[name]), default=0)
+        level[name] = 1 + max((level[other] for other in imported[name]), default=0)
     assert max(level.values()) <= MAX_LEVELS, level
 
 
 def cycles(graph: dict[str, list[str]]) -> list[list[str]]:
-    """Groups of modules that reach each other (Tarjan's strongly connected components)."""
+    """Return the groups of modules that reach each other (Tarjan's strongly connected components)."""
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
@@ -148,5 +150,5 @@ def cycles(graph: dict[str, list[str]]) -> list[list[str]]:
     return found
 
 
-def test_the_cycle_finder_finds_one():
+def test_a_cycle_of_three_modules_is_found():
     assert cycles({"a": ["b"], "b": ["c"], "c": ["a"], "d": ["a"]}) == [["a", "b", "c"]]

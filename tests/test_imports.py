@@ -1,4 +1,4 @@
-"""The worker imports nothing that has expected outputs, and the parent does not import torch."""
+"""The worker imports no other package of the grader; the parent imports no torch and no notebook library."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ GRADER = Path(__file__).resolve().parents[1] / "grader"
 
 
 def imported(path: Path) -> set[str]:
+    """Return the modules that a file imports, and the dotted names that it imports from modules."""
     out = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
@@ -23,7 +24,7 @@ def imported(path: Path) -> set[str]:
 
 
 def loaded_by(statement: str) -> list[str]:
-    """The modules that a new Python has loaded after a statement."""
+    """Return the modules that a new Python process has loaded after a statement."""
     code = f"{statement}; import sys; print(' '.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return done.stdout.split()
@@ -51,7 +52,7 @@ def test_the_worker_loads_only_its_own_package():
         "grader.cli.overview",
     ],
 )
-def test_the_parent_needs_no_torch(module):
+def test_a_module_of_the_parent_imports_no_torch(module):
     assert "torch" not in loaded_by(f"import {module}")
 
 
@@ -60,12 +61,12 @@ def test_a_check_imports_no_notebook_library(module):
     assert module not in loaded_by("import grader.student.check")
 
 
-def test_importing_the_package_costs_nothing():
+def test_importing_the_package_loads_none_of_its_modules():
     assert not [m for m in loaded_by("import grader") if m.startswith("grader.")]
 
 
 @pytest.mark.parametrize("module", ["torch", "nbformat", "IPython", "nbgrader"])
-def test_check_in_a_notebook_brings_nothing_along(module):
+def test_importing_check_for_a_notebook_loads_no_library(module):
     assert module not in loaded_by("from grader import check")
 
 

@@ -1,4 +1,4 @@
-"""Retired words do not come back into any text that a reader sees. CONTRIBUTING has the glossary."""
+"""No text for readers contains a retired word (CONTRIBUTING.md lists them). Names of tests are short."""
 
 from __future__ import annotations
 
@@ -34,17 +34,16 @@ RETIRED = {
 
 
 def retired(text: str) -> list[str]:
-    """The retired words of a text, with the words to use instead."""
+    """Return the retired words of a text, with the words to use instead."""
     return [
         f"{found[0]!r} (write: {instead})"
         for pattern, instead in RETIRED.items()
-        for found in [re.search(pattern, text, re.I)]
-        if found
+        if (found := re.search(pattern, text, re.I))
     ]
 
 
 def messages(path: Path) -> Iterator[str]:
-    """The texts of a module that a user sees: what goes through gettext, and what click shows as help."""
+    """Yield the texts of a module that a user sees: what gettext translates, and what click shows as help."""
     tree = ast.parse(path.read_text("utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("_", "ngettext", "pgettext"):
@@ -66,7 +65,7 @@ SOURCES = sorted((ROOT / "grader").rglob("*.py")) + sorted((ROOT / "scripts").gl
 
 
 def retired_by_file(paths, texts):
-    """Return the texts with retired words, and these words, by file. texts: a function from a path to its texts."""
+    """Return, per file, the texts with retired words and these words. `texts` returns the texts of a path."""
     found = {path: {text: words for text in texts(path) if (words := retired(text))} for path in paths}
     return {str(path.relative_to(ROOT)): words for path, words in found.items() if words}
 
@@ -90,7 +89,7 @@ PAGES = [
 
 
 def prose(path: Path) -> str:
-    """A Markdown text without code, tables of retired words, and quotations of output."""
+    """Return a Markdown text without code, indented output and the section about retired words."""
     text = re.sub(r"```.*?```", "", path.read_text("utf-8"), flags=re.S)
     text = re.sub(r"^ {4,}.*$", "", text, flags=re.M)
     if path.name == "CONTRIBUTING.md":
@@ -166,8 +165,8 @@ def test_names_of_tests_have_at_most_60_letters():
     assert [f"{path.name}: {name}" for name, path in names.items() if len(name) > 60] == []
 
 
-def test_no_text_installs_our_name_from_an_index():
-    """The name is not registered: somebody else could."""
+def test_no_text_installs_the_name_headway_from_an_index():
+    """The name is not registered on the package index, so a stranger could register it."""
     files = [
         *ROOT.glob("*.md"),
         *ROOT.glob("docs/**/*.md"),

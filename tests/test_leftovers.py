@@ -27,7 +27,7 @@ os.unlink("{SHARED_MEMORY}/{NAME}")
 ctypes.CDLL(None).shmctl(int(sys.argv[1]), 0, None)
 ctypes.CDLL(None).umount2(b"{MOUNT_POINT}", 2)
 """
-# What an unrelated process sees: the namespaces of the process that started this one.
+# Enter the namespaces of the parent of this process, as an unrelated process would see the machine.
 OUTSIDE = f"""
 import os, sys
 sys.path.insert(0, {str(Path(__file__).resolve().parents[1])!r})
@@ -46,7 +46,8 @@ def run(source: str, *arguments: str) -> str:
 
 
 @needs_isolation
-def test_shared_memory_and_mounts_count_only_if_ours():
+def test_shared_memory_and_mounts_count_only_if_the_test_made_them():
+    """The check reports what a child made in the namespaces of the tests, and not what it made outside."""
     before = traces()
     segment = run(MAKE)
     left = left_since(before, seconds=0.0)

@@ -71,12 +71,13 @@ def _torch() -> str:
 
 
 def _tier(available: bool, reason: str, canaries: Sequence[Canary]) -> str:
-    """Say whether a sandbox is available, why not, and what its self-test tried."""
+    """Return whether a sandbox is available, why not, and what its self-test tried."""
     if not available:
         return _("not available: {reason}").format(reason=reason)
     parts = [f"{_('available')} ({reason})" if reason else _("available")]
     if canaries:
-        parts.append(_("self-test: {n} escape attempts, all blocked").format(n=len(canaries)))
+        promised = sum(canary.promised for canary in canaries)
+        parts.append(_("self-test: {n} checks, all passed").format(n=promised))
     return "; ".join(parts)
 
 

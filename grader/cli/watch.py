@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SLICE = 0.2  # seconds: on Windows, Ctrl-C has an effect only between two waits
 QUIET = 60.0  # seconds without a save after which the command to use instead is shown
-Events = SimpleQueue[Path | str | Result]  # a saved file, a key, or what a run has ready
+Events = SimpleQueue[Path | str | Result]  # a saved file, a key, or a result of a run
 
 EXAMPLES = _("""\b
 Examples:
@@ -134,7 +134,7 @@ class RunningLine:
 
 
 def _next(events: Events, until: float | None, status: RunningLine) -> Path | str | Result | None:
-    """Return the next event; None if none comes until a time, in seconds of `time.monotonic`."""
+    """Return the next event; None if none comes until `until`, a time of `time.monotonic`; None: no limit."""
     while until is None or time.monotonic() < until:
         try:
             event = events.get(timeout=SLICE)

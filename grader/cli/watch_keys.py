@@ -1,4 +1,4 @@
-"""The keys of `grader watch`. Each key prints something below the report, or shows another exercise."""
+"""The keys of `grader watch`, and what is printed for them and for results."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class WatchKeys:
         self.start(self._graded(self.watcher.current))
 
     def show(self, value: object) -> None:
-        """Show what a run has ready: a report, the same report with lines, or None when all exercises are graded.
+        """Show a result of a run: a report, a report with lines, or None when all exercises are graded.
 
         While the list is shown, only update the list.
         """

@@ -27,7 +27,7 @@ def head_importance(
     was_training = mha.training
     mha.eval()
     try:
-        measured = [_METHODS[method](mha, loss_fn, batch) for batch in batches]  # (H, samples) each
+        measured = [_METHODS[method](mha, loss_fn, batch) for batch in batches]  # (H, B) or (H, B·T) each
     finally:
         mha.train(was_training)
     return torch.cat(measured, dim=1).mean(dim=1)

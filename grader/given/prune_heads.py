@@ -11,7 +11,7 @@ __all__ = ["prune_heads"]
 
 
 def prune_heads(mha: MultiHeadAttention, heads: Iterable[int]) -> MultiHeadAttention:
-    """Remove heads in place and return the module. It then returns what it did with their gates at zero.
+    """Remove heads in place and return the module. Its output is then as with the gates of these heads at 0.
 
     heads: indices of heads as in `mha`, in any order. Raises ValueError if no head is left, and for an index
     that is out of range.

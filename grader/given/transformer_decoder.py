@@ -55,7 +55,7 @@ class TransformerDecoder(nn.Module):
     def init_state(
         self, enc_outputs: torch.Tensor, enc_valid_lens: torch.Tensor | None, *args: object
     ) -> list:
-        """Create the state for a new sentence: [enc_outputs (B, S, D), enc_valid_lens, L times None]."""
+        """Create the state before the first step: [enc_outputs (B, S, D), enc_valid_lens, [None] * L]."""
         return [enc_outputs, enc_valid_lens, [None] * self.num_layers]
 
     def forward(self, X: torch.Tensor, state: list) -> tuple[torch.Tensor, list]:

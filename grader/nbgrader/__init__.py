@@ -1,1 +1,4 @@
-"""nbgrader's commands and pages with this grader's marks. Needs the extra `instructor`; nothing else imports it."""
+"""Make nbgrader courses and grade them in nbgrader. Needs the extra `instructor`.
+
+Only `grader course` and nbgrader import it.
+"""

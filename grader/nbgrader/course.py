@@ -28,7 +28,7 @@ QUESTIONS = "## Questions"
 
 
 class CannotMake(GraderError):
-    """The course cannot be made there; the message is a sentence."""
+    """The course cannot be made; the message is a sentence."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class CourseOptions:
 
 
 def make(folder: Path, chosen: Sequence[Assignment], options: CourseOptions) -> list[Path]:
-    """Write the course. Returns the files that changed. Raises CannotMake."""
+    """Write the course. Return the files that changed. Raises CannotMake."""
     if folder.exists() and not folder.is_dir():
         raise CannotMake(_("{folder} is a file, not a folder").format(folder=folder))
     if options.seed_file.resolve().is_relative_to(folder.resolve()):
@@ -61,7 +61,7 @@ def make(folder: Path, chosen: Sequence[Assignment], options: CourseOptions) -> 
 
 
 def lacks_our_config(folder: Path) -> bool:
-    """Whether the instructor's own configuration does not load ours."""
+    """Return whether `nbgrader_config.py` does not name `headway_config.py`."""
     return OUR_CONFIG not in (folder / OWN_CONFIG).read_text("utf-8")
 
 
@@ -113,8 +113,8 @@ def notebook(
     """Return the instructor's version of an assignment: solutions between their markers, and one graded cell per
     exercise.
 
-    The `grade_id` of a solution cell is the exercise's name, that of its graded cell is `check-` and the name. They
-    must stay: nbgrader refuses to add or remove cells once there are submissions.
+    The `grade_id` of a solution cell is the exercise's name; that of its graded cell is `check-` and the
+    name. These must not change: nbgrader refuses to add or remove cells once there are submissions.
     """
     import nbformat
 

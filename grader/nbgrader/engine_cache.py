@@ -41,7 +41,7 @@ class Refused(GraderError):
 
 @dataclass(frozen=True)
 class Answer:
-    """A notebook to grade: its name, its bytes, the hash by which the store knows its code, and what is beside it."""
+    """A notebook to grade: its name, its bytes, the hash of its code for the store, the files beside it."""
 
     file: str
     data: bytes
@@ -127,8 +127,9 @@ _cached: dict[tuple[object, ...], CourseGrader] = {}
 def course_grader(settings: Headway, asked: Sequence[str]) -> CourseGrader:
     """Return the grader of these settings and exercises: the cached one, unless anything it is made from changed.
 
-    Of the hidden cases, only those of the assignments of the exercises in `asked` are recorded. Raises Refused,
-    SandboxError, and GraderError for a missing seed or cases that cannot be recorded.
+    If `c.Headway.course` is set, hidden cases are recorded only for the assignments of the exercises in
+    `asked`, and for those that they build on. Raises Refused, SandboxError, and GraderError for a missing
+    seed or cases that cannot be recorded.
     """
     made_from = (*_made_from(settings), frozenset(asked))
     if made_from not in _cached:

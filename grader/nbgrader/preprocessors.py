@@ -1,4 +1,4 @@
-"""Preprocessors of `nbgrader autograde` that replace Execute and SaveAutoGrades. See nbgrader_config.py of a course.
+"""Preprocessors of `nbgrader autograde` that replace Execute and SaveAutoGrades; see `headway_config.py`.
 
 nbgrader discards a submission if a preprocessor raises, so `Grade` raises nothing. Wrong or hostile code gets a score
 with a reason. An exercise that could not be graded needs manual grading and costs no points.
@@ -128,7 +128,7 @@ def exercise_of(source: str) -> str | None:
 
 
 def _is_ours_to_grade(cell: NotebookNode) -> bool:
-    """Whether it is a test cell. A cell with a solution and a grade is graded by a person."""
+    """Whether the grader grades a cell. A cell with a solution and a grade is graded by a person."""
     return bool(cell.cell_type == "code" and utils.is_grade(cell) and not utils.is_solution(cell))
 
 
@@ -199,7 +199,7 @@ class SaveGrades(SaveAutoGrades):
             self.gradebook.db.commit()
 
     def _require_no_person(self, grade_id: str) -> None:
-        """Mark a task worth nothing as graded, so that the submissions that do need a person stay visible."""
+        """Mark a task of 0 points as graded. So nbgrader asks for a person only where one is needed."""
         grade = self.gradebook.find_grade(grade_id, self.notebook_id, self.assignment_id, self.student_id)
         if grade.manual_score is None:
             grade.needs_manual_grade = False

@@ -1,4 +1,4 @@
-"""nbconvert's exporter for submissions: a file that is not a notebook becomes a notebook that says the problem."""
+"""nbconvert's exporter for submissions: a file that is no notebook becomes one that states the problem."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 # In nbconvert's resources:
 PROBLEM = "headway_problem"  # why the file could not be read
-FAULT = "headway_fault"  # why nbgrader or the grader failed on it
+FAULT = "headway_fault"  # why it cannot be graded: no file was chosen, or nbgrader or the grader failed
 REMARKS = "headway_remarks"  # other sentences about it, such as what was replaced in it
 
 

@@ -27,7 +27,7 @@ class Submitted:
 
 
 def add_expected(folder: Path, notebooks: list[str]) -> None:
-    """Replace nbgrader's list by the assignment's notebook, if there is only one and its name is not on the list."""
+    """Replace nbgrader's list by the only notebook of the assignment, if that is not on the list."""
     expected = _released(folder)
     if len(expected) == 1 and expected[0] not in {Path(notebook).name for notebook in notebooks}:
         notebooks[:] = [str(folder / expected[0])]
@@ -59,7 +59,7 @@ def _source(folder: Path) -> Path:
 
 
 def _answers(folder: Path, name: str) -> bool:
-    """Whether a notebook answers the assignment. A link is not followed."""
+    """Whether a notebook answers the assignment. False for a link, which is not followed."""
     path, source = folder / name, _source(folder)
     if path.is_symlink() or not (source / MANIFEST_FILE).is_file():
         return False

@@ -32,7 +32,7 @@ class Released:
 
 
 class RepairCells(NbGraderPreprocessor):
-    """First of the sanitizing preprocessors: take marks from the gradebook, put missing cells back."""
+    """The first sanitizing preprocessor: take marks from the gradebook, put missing cells back."""
 
     sanitizes = True  # tells `TolerantExporter` which of its two readings this is
 
@@ -103,7 +103,7 @@ def _with_marks(cell: NotebookNode, released: Released) -> NotebookNode:
 
 
 def _put_back(nb: NotebookNode, released: Mapping[str, Released]) -> list[str]:
-    """Add the cells that carry a grade, a comment or a task and are missing, each after the one before it."""
+    """Add missing graded cells, solution cells and tasks, each after the cell before it in the release."""
     remarks = []
     after = -1  # the place of the cell before
     for name, cell in released.items():
@@ -118,7 +118,7 @@ def _put_back(nb: NotebookNode, released: Mapping[str, Released]) -> list[str]:
 
 
 def _missing(released: Released) -> NotebookNode:
-    """Return a missing cell: empty if it had a solution, otherwise as it was released."""
+    """Return a missing cell: a solution cell with only a remark, any other cell as released."""
     empty = _("# this cell was missing") if released.cell_type == "code" else _("*this cell was missing*")
     source = empty if released.role["solution"] else released.source
     return _with_marks(KINDS[released.cell_type](source), released)

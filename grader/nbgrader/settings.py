@@ -9,7 +9,7 @@ from grader.sandbox.tiers import AUTO, CHOICES
 
 
 class Headway(Configurable):
-    """Settings of the grading; `grader course` writes them."""
+    """Settings of the grading. `grader course` writes all except `store`."""
 
     solutions = Unicode("solutions", help="The folder solutions/ that hidden cases are recorded from.").tag(
         config=True

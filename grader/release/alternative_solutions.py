@@ -13,7 +13,7 @@ from grader.support.source import definition_span
 
 
 def write_alternative_solutions(solutions: Path, target: Path) -> int:
-    """Write the page. Returns how many answers it holds."""
+    """Write the page. Return how many answers it holds."""
     assignments = read_all(solutions)
     lines = [
         "# " + _("Other right answers"),

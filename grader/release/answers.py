@@ -119,10 +119,10 @@ def _answer(body: Body, assignment: Assignment) -> Iterator[Answer]:
 
 
 def drawn(assignments: Sequence[Assignment], seed: str) -> set[bytes]:
-    """Return the tensors of hidden cases: those that the secret seed draws and the public seed does not.
+    """Return the tensors of hidden cases: those that the secret seed draws, and two other seeds do not.
 
-    A tensor that depends on no seed, such as an identity matrix, is left out. So are integers: two seeds often
-    draw the same ones.
+    So a tensor that depends on no seed, such as an identity matrix, is left out. Tensors of integers are
+    left out, too: two seeds often draw the same integers.
     """
     return (
         _tensors(assignments, seed) - _tensors(assignments, PUBLIC_SEED) - _tensors(assignments, "any other")

@@ -88,7 +88,7 @@ def fill(plan: KitPlan, template: Path, assignments: Path, target: Path) -> Path
         raise NotReleased(f"{template} is missing: the kit is filled from it")
     shutil.copytree(template, target, dirs_exist_ok=True, ignore=_CLUTTER)
     if (assignments / MARK).is_file():
-        shutil.copyfile(assignments / MARK, target / MARK)  # it names the policies that count
+        shutil.copyfile(assignments / MARK, target / MARK)  # it has the rules of the course, such as points
     packed = wheel.write(target / WHEELS, plan.blocks, plan.label)
     _substitute(target, {"@WHEEL@": packed.name, "@LESSONS@": _lessons(plan)})
     for assignment in plan.solutions:

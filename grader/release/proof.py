@@ -41,7 +41,7 @@ def _no_answers(plan: KitPlan, files: Sequence[leaks.Document]) -> str:
     _refuse([f"the solution of {name} is not marked in solutions/" for name in bare])
     secret = known.answers(plan.solutions)
     _refuse(list(leaks.leaks(files, secret, plan.blocks)))
-    return f"no solution, reference or other right answer in {len(files)} files: {len(secret)} of them compared as syntax trees and as text"
+    return f"no solution, reference or other right answer in {len(files)} files; {len(secret)} answers were compared, as syntax trees and as text"
 
 
 def _nothing_hidden(plan: KitPlan, files: Sequence[leaks.Document]) -> str:

@@ -1,4 +1,4 @@
-"""Compare code by its syntax tree. Names that the code chooses, docstrings, annotations and comments do not count."""
+"""Compare code by its syntax tree. Freely chosen names, docstrings, annotations and comments do not count."""
 
 from __future__ import annotations
 

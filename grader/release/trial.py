@@ -192,7 +192,7 @@ def _accepts(takes: ast.arguments, count: int, keywords: set[str]) -> bool:
 
 
 def _first_cases(bundle: Bundle) -> Bundle:
-    """Keep the first case of every exercise, and do not search for known mistakes. Most callables fail this case."""
+    """Reduce every exercise to its first case, which most callables fail, and switch off known mistakes."""
     return replace(bundle, exercises=tuple(_first_case(e) for e in bundle.exercises))
 
 
@@ -262,7 +262,7 @@ def _file(bundle: Bundle, source: str) -> Submission:
 
 
 def _started(engine: Engine, kit: Path) -> Iterator[str]:
-    """Yield a sentence per exercise that is not *not started* in the kit's file or notebook."""
+    """Yield a sentence per exercise whose outcome in the kit's file or notebook is not "not_started"."""
     for bundle in engine.bundles:
         for suffix in (".py", ".ipynb"):
             path = kit / bundle.assignment / f"{bundle.module}{suffix}"

@@ -1,7 +1,7 @@
 """Find out whether an assignment's public folder matches its solutions, without recording any case.
 
-Of a bundle, only names, points, hints, building blocks, steps and inputs are compared here. The proof grades the
-reference with the bundle of the kit, and `grader build --check` compares every value.
+Of a bundle, only the seed, stub, names, points, hints, building blocks, steps and inputs are compared here.
+The proof grades the reference with the bundle of the kit, and `grader build --check` compares every value.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from grader.support.stub import stub
 
 
 def stale(assignment: Assignment, folder: Path) -> str:
-    """Say in a few words what is missing or out of date; "" if nothing is."""
+    """Return in a few words what is missing or out of date; "" if nothing is."""
     text = stub(assignment.source)
     wanted: dict[str, str | bytes] = {
         "README.md": lesson(assignment.module, text),

@@ -44,7 +44,10 @@ def write(folder: Path, blocks: Collection[str], label: str) -> Path:
 
 
 def members(package: Path, blocks: Collection[str]) -> list[str]:
-    """Return the files of the wheel, relative to `package`: those of STUDENT_PACKAGES, and these building blocks."""
+    """Return the files of the wheel, relative to `package`.
+
+    These are the files directly in `package`, those of STUDENT_PACKAGES, the blocks and translations.
+    """
     files = [
         *(p for p in package.iterdir() if p.is_file()),
         *(p for name in STUDENT_PACKAGES for p in (package / name).rglob("*") if p.is_file()),
@@ -90,7 +93,7 @@ def student_requirements(requirements: Iterable[str]) -> list[str]:
 
 
 def _is_for_students(requirement: str) -> bool:
-    """Whether a requirement belongs to an extra that every student gets: a kit has no extras to choose from."""
+    """Whether a requirement belongs to STUDENT_EXTRAS, which every student gets: a kit has no extras."""
     return any(f"extra == '{e}'" in requirement or f'extra == "{e}"' in requirement for e in STUDENT_EXTRAS)
 
 

@@ -1,1 +1,1 @@
-"""The report, and its output formats: each file here turns a Report into one of them."""
+"""The report as data, and its output formats. `formats.py` lists those of `grader check`."""

@@ -9,7 +9,7 @@ from grader.report.picture_data import Curve
 
 # The chart inside its picture.
 LEFT, TOP, WIDTH, HEIGHT = 46, 10, 480, 210
-LEGEND, FOOT = 190, 44
+LEGEND, FOOT = 190, 44  # the width of the legend beside it, and the height of the labels below it
 
 
 def places(curve: Curve) -> dict[str, Any]:

@@ -37,9 +37,9 @@ def _values(report: Report) -> dict[str, Any]:
 
 
 def _about(report: Report) -> str:
-    """Return whose work it is, the file and the assignment, as far as the report knows them.
+    """Return the student, the files and the assignments, as far as the report has them.
 
-    A page may be read far from its folder, so it names them. A class report with pseudonyms has the pseudonyms here.
+    A page names them because it may be read far from its folder. A class report may have pseudonyms.
     """
     graded = report.extra.get("submission") or PurePath(report.file).name
     files = [graded] if graded else [result.code.file for result in report.exercises if result.code]

@@ -17,17 +17,17 @@ def lines_to_look_at(results: Sequence[ExerciseResult], width: int = 0) -> list[
     """Return one text per exercise that has a line to look at. The part that a change touches is underlined.
 
     width: columns of a text; its code is cut to fit. 0: the code is not cut.
-    Suspected lines are left out if the report names a line anyway (see `_is_named`).
+    Suspected lines are left out if the report names a line already (see `_is_named`).
     """
     with_lines = [result for result in results if result.diagnosis.lines and not _is_named(result)]
     return [_look(r.diagnosis.lines, r.name if len(with_lines) > 1 else "", width) for r in with_lines]
 
 
 def _is_named(result: ExerciseResult) -> bool:
-    """Whether the report names a line that makes the suspected ones superfluous.
+    """Whether the report already names a line, so that suspected lines are not needed.
 
-    It does if an exception was raised at the first of them, or if the diagnosis begins with a line, as that of a slip
-    does. A repaired line is always shown.
+    This holds if an exception was raised at the first suspected line, or if the diagnosis begins with a line
+    of the same file. A repaired line is always shown.
     """
     line, first = result.diagnosis.lines[0], first_failure(result.checks)
     if line.certainty == "repaired":

@@ -21,7 +21,7 @@ from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
 SHADES = " ░▒▓█"  # from 0 to 1; distinguishable without colour
-WIDTH, NARROWEST, WIDEST = 78, 3, 7
+WIDTH, NARROWEST, WIDEST = 78, 3, 7  # columns: of a row, and at least and at most of one key
 
 Maps = Mapping[str, Sequence[Any]]  # part, such as "cross" → one array per layer: (B, H, T, S)
 
@@ -155,11 +155,12 @@ def draw(maps: Maps, tokens: Sequence[str], source: Sequence[str] | None = None,
         from matplotlib.figure import Figure
     except ImportError:
         raise ImportError(_("matplotlib is not installed; use `show` to draw in the terminal")) from None
-    found = list(maps_of(maps, tokens, source, sentence))
-    columns = max(len(_values(layer)[sentence]) for layers in maps.values() for layer in layers)
-    rows = -(-len(found) // columns)
+    found = maps_of(maps, tokens, source, sentence)
+    heads = [len(_values(layer)[sentence]) for layers in maps.values() for layer in layers]
+    rows, columns = len(heads), max(heads)
     figure = Figure(figsize=(2.6 * columns, 2.6 * rows), layout="constrained")
-    for place, one in enumerate(found):
+    places = (row * columns + head for row, count in enumerate(heads) for head in range(count))
+    for place, one in zip(places, found, strict=True):
         axes = figure.add_subplot(rows, columns, place + 1)
         axes.imshow(one.weights, vmin=0, vmax=1, cmap="Blues")
         axes.set_title(one.title, fontsize=8)

@@ -68,7 +68,7 @@ class Line:
 
     certainty: "repaired" if one change there makes every case pass; "suspected" if it is only likely to be wrong.
     change: the kind of change in words. touched: the columns of `text` that the change touches, start and stop.
-    Both are empty for a suspected line, at level 1, and if the diagnosis has a known mistake.
+    Both are empty for a suspected line, if the diagnosis has a known mistake, or at level 1 of the diagnosis.
     """
 
     file: str
@@ -81,9 +81,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The known mistakes that explain a wrong answer.
+    """The known mistakes that explain a wrong answer; if there are none, facts about it.
 
-    alternatives: sets of mistakes, the smallest first. lines: the lines to look at, the likeliest first.
+    alternatives: sets of known mistakes, the smallest first; each set explains the answer. says, asks: the
+    sentence and the question of the first set; without any set, `says` has the facts. lines: the lines to
+    look at, the likeliest first.
     """
 
     kind: Kind
@@ -156,7 +158,7 @@ class Report:
     seed: str = "public"
     remarks: tuple[str, ...] = ()
     file: str = ""  # the file that was graded instead of a course folder
-    faulty: bool = False  # the file has an error besides those of its exercises; a remark says which
+    faulty: bool = False  # a file would not run by itself, for example a syntax error; a remark says why
     extra: Mapping[str, str] = field(default_factory=dict)  # "student", "submission", … of a class report
 
     @property

@@ -69,7 +69,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Bar:
-    """A share from 0 to 1, with its value as text."""
+    """A bar: its length as a share from 0 to 1, and its value as text."""
 
     share: float
     text: str
@@ -125,7 +125,7 @@ class Picture:
 
 
 def legend(picture: Picture, shades: bool = True) -> list[str]:
-    """Return a sentence that explains the shades, if it is wanted, and one for the line │; only for what is drawn."""
+    """Return what the shades (if `shades`) and the line │ mean, each only if the picture has it."""
     if not isinstance(picture.form, Grids):
         return []
     cells = [cell for panel in picture.form.panels for row in panel.rows for cell in row]

@@ -24,6 +24,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "expected": _TEXT_OR_NONE,
     "got": _TEXT_OR_NONE,
 }
+# Fields that `from_text` checks.
 _NESTED = {
     "checks",
     "diagnosis",

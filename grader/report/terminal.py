@@ -85,11 +85,11 @@ def plain(report: Report, *, full: bool = True) -> str:
 
 
 def render(report: Report, *, every: bool = False, full: bool = False, words: bool = False) -> RenderableType:
-    """Return one screen about one exercise.
+    """Return the report: for one exercise its details, for several a table and the details of one.
 
-    Of several exercises, return a table, then one that needs work, if possible with a known mistake.
-    every: details of every exercise.
-    full: passed and skipped checks one by one too, and details of every exercise.
+    This one has been started and has not passed; if possible, it has a known mistake.
+    every: the details of every exercise that has been started and has not passed.
+    full: the details of every exercise, with all checks one by one.
     words: sentences instead of marks and pictures.
     """
     every = every or full
@@ -238,7 +238,7 @@ def _all_checks(checks: Sequence[CheckResult]) -> RenderableType:
 class _Rows:
     """Names with their texts, in two columns.
 
-    A long name, or any name in a narrow terminal, is in one paragraph with its text; these come first.
+    A long name, or any name in a narrow terminal, is in a paragraph with its text. Paragraphs come first.
     """
 
     rows: Sequence[tuple[str, Text]]
@@ -321,7 +321,7 @@ def _summary(report: Report, unsolved: Sequence[ExerciseResult], every: bool) ->
 
 
 def _next_step(report: Report, unsolved: Sequence[ExerciseResult]) -> str:
-    """Return the next thing to do, or that all checks passed; "" if the student can do nothing.
+    """Return the next thing to do, or that all checks passed; "" if neither is the case.
 
     For a file that is not of the course, return only that all checks passed, or "".
     """

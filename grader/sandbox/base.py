@@ -1,6 +1,6 @@
 """The interface between the engine and the sandbox: start a worker, talk over three pipes, stop it.
 
-The one table of default limits and timeouts is here too.
+The default limits and the timeouts for starting workers are here, too.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from grader.support.errors import GraderError
 # Timeouts in seconds. A bundle cannot change them.
 START_SECONDS = 120.0  # for a server or a cold worker to import torch: a cold disk reads it slowly
 FORK_SECONDS = 30.0  # for a running server to fork and confine a worker
-SHORT_SECONDS = 60.0  # at most, for loading a file and for a case that is not costly
+SHORT_SECONDS = 60.0  # the longest time limit for loading a file and for a case that is not costly
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one worker in seconds, bytes and counts. A bundle replaces the defaults that it names.
+    """Limits of one worker in seconds, bytes and counts. A bundle may replace the defaults of the first four.
 
     `wall_seconds` is the time limit of each request.
     """
@@ -26,9 +26,9 @@ class Limits:
     wall_seconds: float = 10.0
     cpu_seconds: int = 30
     memory_bytes: int = 3 << 30  # beyond what Python and torch themselves take
-    output_bytes: int = 1 << 20  # what it may print
+    output_bytes: int = 1 << 20  # what the worker may print
     file_bytes: int = 32 << 20
-    processes: int = 64  # threads count
+    processes: int = 64  # processes and threads together
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Process(Protocol):
 
 
 class Launcher(Protocol):
-    """Starts workers of one tier. The command that makes it closes it."""
+    """Starts workers of one tier. The code that makes a launcher must close it."""
 
     tier: str  # "strict" | "landlock" | "basic"
 
@@ -111,10 +111,10 @@ class Launcher(Protocol):
         """Import more of torch ("full") in the background. May do nothing."""
 
     def close(self) -> None:
-        """Stop everything this launcher started."""
+        """Stop what this launcher started; in `basic`, not the workers that `start` returned."""
 
 
 class SandboxError(GraderError):
-    """A step of the tier failed. It is never the fault of student code. The message names the step."""
+    """A step of the tier failed. Student code is never the cause. The message names the step."""
 
     exit_status = 3

@@ -129,8 +129,9 @@ def _command(warm: bool) -> list[str]:
 
 
 def _paths() -> list[str]:
-    """Return folders where the worker finds torch and its own package: site-packages, and in a checkout the
-    repository.
+    """Return folders where the worker finds torch and the package `grader`.
+
+    These are the folders of site-packages and, in a checkout, the repository.
     """
     here = str(Path(__file__).resolve().parents[2])
     return list(dict.fromkeys([here, sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]))
@@ -155,7 +156,7 @@ def _environment(scratch: str, cuda: bool) -> dict[str, str]:
 class ColdLauncher:
     """Starts cold workers, which import torch for about a second each.
 
-    The first one starts at once, so that it imports torch while the caller does other work. With the warm level
+    The first worker starts at once, and imports torch while the caller does other work. With the warm level
     "full", a spare always waits for the next `start`. Each worker is used once.
     """
 

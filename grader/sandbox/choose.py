@@ -1,4 +1,4 @@
-"""Find out which tiers work on this machine, and start a launcher of one."""
+"""Find out which tiers work on this machine, and start a launcher of a tier."""
 
 from __future__ import annotations
 

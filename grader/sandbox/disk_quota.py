@@ -38,7 +38,7 @@ def file_bytes(limits: Limits) -> int:
 
 
 def enforce(number: int, limits: Limits, supervisor: int) -> None:
-    """In worker `number`: from now on, the kernel asks the supervisor before a file or folder is made.
+    """In worker `number`: make the kernel ask the supervisor before each call that may make a file or folder.
 
     supervisor: the descriptor of the socket to the supervisor; this function closes it.
 

@@ -1,7 +1,7 @@
 """The worker server: imports torch once and forks a confined worker for each request.
 
-Started by exec with an empty environment, it holds no secret: the memory that a worker inherits has
-only Python, torch and the program that serves requests. `server.Server` runs it as
+It is started by exec with a fixed environment (`server._environment`), so it holds no secret: the memory
+that a worker inherits has only Python, torch and the program that serves requests. `server.Server` runs it as
 
     python -I -S -B -c BOOTSTRAP PACKAGE CONTROL PARENT_ALIVE_PIPE PARENT
 
@@ -49,7 +49,7 @@ class _Child:
 
 
 def main() -> None:
-    """Become the supervisor, and fork the server as its child."""
+    """Become the supervisor, and fork the worker server as its child."""
     resources.lift_memory_limit()
     control = socket.socket(fileno=int(sys.argv[2]))
     parent_alive_pipe, parent = int(sys.argv[3]), int(sys.argv[4])

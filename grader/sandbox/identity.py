@@ -1,4 +1,4 @@
-"""The user of a worker. Under root it becomes a user that owns nothing and shares no limits."""
+"""The user of a worker. Under root, a worker becomes a user that owns nothing and shares no limits."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _FIRST_USER, _USERS = 61_184, 4_096  # the range that Linux systems keep for sho
 
 
 def worker_ids(number: int, mapped: str) -> tuple[int, int] | None:
-    """Return (user, group) for worker `number`, or None if it keeps its own.
+    """Return (user, group) for worker `number`; None if this process is not root or the user is not mapped.
 
-    Each worker gets a different user, so that one that uses up its threads takes none from another.
+    Each worker gets a different user. So a worker that uses up its threads takes none from another worker.
     `mapped` is the result of `uid_map`: in a container, the range of users may be missing.
     """
     if os.geteuid() != 0:

@@ -2,10 +2,7 @@
 
 On failure, each function raises a SandboxError that names its step, except `probe`, which returns -1.
 
-On failure each raises a SandboxError that names its step, except `probe`, which returns -1.
-
-Only the standard library's ctypes is used: tools that wrap `exec` would lose the preloaded torch. Nothing here touches
-the C library before the first call, so the module imports on any system.
+Only the standard library's ctypes is used: tools that wrap `exec` would lose the preloaded torch.
 """
 
 from __future__ import annotations
@@ -106,7 +103,7 @@ def probe(name: str, *arguments: int | bytes | None) -> int:
 
 
 def unshare(step: str, flags: int) -> None:
-    """Leave the namespaces in `flags`; a new pid namespace applies only to later children."""
+    """Enter new namespaces of the kinds in `flags`; a new pid namespace applies only to later children."""
     _checked(step, _libc().unshare(ctypes.c_int(flags)))
 
 
@@ -164,7 +161,7 @@ def drop_bounding_capabilities() -> None:
     for capability in range(64):
         result = _libc().prctl(ctypes.c_int(PR_CAPBSET_DROP), *map(ctypes.c_ulong, (capability, 0, 0, 0)))
         if result < 0 and ctypes.get_errno() == errno.EINVAL:
-            break  # past the last one that this kernel knows
+            break  # this kernel has no further capabilities
         _checked("drop a bounding capability", result)
 
 

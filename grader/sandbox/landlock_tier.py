@@ -1,7 +1,7 @@
 """The landlock tier, for machines that refuse user namespaces: the same worker without namespaces.
 
-It cannot hide the names of files and processes. Its scratch folders are on the machine's disk, under a
-quota: the server removes a worker's folder after its exit, the supervisor removes the rest.
+It cannot hide the names of files and processes. Its scratch folders are on the machine's disk and have a
+quota. The server removes a worker's folder after the worker's exit; the supervisor removes the rest.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class LandlockTier:
     def enclose(self) -> None:
         """In the server: collect the many grants that all workers share, once."""
         self._server = os.getpid()
-        os.environ["TMPDIR"] = self.leaves  # the import of parts of torch needs one
+        os.environ["TMPDIR"] = self.leaves  # some parts of torch need a temporary folder at import
         read, listed = readable_entries(self.layout)
         self._rules = landlock.Ruleset()
         self._rules.allow([*read, *DEVICES], landlock.READ)

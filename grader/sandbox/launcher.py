@@ -24,7 +24,7 @@ class SandboxLauncher:
     background; `start` waits for it. May be used from several threads.
 
     `ready` workers are forked ahead with the most recent limits, so that a start need not wait for
-    the fork. `warm` is the first level for the method of this name. Each worker is used once.
+    the fork. `warm` is the level at the start; see the method `warm`. Each worker is used once.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class SandboxLauncher:
         self._level = "none"
         self._lock = threading.Lock()
         self._pool: list[SandboxedProcess] = []
-        # Under root each number gets a user; a random start avoids the users of other launchers.
+        # Under root each number has its own user. With a random start, two launchers rarely share users.
         self._number = int.from_bytes(os.urandom(2), "big")
         self._closed = False
         self._server = Server(self.tier, self._program)

@@ -95,7 +95,7 @@ class SandboxedProcess:
         if self._closed:
             return
         self._closed = True
-        # A worker that never got ready has no process descriptor: it exits when its pipe closes.
+        # A worker without a process descriptor cannot be killed, but it exits when its pipe closes.
         for descriptor in (self.to_worker, self.from_worker, self.log, self.log_writer):
             os.close(descriptor)
         self.kill()
@@ -107,7 +107,7 @@ class SandboxedProcess:
             os.close(self._pidfd)
 
     def _receive(self, deadline: float) -> bool:
-        """Take one message about the worker; False if none came until `deadline`."""
+        """Receive a message about the worker, or the end of messages; False if none came until `deadline`."""
         poll = select.poll()
         poll.register(self._status, select.POLLIN)
         left = max(0.0, deadline - time.monotonic())

@@ -18,7 +18,7 @@ _PEOPLE = "root:x:0:0::/:\nstudent:x:1000:1000::/scratch:\n"
 def build_and_enter(layout: Layout) -> None:
     """Replace the root of this process's mount namespace. Raises SandboxError.
 
-    Of /proc, the new root has only cpuinfo. Open everything else that you need of /proc before the call.
+    The new root has only cpuinfo of /proc. Open everything else that you need of /proc before the call.
     """
     stage = find_stage(layout)
     kernel.make_mounts_private()
@@ -89,6 +89,6 @@ def _write_people(stage: str) -> None:
 
 
 def _link_temporary_folder(stage: str) -> None:
-    """Make /tmp a link to the scratch folder, unless Python itself is installed below /tmp."""
+    """Make /tmp a link to the scratch folder, unless the layout shows a path below /tmp."""
     if not os.path.lexists(stage + "/tmp"):
         os.symlink(SCRATCH, stage + "/tmp")

@@ -22,7 +22,7 @@ if sys.platform != "linux":
 
 _CANARY = "a canary that no worker may read"
 _LIMITS = Limits(cpu_seconds=5, memory_bytes=1 << 30, file_bytes=1 << 20, processes=12)
-_SECONDS = 10.0
+_SECONDS = 10.0  # until the worker has sent all results
 
 
 def examine(tier: str) -> TierReport:
@@ -37,7 +37,7 @@ def examine(tier: str) -> TierReport:
 
 
 def _attack(tier: str) -> dict[str, str | None]:
-    """Return the effect of each attack, by its own report and by its traces; None if it was refused."""
+    """Return the effect of each attack, as the worker or the parent saw it; None if it was refused."""
     from grader.sandbox.launcher import SandboxLauncher
 
     program = Program("attacks:serve", code=(str(Path(__file__).with_name("canaries")),), folder=True)
@@ -100,7 +100,7 @@ def _read_all(descriptor: int) -> bytes:
 
 
 def _traces(targets: dict[str, Any], listener: socket.socket) -> dict[str, str]:
-    """Return the traces of attacks that the parent sees, whatever the worker reported."""
+    """Return the effects of attacks that the parent sees itself. These override the report of the worker."""
     found = {}
     if Path(targets["file"]).read_text() != _CANARY:
         found["change_a_file"] = "a file outside was changed"

@@ -139,7 +139,7 @@ class Server:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of the server. From the parent's it has only LD_LIBRARY_PATH."""
+    """Return the environment of the server. It takes only LD_LIBRARY_PATH from the parent's environment."""
     kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
     return {
         **kept,

@@ -41,7 +41,7 @@ def supervise(server: int, parent_alive: Sequence[int], quota: DiskQuota | None)
 
 
 def _wait(ends: Sequence[int], quota: DiskQuota | None) -> bool:
-    """Wait for events. Return True if one of `ends` became readable; otherwise answer the calls of workers."""
+    """Wait for events. Return True if one of `ends` is readable; otherwise answer calls of workers."""
     poll = select.poll()
     for descriptor in (*ends, *(quota.descriptors if quota else ())):
         poll.register(descriptor, select.POLLIN)

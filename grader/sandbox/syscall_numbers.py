@@ -1,4 +1,4 @@
-"""Numbers of the system calls that the filter names, from the kernel's own headers.
+"""Numbers of system calls, from the kernel's own headers: those that the filter names, and a few others.
 
 A name that an architecture lacks is absent from its table: there the newer call (openat for open)
 is the only one. The aarch64 table is written from asm-generic/unistd.h and has not been run.

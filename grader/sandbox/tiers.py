@@ -1,4 +1,4 @@
-"""The one table of sandbox tiers. To add a tier, add a file for its class and a row here.
+"""The table of sandbox tiers. To add a tier, add a file for its class and a row here.
 
 The command line imports this to list its options: keep it light.
 """

@@ -58,7 +58,7 @@ def plan(package: str, site_folders: Sequence[str], code: Sequence[str] = ()) ->
 def site_folders() -> list[str]:
     """Return folders on this process's path with installed packages, found without importing any.
 
-    An editable install puts the project's own folder on the path: it is not one of these.
+    The project's own folder, which an editable install puts on the path, is left out.
     """
     found = [
         folder

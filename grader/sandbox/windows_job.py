@@ -57,7 +57,10 @@ class _ExtendedLimits(ctypes.Structure):
 
 
 def python() -> str:
-    """Return the Python to start workers with. That of a virtual environment would start a second process."""
+    """Return the Python to start workers with.
+
+    In a virtual environment, `sys.executable` starts a second process, so this is the Python that it starts.
+    """
     return getattr(sys, "_base_executable", "") or sys.executable
 
 
@@ -70,7 +73,7 @@ class ProcessTree:
         self._job = c_void_p(self._kernel.CreateJobObjectW(None, None))
         try:
             self._set(_ExtendedLimits(basic=_BasicLimits(flags=_KILL_ON_CLOSE)))
-            handle = c_void_p(int(getattr(leader, "_handle")))  # noqa: B009 (typeshed does not know it)
+            handle = c_void_p(int(getattr(leader, "_handle")))  # noqa: B009 (missing in typeshed)
             self._require("put a worker into a job", self._kernel.AssignProcessToJobObject(self._job, handle))
             status = ctypes.WinDLL("ntdll").NtResumeProcess(handle)
             self._require("resume a worker", status == 0)

@@ -13,7 +13,7 @@ from grader.sandbox.channel import Stopped
 
 @dataclass(frozen=True)
 class Result:
-    """One value that a job yielded. job: its number. error: the exception that ended the job."""
+    """One value that a job yielded, or the exception `error` that ended it. job: the number of the job."""
 
     job: int
     value: object = None
@@ -24,8 +24,8 @@ class Background:
     """Runs jobs, which yield their results. A new job ends the one before.
 
     One thread runs all jobs until `close`, because the processes that a thread starts end with it. stop: the event
-    that makes a job raise Stopped. clean_up: called in the thread after that. post: called in the thread with each
-    result.
+    that makes a job raise Stopped. clean_up: called in the thread after a job raised Stopped. post: called in
+    the thread with each result.
     """
 
     def __init__(self, stop: threading.Event, clean_up: Callable[[], None], post: Callable[[Result], None]):

@@ -114,7 +114,10 @@ def _hidden(where: Course, wanted: Sequence[str], status: StatusLine) -> Sequenc
 
 @dataclass(frozen=True)
 class _Grading:
-    """Grades on the CPU, then repeats what passed on each other device. sources: what each exercise was graded from."""
+    """Grades on the CPU. What passed is graded again on each other device.
+
+    sources: what each exercise was graded from.
+    """
 
     engine: Engine
     others: Sequence[Engine]  # one per device
@@ -183,7 +186,7 @@ def _nothing_found(engine: Engine, submission: Submission, file: str) -> str:
 def _of_file(engine: Engine, submission: Submission, report: Report) -> list[str]:
     """Return a sentence for each syntax error of a file and, for `--file`, about definitions that were not graded.
 
-    Return none if this raises an exception: the exercises of such a file have failed already.
+    Return no sentences if this raises an exception: the exercises of such a file have failed already.
     """
     try:
         faults = [sanitize(fault.sentence()) for fault in read_names(submission).faults]

@@ -15,7 +15,7 @@ from grader.engine.session import Training
 from grader.intake.course import Course
 from grader.intake.names import Names, read_names
 from grader.intake.neighbours import with_neighbours
-from grader.intake.read import Blocked, read_submission
+from grader.intake.read import Blocked, Submission, read_submission
 from grader.lines.find import add_lines
 from grader.lines.graded_source import Source
 from grader.report.model import Report
@@ -30,7 +30,7 @@ from grader.support.i18n import _
 class Watcher:
     """Grades the current exercise, and chooses it by the file that was saved. The caller runs one grading at a time.
 
-    current: the exercise. label: what a grading is doing, for a line of status.
+    current: the exercise. label: what a grading is doing, for the status line.
     """
 
     course: Course
@@ -87,12 +87,14 @@ class Watcher:
         try:
             parts = parts_for(self.engine, self.course, bundle, [exercise])
             engine = self.engine.with_options(on_training=self._show_training)
-            submission = with_neighbours(read_submission(self.file_of(exercise)))
-            report = engine.grade(submission, [exercise], parts)
+            report = engine.grade(self._submission(exercise), [exercise], parts)
         except Blocked as why:
             report = self.engine.report([blocked(bundle, exercise, str(why))])
         progress.save(self.course.root, report.exercises)
         return report
+
+    def _submission(self, exercise: str) -> Submission:
+        return with_neighbours(read_submission(self.file_of(exercise)))
 
     def _show_training(self, title: str, training: Training) -> None:
         self.label = training_bar(title, training)
@@ -109,7 +111,7 @@ class Watcher:
         self.label = _("searching for the line to look at")
         try:
             parts = parts_for(self.engine, self.course, self._bundle_of[name], [name])
-            source = Source(read_submission(self.file_of(name)), parts)
+            source = Source(self._submission(name), parts)
         except Blocked:
             return report
         return add_lines(self.engine, report, {name: source})

@@ -1,4 +1,4 @@
-"""Write a file so that a reader sees the old content or the new one, even after a crash in between."""
+"""Write a file so that a reader sees the old or the new content, even if the process is killed in between."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from grader.support.i18n import _
 def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Replace `path` by `data` in one step: `path` has its old or its new content, never a part.
 
-    A killed process may leave a temporary file beside it; on most file systems of Linux only if it is killed between
-    two system calls at the end.
-    Raises CannotWrite with a sentence.
+    A killed process may leave a temporary file beside `path`; on most file systems of Linux, only if it is
+    killed between two system calls at the end. Raises CannotWrite with a sentence.
     """
     try:
         _write(path, data, mode)

@@ -1,4 +1,4 @@
-"""The base class of every exception that the grader raises on purpose."""
+"""The base class of exceptions whose message is shown to the user, and two general subclasses."""
 
 from __future__ import annotations
 

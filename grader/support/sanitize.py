@@ -13,7 +13,8 @@ MAX_SHOWN = 2000
 def sanitize(text: str, limit: int = MAX_SHOWN) -> str:
     """Return at most `limit` characters of the text; a cut text ends with " …".
 
-    Control characters except newline and tab, and marks that reorder text, become escapes such as `\\u001b`.
+    Control characters except newline and tab, marks that reorder text, line separators, surrogates, and
+    private and unassigned characters become escapes such as `\\u001b`.
     """
     cut = text if len(text) <= limit else text[:limit] + " …"
     if cut.isascii() and cut.translate(_LINES).isprintable():  # most texts of a report: nothing to replace

@@ -1,4 +1,4 @@
-"""`grader grade` over a class: on one core, on all, and on the workers of a local cluster."""
+"""Measure `grader grade` on a class: on one core, on all cores, and on the workers of a local cluster."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Bulk:
     cores: int
     seconds: float
     cpu: float  # seconds of processor time
-    peak: int  # bytes: the proportional memory of all its processes
+    peak: int  # bytes: the largest proportional set size (PSS) of all processes together
 
     @property
     def a_minute(self) -> float:
@@ -33,7 +33,7 @@ class Bulk:
 
 
 def graded(folder: Path, size: int) -> list[Bulk]:
-    """Grade a class of `size` on one core and on all cores. The hidden cases are recorded before."""
+    """Grade a class of `size` on one core and on all cores. Recording the hidden cases is not measured."""
     root, submissions = _prepared(folder, size)
     everything = len(os.sched_getaffinity(0))
     return [
@@ -93,16 +93,18 @@ def _run(root: Path, submissions: Path, cores: int, store: str, *where: str) -> 
     out, error = process.communicate()
     taken = time.perf_counter() - started
     if process.returncode:
-        raise SystemExit(f"the class was not graded as it should be: {error.strip()[-500:] or out[-500:]}")
+        raise SystemExit(f"`grader grade` did not exit with 0: {error.strip()[-500:] or out[-500:]}")
     return taken, cpu() - before, peaks[0]
 
 
 def _watch(process: subprocess.Popen[str], peaks: list[int]) -> None:
+    """Write the largest memory of a process and its descendants to `peaks[0]`, until the process ends."""
     while process.poll() is None:
         total = 0
         with contextlib.suppress(psutil.Error):
-            for one in [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]:
+            parent = psutil.Process(process.pid)
+            for member in [parent, *parent.children(recursive=True)]:
                 with contextlib.suppress(psutil.Error):
-                    total += one.memory_full_info().pss
+                    total += member.memory_full_info().pss
         peaks[0] = max(peaks[0], total)
         time.sleep(5.0)  # one measurement takes a tenth of a second

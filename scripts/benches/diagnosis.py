@@ -1,4 +1,4 @@
-"""Measure what naming a mistake costs, for every wrong answer of tests/answers. Caches are empty before each."""
+"""Measure the CPU time of naming the mistake in each wrong answer of tests/answers, with an empty cache."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from grader.judge.verdict import judge_all
 
 
 def costs() -> list[float]:
-    """Return seconds of processor time for each answer that fails. The bank has single mistakes and pairs."""
+    """Return seconds of processor time for each answer that fails on the CPU."""
     torch.set_num_threads(1)  # as in a worker: the tensors are tiny
     exercises = {e.name: e for b in load_all(ROOT / "assignments") for e in b.exercises if e.signatures}
     return [cost for exercise in exercises.values() for cost in _of(exercise)]
 
 
 def _of(exercise: Exercise) -> Iterator[float]:
-    cases = named_by(exercise.cases)  # without trainings: they take long and name no mistake
+    cases = named_by(exercise.cases)  # without cases that train, which take long and name no mistake
     for path in sorted((ROOT / "tests" / "answers" / exercise.name).glob("wrong_*.py")):
         source = path.read_text("utf-8")
         if re.search(r"^# breaks: *(device|precision)$", source, re.M):  # passes on the CPU
             continue
         seen = observe(source, exercise.given, cases, dtype="float32")
         judged = judge_all(cases, seen)
-        checks = [check for one in judged.values() for check in one.checks]
-        signature._directions.cache_clear()  # a new process starts without them
+        checks = [check for case in judged.values() for check in case.checks]
+        signature._directions.cache_clear()  # as in a new process
         before = time.process_time()
         found = diagnose(exercise, judged, checks).diagnosis
         if found.kind == "unknown":

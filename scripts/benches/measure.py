@@ -18,7 +18,7 @@ GRADER = Path(sys.executable).with_name("grader")
 
 
 def timed(command: Sequence[str], cwd: Path = ROOT, **environment: str) -> float:
-    """Return the seconds of one run of a command, whatever its exit status."""
+    """Return the seconds of one run of a command. Its exit status does not matter."""
     started = time.perf_counter()
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     subprocess.run(command, cwd=cwd, env={**os.environ, **environment}, check=False, **quiet)
@@ -28,7 +28,7 @@ def timed(command: Sequence[str], cwd: Path = ROOT, **environment: str) -> float
 def finished(
     command: Sequence[str], cwd: Path, cores: Sequence[int] = (), **environment: str
 ) -> tuple[float, float]:
-    """Return seconds and processor seconds of a command that must succeed. cores: where it may run; (): anywhere."""
+    """Return seconds and processor seconds of a command that must succeed. cores: where it may run; (): on all."""
     tools = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
     started, before = time.perf_counter(), cpu()
     done = subprocess.run(
@@ -49,13 +49,17 @@ def finished(
 def interleaved(
     pairs: int, floor: Callable[[], float], ours: Callable[[], float]
 ) -> tuple[list[float], list[float]]:
-    """Measure two functions in turn, so that other work on the machine affects both."""
+    """Call two functions in turn, `pairs` times. Return their results: `floor` is the baseline of `ours`.
+
+    They are called in turn so that other work on the machine affects both.
+    """
     floor(), ours()  # fill the file cache
     rows = [(floor(), ours()) for _ in range(pairs)]
     return [a for a, _ in rows], [b for _, b in rows]
 
 
 def seconds(values: Sequence[float]) -> str:
+    """Return the median, the smallest and the largest value as text."""
     return f"{statistics.median(values):.2f} s ({min(values):.2f} to {max(values):.2f})"
 
 

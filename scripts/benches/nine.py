@@ -45,6 +45,7 @@ def notebook(mark: int) -> str:
 
 
 def class_of(size: int, folder: Path) -> Path:
+    """Write a class of `size` students into `folder`, and return the folder."""
     for number in range(size):
         student = folder / f"student{number:03}"
         student.mkdir(parents=True)
@@ -53,10 +54,10 @@ def class_of(size: int, folder: Path) -> Path:
 
 
 def course(folder: Path) -> Path:
-    """Make an instructor's checkout with the assignments of the notebook. Return its folder."""
+    """Make an instructor's checkout with the assignments of the nine exercises. Return its folder."""
     for name in ("01_attention_pooling", *(file.split("/")[0] for file in NINE)):  # 03 builds on 01
-        for room in ("assignments", "solutions"):
-            shutil.copytree(ROOT / room / name, folder / room / name, dirs_exist_ok=True)
+        for top in ("assignments", "solutions"):
+            shutil.copytree(ROOT / top / name, folder / top / name, dirs_exist_ok=True)
     shutil.copy(ROOT / "assignments" / "headway.toml", folder / "assignments")
     (folder / "seed").write_text("a seed for measuring only", "utf-8")
     return folder

@@ -1,5 +1,5 @@
-"""`nbgrader autograde` with our preprocessors, on the same notebooks: alone, after `grader grade`, and with an
-empty place where ours stand."""
+"""Measure `nbgrader autograde` on the notebooks of `stock.py`: with our preprocessors alone, with them after
+`grader grade`, and without them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from benches import nine
 from benches.measure import GRADER, Each, finished
 from benches.stock import hand_in, require_full_marks, source
 
-# nbgrader alone: its own preprocessors, without the one that executes the notebook.
-NOTHING = """
+# Configuration of nbgrader without our preprocessors, and without the one that executes the notebook.
+WITHOUT_OURS = """
 c = get_config()
 c.Autograde.exporter_class = "nbconvert.exporters.NotebookExporter"
 c.Autograde.sanitize_preprocessors = [f"nbgrader.preprocessors.{name}" for name in (
@@ -29,12 +29,12 @@ c.Autograde.autograde_preprocessors = [
 
 @dataclass(frozen=True)
 class Measured:
-    """The cost of a notebook of nine exercises in each way; all but `first` on one core."""
+    """The cost per notebook of nine exercises, measured in four ways; all but `first` on one core."""
 
-    alone: Each  # without a store
-    first: Each  # `grader grade` on all cores, with its start
-    filled: Each  # `nbgrader autograde` after it
-    empty: Each  # without our preprocessors
+    alone: Each  # `nbgrader autograde` with our preprocessors, before there is a store of results
+    first: Each  # `grader grade` on all cores, start included
+    filled: Each  # `nbgrader autograde` with our preprocessors, after `grader grade`
+    empty: Each  # `nbgrader autograde` without our preprocessors
 
 
 def autograded(folder: Path, size: int) -> Measured:
@@ -48,7 +48,7 @@ def autograded(folder: Path, size: int) -> Measured:
     filled = course.autograde(size, core)
     require_full_marks(course.folder, size + 1)
     with (course.folder / "nbgrader_config.py").open("a", encoding="utf-8") as file:
-        file.write(NOTHING)
+        file.write(WITHOUT_OURS)
     return Measured(alone, first, filled, course.autograde(size, core))
 
 
@@ -68,7 +68,10 @@ class _Course:
         self.run(str(GRADER), "grade", "one", "--format", "csv")
 
     def autograde(self, size: int, cores: Sequence[int]) -> Each:
-        """Return the cost per submission of `nbgrader autograde`, without its start: a run over one is subtracted."""
+        """Return the cost per submission of `nbgrader autograde`.
+
+        Without the start of nbgrader: a run over one submission is subtracted.
+        """
         shutil.rmtree(self.folder / "autograded", ignore_errors=True)
         command = [sys.executable, "-m", "nbgrader", "autograde", "nine", "--student"]
         first, others = (

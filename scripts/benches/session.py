@@ -1,4 +1,4 @@
-"""Measure a running session: from a save to its verdict, from a request to its first result, a worker's memory."""
+"""Measure a warm grader: the time from a save to its verdict and to the first result, and a worker's memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.sandbox.choose import choose, report_all
 
 SOURCE = "import torch\ndef masked_softmax(X, valid_lens):\n    return torch.softmax(X, -1) + {n}\n"
 SETTLED = 6.0  # seconds after which the server is warm
-DONE = b"watching "
+DONE = b"watching "  # starts the line that `grader watch` prints after a grading
 
 
 def saves(folder: Path, count: int, tier: str, pause: float) -> list[float]:
@@ -46,13 +46,14 @@ def saves(folder: Path, count: int, tier: str, pause: float) -> list[float]:
             _verdict(watch)
             out.append(time.perf_counter() - started)
             time.sleep(pause)
-        return out[1:]  # the worker before the first was forked before the server was warm
+        return out[1:]  # the worker of the first save was forked before the server was warm
     finally:
         watch.terminate()
         watch.wait()
 
 
 def _verdict(watch: subprocess.Popen[bytes]) -> None:
+    """Wait until `grader watch` has printed a verdict."""
     assert watch.stdout is not None
     for line in watch.stdout:
         if line.startswith(DONE):
@@ -100,9 +101,10 @@ def _first_result(launcher: Launcher, exercise: Exercise) -> Session:
 
 
 def memory(count: int = 5) -> dict[str, int] | None:
-    """Return the median bytes of a worker after its first result: `private`, and `pss` with its part of shared memory.
+    """Return the median memory of a worker after its first result, in bytes.
 
-    None if the system does not report them."""
+    "private": its own memory. "pss": also its part of the shared memory. None if the system does not report them.
+    """
     exercise = next(
         e for bundle in load_all(ROOT / "assignments") for e in bundle.exercises if e.name == "masked_softmax"
     )
@@ -126,6 +128,7 @@ def memory(count: int = 5) -> dict[str, int] | None:
 
 
 def _rollup(pidfd: int) -> dict[str, int]:
+    """Return the memory of the process with this descriptor, as `memory` does."""
     pid = next(
         line.split()[1]
         for line in Path(f"/proc/self/fdinfo/{pidfd}").read_text("utf-8").splitlines()

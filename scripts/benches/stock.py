@@ -12,7 +12,7 @@ from benches.nine import EXERCISES, IMPORTS, definitions
 from grader.bundle.files import load_all
 from grader.bundle.safetensors import encode
 
-# The module that test cells import: run an exercise's cases on the notebook's definitions, and compare in numpy.
+# The module that test cells import. It runs the cases on the notebook's definitions, and compares in numpy.
 CHECKS = """
 import json, pathlib
 import numpy as np, safetensors.numpy, safetensors.torch
@@ -36,7 +36,10 @@ def check(exercise, names):
 
 
 def autograded(folder: Path, size: int, cores: Sequence[int] = ()) -> Each:
-    """Return the cost per submission of `nbgrader autograde`, without its start: a run over one is subtracted."""
+    """Return the cost per submission of `nbgrader autograde`.
+
+    Without the start of nbgrader: a run over one submission is subtracted.
+    """
     course = folder / "stock"
     (course / "source" / "nine").mkdir(parents=True)
     (course / "nbgrader_config.py").write_text(
@@ -85,9 +88,12 @@ def _write_checks(folder: Path) -> None:
     (folder / "checks.py").write_text(CHECKS, "utf-8")
 
 
-def source(test: str, opens: str = "") -> str:
-    """Return the instructor's notebook: a solution cell and a test cell per exercise."""
-    cells = [_cell(f"{opens}\n{IMPORTS}".strip(), "imports")]
+def source(test: str, imports: str = "") -> str:
+    """Return the instructor's notebook: a solution cell and a test cell per exercise.
+
+    test: the source of a test cell, with {name} for the exercise. imports: put before IMPORTS.
+    """
+    cells = [_cell(f"{imports}\n{IMPORTS}".strip(), "imports")]
     for name, answer in definitions().items():
         cells.append(_cell(f"### BEGIN SOLUTION\n{answer}\n### END SOLUTION", name, solution=True))
         cells.append(_cell(test.format(name=name), f"test-{name}", points=1))
@@ -96,7 +102,7 @@ def source(test: str, opens: str = "") -> str:
 
 
 def _cell(source: str, id: str, solution: bool = False, points: int = 0) -> dict[str, object]:
-    ours = {
+    about = {
         "schema_version": 3,
         "grade_id": id,
         "solution": solution,
@@ -104,7 +110,7 @@ def _cell(source: str, id: str, solution: bool = False, points: int = 0) -> dict
         "locked": not solution,
         "task": False,
     }
-    meta = {"nbgrader": {**ours, **({"points": points} if points else {})}}
+    meta = {"nbgrader": {**about, **({"points": points} if points else {})}}
     return {
         "cell_type": "code",
         "id": id.replace("_", "-"),
@@ -116,7 +122,7 @@ def _cell(source: str, id: str, solution: bool = False, points: int = 0) -> dict
 
 
 def hand_in(folder: Path, release: Path, mark: int) -> None:
-    """Write the submission of one student: the released folder with all answers. `mark` makes it different."""
+    """Write the submission of one student: the released folder with all answers. `mark` differs per student."""
     folder.mkdir(parents=True)
     for file in release.iterdir():
         (folder / file.name).write_bytes(file.read_bytes())
@@ -130,10 +136,10 @@ def hand_in(folder: Path, release: Path, mark: int) -> None:
 
 
 def require_full_marks(course: Path, size: int) -> None:
-    """Exit if a submission has not all points: a failing answer is graded faster."""
+    """Exit if a submission does not have all points: failing answers are graded faster, so the time would be wrong."""
     from nbgrader.api import Gradebook
 
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
         scores = [submission.score for submission in gradebook.assignment_submissions("nine")]
     if scores != [len(EXERCISES)] * size:
-        raise SystemExit(f"stock nbgrader gave {scores}")
+        raise SystemExit(f"nbgrader gave {scores}")

@@ -1,4 +1,4 @@
-"""Measure the steps of grading one submission: wrap functions of the engine with timers."""
+"""Measure the steps of grading one submission, with timers around functions of the engine."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ class Clock:
         self.spent = dict.fromkeys(STEPS, 0.0)
 
     def around(self, step: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the function with a timer around it, which adds to `step`."""
+
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             with self.on(step):
                 return function(*args, **kwargs)
@@ -45,6 +47,8 @@ class Clock:
             self.spent[step] += time.perf_counter() - started
 
     def asking(self, ask: Callable[..., Any]) -> Callable[..., Any]:
+        """Return `Session.ask` with a timer around it, which adds to the step "load" or "run cases"."""
+
         def wrapped(session: Session, request: Any, *args: Any, **kwargs: Any) -> Any:
             with self.on("load" if request["op"] == "load" else "run cases"):
                 return ask(session, request, *args, **kwargs)
@@ -53,14 +57,14 @@ class Clock:
 
 
 def where(folder: Path, count: int) -> dict[str, float]:
-    """Return step → seconds per submission, over `count` notebooks. Every third is wrong in one exercise."""
+    """Return step → mean seconds per submission of `count` notebooks. Every third one is wrong in one exercise."""
     clock = Clock()
     store = Store(folder / "where.sqlite", StoreKey("bench", "bench", "bench", b"bench"))
     launcher = choose(warm="full")
     engine = Engine(load_all(ROOT / "assignments"), launcher)
     try:
-        _submissions(engine, store, Clock(), _handed_in(range(-2, 0)))
-        time.sleep(4.0)
+        _submissions(engine, store, Clock(), _notebooks(range(-2, 0)))
+        time.sleep(4.0)  # until the server is warm
         with ExitStack() as stack:
             for target, name, wrapped in (
                 (launcher, "start", clock.around("start worker", launcher.start)),
@@ -70,7 +74,7 @@ def where(folder: Path, count: int) -> dict[str, float]:
                 (grader.engine.result, "diagnose", clock.around("diagnose", grader.engine.result.diagnose)),
             ):
                 stack.enter_context(patch.object(target, name, wrapped))
-            texts = _handed_in(range(count))
+            texts = _notebooks(range(count))
             started = time.perf_counter()
             _submissions(engine, store, clock, texts)
             total = time.perf_counter() - started
@@ -82,7 +86,7 @@ def where(folder: Path, count: int) -> dict[str, float]:
     return {step: clock.spent[step] / count for step in STEPS}
 
 
-def _handed_in(marks: Sequence[int]) -> list[str]:
+def _notebooks(marks: Sequence[int]) -> list[str]:
     texts = {mark: notebook(mark) for mark in marks}
     return [
         text.replace("return X.masked_fill", "return 1 + X.masked_fill") if mark % 3 == 0 else text

@@ -1,4 +1,4 @@
-"""A sheet for a picture of a lesson: its colours, its sizes, and its SVG.
+"""Draw a picture of a lesson on a sheet, and write it as SVG.
 
 Lengths are pixels, counted from the top left. A picture is drawn once, in the colours of a light page; a rule in
 the file changes them on a dark page. A program that ignores this rule shows the light picture on a light card.
@@ -74,14 +74,14 @@ class Sheet:
         self.page.add_artist(patch)
 
     def text(
-        self, x: float, y: float, said: str, size: float = 13, colour: str = INK, **more: object
+        self, x: float, y: float, label: str, size: float = 13, colour: str = INK, **more: object
     ) -> None:
         options = {"ha": "center", "va": "center", "linespacing": 1.25, **more}
-        self.page.text(x, y, said, fontsize=pt(size), color=colour, **options)
+        self.page.text(x, y, label, fontsize=pt(size), color=colour, **options)
 
-    def shape(self, x: float, y: float, said: str, ha: str = "left") -> None:
+    def shape(self, x: float, y: float, label: str, ha: str = "left") -> None:
         """Write a tensor's shape beside its arrow."""
-        self.text(x, y, said, 12, FAINT, ha=ha)
+        self.text(x, y, label, 12, FAINT, ha=ha)
 
     def box(
         self,
@@ -89,7 +89,7 @@ class Sheet:
         y: float,
         w: float,
         h: float,
-        said: str = "",
+        label: str = "",
         *,
         colour: str = BOX,
         edge: str = FAINT,
@@ -110,8 +110,8 @@ class Sheet:
             linestyle="--" if dashed else "-",
         )
         self._add(patch)
-        if said:
-            self.text(x + w / 2, y + h / 2, said, size)
+        if label:
+            self.text(x + w / 2, y + h / 2, label, size)
 
     def cell(
         self,
@@ -119,7 +119,7 @@ class Sheet:
         y: float,
         w: float,
         h: float,
-        said: str = "",
+        label: str = "",
         *,
         colour: str = PAPER,
         strength: float = 1,
@@ -127,14 +127,14 @@ class Sheet:
         edge: str = FAINT,
         size: float = 12,
     ) -> None:
-        """Draw one entry of a table. Hatched: it is masked out."""
+        """Draw one entry of a table. hatch: a pattern of matplotlib, for entries that are masked out or removed."""
         self._add(Rectangle((x, y), w, h, facecolor=(colour, strength), edgecolor=edge, linewidth=pt(1)))
         if hatch:
             self._add(Rectangle((x, y), w, h, facecolor="none", edgecolor=FAINT, linewidth=0, hatch=hatch))
-        if said and hatch:
+        if label and hatch:
             self._add(Rectangle((x + w / 2 - 11, y + h / 2 - 8), 22, 16, facecolor=PAPER, linewidth=0))
-        if said:
-            self.text(x + w / 2, y + h / 2, said, size)
+        if label:
+            self.text(x + w / 2, y + h / 2, label, size)
 
     def line(self, points: Sequence[Point], colour: str = INK, width: float = 1.3, style: str = "-") -> None:
         self.page.plot(
@@ -189,7 +189,7 @@ class Sheet:
 
 
 def _lean(drawn: str, height: int) -> str:
-    """Return the SVG without the parts that a browser does not need, so that lessons load fast."""
+    """Return the SVG with the rule for dark pages, and without parts that a browser does not need."""
     head, body = drawn[drawn.index("<svg") :].split(">", 1)
     view = re.search(r'viewBox="[^"]*"', head)
     assert view is not None
@@ -215,6 +215,7 @@ def _shorter(path: str) -> str:
 
 
 def _dark_rule() -> str:
+    """Return the style sheet that replaces the colours on a dark page."""
     rules = "".join(
         f'[style*="{what}: {light}"]{{{what}:{dark} !important}}\n'
         for light, dark in DARK.items()

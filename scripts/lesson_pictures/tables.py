@@ -27,16 +27,16 @@ def masks() -> Sheet:
         for t in range(4):
             sheet.text(70, y + 34 * t + 17, f"query {t}", 12, ha="right")
             for s in range(4):
-                said = f"{scores[t, s]:g}" if kept[t, s] else "−∞"
-                sheet.cell(78 + 46 * s, y + 34 * t, 46, 34, said, hatch="" if kept[t, s] else NO)
-                said = f"{weights[t, s]:.2f}" if kept[t, s] else "0"
+                label = f"{scores[t, s]:g}" if kept[t, s] else "−∞"
+                sheet.cell(78 + 46 * s, y + 34 * t, 46, 34, label, hatch="" if kept[t, s] else NO)
+                label = f"{weights[t, s]:.2f}" if kept[t, s] else "0"
                 strength = 0.6 * round(float(weights[t, s]), 2)
                 sheet.cell(
                     350 + 46 * s,
                     y + 34 * t,
                     46,
                     34,
-                    said,
+                    label,
                     colour=BLUE,
                     strength=strength,
                     hatch="" if kept[t, s] else NO,
@@ -143,11 +143,11 @@ def owned_by_a_head() -> Sheet:
     sheet = Sheet(330)
     unit = 15
 
-    def matrix(x: float, y: float, rows: int, columns: int, gone: str) -> None:
+    def matrix(x: float, y: float, rows: int, columns: int, removed: str) -> None:
         sheet.cell(x, y, columns * unit, rows * unit, colour=BOX)
         mine = (
             (x, y + 2 * unit, columns * unit, 2 * unit)
-            if gone == "rows"
+            if removed == "rows"
             else (x + 2 * unit, y, 2 * unit, rows * unit)
         )
         sheet.cell(*mine, colour=ORANGE, strength=0.3, hatch="xxxx")
@@ -155,7 +155,7 @@ def owned_by_a_head() -> Sheet:
             at = 2 * h * unit
             ends = (
                 [(x, y + at), (x + columns * unit, y + at)]
-                if gone == "rows"
+                if removed == "rows"
                 else [(x + at, y), (x + at, y + rows * unit)]
             )
             sheet.line(ends, FAINT, 1)
@@ -187,7 +187,7 @@ def owned_by_a_head() -> Sheet:
 
 
 def what_heads_do() -> Sheet:
-    """Draw the weights of two ideal heads, one for each of the two small languages."""
+    """Draw the weights of two ideal heads, one for each task of the capstone: reverse and induction."""
     sheet = Sheet(330)
     sheet.text(150, 24, "reverse: a head that runs backwards", 13)
     words, side = ["7", "4", "9", "5", "end"], 36

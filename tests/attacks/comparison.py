@@ -19,7 +19,7 @@ ATTACKS = (
     ),
     calling(
         "lying-subclass",
-        "returns a tensor subclass whose every operation says True",
+        "returns a tensor subclass whose operations all return True",
         """
         class Liar(torch.Tensor):
             @classmethod
@@ -30,7 +30,7 @@ ATTACKS = (
     ),
     calling(
         "wrapper-subclass",
-        "returns a wrapper without numbers of its own",
+        "returns a wrapper subclass without data of its own",
         """
         class Wrapper(torch.Tensor):
             @classmethod
@@ -51,7 +51,7 @@ ATTACKS = (
     ),
     wrong(
         "patched-allclose",
-        "replaces every comparison that there is",
+        "replaces the comparison functions of torch and numpy",
         """
         import numpy
         yes = lambda *a, **k: True
@@ -71,7 +71,7 @@ ATTACKS = (
     ),
     wrong(
         "poisoned-softmax",
-        "poisons torch.softmax, should a reference use it here",
+        "replaces softmax, in case a reference solution uses it in the worker",
         """
         flat = lambda X, *a, **k: torch.ones_like(X)
         torch.softmax = torch.Tensor.softmax = torch.nn.functional.softmax = flat
@@ -85,7 +85,7 @@ ATTACKS = (
     ),
     calling(
         "zeroed-inputs",
-        "empties its inputs, so that a reference would see nothing",
+        "sets its inputs to zero, in case a reference solution reads them later",
         "X.data.zero_()\nif valid_lens is not None: valid_lens.data.zero_()\nreturn torch.zeros_like(X)",
     ),
     calling(
@@ -97,7 +97,7 @@ ATTACKS = (
     calling("all-inf", "returns nothing but infinities", "return torch.full_like(X, float('inf'))"),
     calling(
         "huge",
-        "returns numbers so large that a relative tolerance of its own would allow all",
+        "returns values so large that a tolerance relative to them would allow any difference",
         "return torch.full_like(X, 3e38)",
     ),
     calling(
@@ -107,13 +107,13 @@ ATTACKS = (
     ),
     calling(
         "broadcastable",
-        "returns one number that could be broadcast",
+        "returns one value that could be broadcast",
         "return torch.full((1, 1, 1), 1 / X.shape[-1])",
     ),
     calling("scalar", "returns a scalar", "return torch.tensor(0.25)"),
-    calling("half", "returns the right kind of numbers in half precision", "return X.softmax(-1).half()"),
-    calling("integers", "returns whole numbers", "return X.softmax(-1).round().long()"),
-    calling("truth", "returns truth values", "return X > 0"),
+    calling("half", "returns an unmasked softmax in half precision", "return X.softmax(-1).half()"),
+    calling("integers", "returns integers", "return X.softmax(-1).round().long()"),
+    calling("truth", "returns boolean values", "return X > 0"),
     calling("complex", "returns complex numbers", "return X.softmax(-1).to(torch.complex64)"),
     calling("sparse", "returns a sparse tensor", "return X.softmax(1).detach().to_sparse()"),
     calling("meta", "returns a tensor without data", "return torch.empty(X.shape, device='meta')"),
@@ -130,7 +130,7 @@ ATTACKS = (
     ),
     calling(
         "negated-view",
-        "returns a view that negates when it is read",
+        "returns a view that torch negates on reading",
         "return torch._neg_view(-X.softmax(1).detach())",
     ),
     calling(
@@ -140,7 +140,7 @@ ATTACKS = (
     ),
     calling(
         "lying-storage",
-        "returns a view that reaches behind its storage",
+        "tries to return a view beyond the end of its storage",
         "return torch.as_strided(torch.zeros(4), X.shape, (1 << 20, 1 << 10, 1))",
     ),
     calling("array", "returns a numpy array", "return X.detach().softmax(1).numpy()"),
@@ -164,12 +164,14 @@ ATTACKS = (
         """,
     ),
     calling(
-        "lying-gradient", "returns numbers without a graph", "return X.detach().softmax(1).requires_grad_()"
+        "lying-gradient",
+        "returns a result that requires gradients but has no graph",
+        "return X.detach().softmax(1).requires_grad_()",
     ),
-    calling("uniform", "returns the mean of all right answers", "return torch.full_like(X, 1 / X.shape[-1])"),
+    calling("uniform", "returns equal weights", "return torch.full_like(X, 1 / X.shape[-1])"),
     calling(
         "near-mean",
-        "returns the mean with a little noise",
+        "returns equal weights with a little noise",
         "return torch.full_like(X, 1 / X.shape[-1]) + torch.randn_like(X) * 1e-3",
     ),
     calling("zeros", "returns zeros", "return torch.zeros_like(X)"),
@@ -184,7 +186,7 @@ ATTACKS = (
     ),
     Attack(
         "identity-mask",
-        "returns what should be masked as it is",
+        "returns its input without a mask",
         "def sequence_mask(X, valid_len, value=0):\n    return X\n",
         "sequence_mask",
     ),
@@ -196,7 +198,7 @@ ATTACKS = (
     ),
     Attack(
         "mean-attention",
-        "takes the mean of the values for attention",
+        "returns the mean of the values instead of attention",
         """
 import torch
 from torch import nn
@@ -214,14 +216,14 @@ class MultiHeadAttention(nn.Module):
     ),
     Attack(
         "previous-answer",
-        "gives the answer to the exercise before",
+        "returns the answer to the previous exercise",
         "import torch\ndef masked_softmax(X, valid_lens):\n"
         "    if valid_lens is None or valid_lens.dim() == 2: return X\n"
         "    keep = torch.arange(X.shape[1])[None, :] < valid_lens[:, None]\n    return X * keep[:, :, None]\n",
     ),
     Attack(
         "lying-module",
-        "builds a module whose parameters are not what they seem",
+        "defines a module that reports parameters that it does not have",
         """
 import torch
 from torch import nn

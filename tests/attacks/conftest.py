@@ -1,4 +1,4 @@
-"""A launcher and an engine per tier for all attacks, targets to attack, and checks for changes to them."""
+"""Fixtures of the attacks: an engine per tier, targets to attack, and checks of what an attack changed."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from grader.sandbox.choose import choose, report_on
 from grader.sandbox.tiers import CONFINED
 
 ROOT = Path(__file__).resolve().parents[2]
+# The limits of attacks that exhaust time, memory, disk or processes.
 LITTLE = Limits(
     wall_seconds=0.35,
     cpu_seconds=2,
@@ -30,9 +31,8 @@ LITTLE = Limits(
     file_bytes=1 << 20,
     processes=16,
 )
-
-
-SERVER = 3  # processes: a guard, the server, a worker kept ready
+SERVER_PROCESSES = 3  # a guard, the server, and a worker that is ready
+SECRET = "a secret that no worker may read"
 
 
 class Targets:
@@ -43,12 +43,13 @@ class Targets:
         folder.mkdir(mode=0o777)
         folder.chmod(0o777)
         self.secret = folder / "seed"
-        self.secret.write_text("a secret that nobody inside may read")
+        self.secret.write_text(SECRET)
         self.secret.chmod(0o666)
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.listener.setblocking(False)
 
     def fill(self, text: str) -> str:
+        """Replace the marks of `Attack` in a text."""
         values = {
             "FOLDER": self.folder,
             "SECRET": self.secret,
@@ -62,29 +63,32 @@ class Targets:
 
     def touched(self) -> list[str]:
         """Return sentences about changes to the targets, and undo the changes."""
-        found = [f"{name} is in the folder" for name in os.listdir(self.folder) if name != "seed"]
-        if not self.secret.exists() or self.secret.read_text() != "a secret that nobody inside may read":
-            found.append("the secret is not what it was")
+        changes = [f"{name} is in the folder" for name in os.listdir(self.folder) if name != "seed"]
+        if not self.secret.exists() or self.secret.read_text() != SECRET:
+            changes.append("the secret is not what it was")
         try:
             connection, _ = self.listener.accept()
             connection.close()
-            found.append("a connection arrived")
+            changes.append("a connection arrived")
         except BlockingIOError:
             pass
         for name in os.listdir(self.folder):
             (self.folder / name).unlink()
-        self.secret.write_text("a secret that nobody inside may read")
-        return found
+        self.secret.write_text(SECRET)
+        return changes
 
 
 class TierUnderTest:
-    """One tier: its engine, and how a hostile submission is graded in it."""
+    """A tier: its engine, and functions that grade a hostile and an honest submission in it.
+
+    allowed_processes: descendants of this process that may still run after an attack.
+    """
 
     def __init__(self, engine: Engine, targets: Targets, folder: Path) -> None:
         self.engine = engine
         self.targets = targets
         self.folder = folder
-        self.processes = SERVER
+        self.allowed_processes = SERVER_PROCESSES
 
     def grade(self, attack: Attack) -> ExerciseResult:
         submission = self.submission(attack)
@@ -107,7 +111,7 @@ class TierUnderTest:
 
 @pytest.fixture(scope="module")
 def temporary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Put all temporary files of these tests into a folder that a worker with another user id may enter."""
+    """Make a folder for the temporary files of a module. A worker with another user id may enter it."""
     tmp_path_factory.getbasetemp()  # first, so that pytest's own folder is not in the new one
     made = Path(tempfile.mkdtemp(prefix="attacks-"))
     made.chmod(0o755)
@@ -126,14 +130,14 @@ def targets(temporary: Path) -> Iterator[Targets]:
     made.folder.rmdir()
 
 
-def _range(tier: str, bundles: list[Bundle], targets: Targets, folder: Path) -> Iterator[TierUnderTest]:
+def _under_test(tier: str, bundles: list[Bundle], targets: Targets, folder: Path) -> Iterator[TierUnderTest]:
     others = processes()
     launcher = choose(tier)
     engine = Engine(bundles, launcher)
     try:
         made = TierUnderTest(engine, targets, folder)
-        made.processes = others + SERVER
-        made.grade_honest()  # starts the server, which keeps its files until it ends
+        made.allowed_processes = others + SERVER_PROCESSES
+        made.grade_honest()  # starts the server; now the files exist that it keeps until it ends
         engine.close()
         yield made
     finally:
@@ -148,10 +152,10 @@ def confined(
     targets: Targets,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[TierUnderTest]:
-    """Yield each confined tier of this machine."""
+    """Yield each tier that confines a worker, if this machine has it."""
     if not report_on(request.param).available:
         pytest.skip(f"no {request.param} sandbox on this machine")
-    yield from _range(request.param, bundles, targets, tmp_path_factory.mktemp(request.param))
+    yield from _under_test(request.param, bundles, targets, tmp_path_factory.mktemp(request.param))
 
 
 @pytest.fixture(scope="module")
@@ -159,15 +163,15 @@ def unconfined(
     bundles: list[Bundle], targets: Targets, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[TierUnderTest]:
     """Yield the tier `basic`, in which the control attacks succeed."""
-    yield from _range("basic", bundles, targets, tmp_path_factory.mktemp("basic"))
+    yield from _under_test("basic", bundles, targets, tmp_path_factory.mktemp("basic"))
 
 
 def processes() -> int:
     """Return the number of running descendants of this process, without zombies."""
     count = 0
-    for one in psutil.Process().children(recursive=True):
+    for child in psutil.Process().children(recursive=True):
         try:
-            count += one.status() != psutil.STATUS_ZOMBIE
+            count += child.status() != psutil.STATUS_ZOMBIE
         except psutil.NoSuchProcess:
             continue
     return count

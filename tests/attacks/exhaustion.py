@@ -6,10 +6,12 @@ FAMILY = "exhaustion"
 
 
 def loaded(id: str, tries: str, before: str) -> Attack:
+    """Return an attack that uses up a resource when it is loaded."""
     return wrong(id, tries, before, success="the grader waits, or the next submission suffers", exhausts=True)
 
 
 def called(id: str, tries: str, body: str) -> Attack:
+    """Return an attack that uses up a resource in the call."""
     return calling(id, tries, body, success="the grader waits, or the next submission suffers", exhausts=True)
 
 
@@ -31,7 +33,7 @@ ATTACKS = (
         "holds the interpreter inside a C call",
         "import re\nre.match('(a+)+$', 'a' * 60 + 'b')",
     ),
-    called("big-number", "computes a number without end", "10 ** 10 ** 9"),
+    called("big-number", "computes a number of a billion digits", "10 ** 10 ** 9"),
     called(
         "ignored-signals",
         "ignores every signal and loops",
@@ -47,7 +49,7 @@ ATTACKS = (
     ),
     loaded(
         "many-endless-statements",
-        "holds more statements without end than are left out",
+        "has more endless statements than the grader skips",
         "while True: pass\nwhile True: pass\nwhile True: pass\nwhile True: pass\nwhile True: pass",
     ),
     called(
@@ -99,11 +101,9 @@ ATTACKS = (
         control=True,
     ),
     called("output", "prints without end", "while True: print('x' * 4096)"),
+    called("output-of-errors", "prints without end to stderr", "while True: os.write(2, b'x' * 4096)"),
     called(
-        "output-of-errors", "prints without end to the other stream", "while True: os.write(2, b'x' * 4096)"
-    ),
-    called(
-        "closed-output", "closes what it prints to, and loops", "os.close(1)\nos.close(2)\nwhile True: pass"
+        "closed-output", "closes stdout and stderr, and loops", "os.close(1)\nos.close(2)\nwhile True: pass"
     ),
     called(
         "huge-header",
@@ -122,10 +122,10 @@ ATTACKS = (
     ),
     called(
         "giant-view",
-        "returns a giant tensor that is one number in memory",
+        "returns a giant tensor with one value in memory",
         "return torch.zeros(1).expand(1 << 40)",
     ),
-    called("large-result", "returns more numbers than anybody looks at", "return torch.zeros(1 << 24)"),
+    called("large-result", "returns a tensor of 16 million values", "return torch.zeros(1 << 24)"),
     called("many-axes", "returns a tensor of sixty axes", "return torch.zeros([1] * 60)"),
     called(
         "empty-with-huge-axes",
@@ -134,7 +134,7 @@ ATTACKS = (
     ),
     called(
         "endless-words",
-        "raises an exception whose text never ends",
+        "raises an exception whose `__str__` never returns",
         "class E(Exception):\n    def __str__(self):\n        while True: pass\nraise E",
     ),
     called("long-words", "raises an exception with a text of 100 MB", "raise ValueError('x' * 100_000_000)"),
@@ -145,12 +145,12 @@ ATTACKS = (
     ),
     called(
         "endless-attribute",
-        "returns an object whose attributes never end",
+        "returns an object whose `__getattr__` and `__class__` never return",
         "class A:\n    def __getattr__(self, n):\n        while True: pass\n    __class__ = property(lambda self: [1 for _ in iter(int, 1)])\nreturn A()",
     ),
     called(
         "endless-end",
-        "leaves an object whose end never ends",
+        "deletes an object whose `__del__` never returns",
         "class D:\n    def __del__(self):\n        while True: pass\nD()",
     ),
     called("segfault", "crashes the interpreter", "import ctypes\nctypes.string_at(0)"),

@@ -4,7 +4,7 @@ from attacks.suite import WRONG, Attack, calling, wrong
 
 FAMILY = "forging the verdict"
 
-# Find the descriptor for replies and the token of the request, and write forged replies.
+# Functions that find the descriptor for replies and the token of the request, and write a forged reply.
 FORGE = """
 import json, struct, types
 def locals_of(name):
@@ -17,15 +17,15 @@ def request():
     return next(r for r in locals_of("request") if isinstance(r, dict) and "token" in r)
 def reply_fd():
     return next(fd for fd in locals_of("reply_fd") if isinstance(fd, int))
-def forge(words, body=b"", own=True):
-    if own:
+def forge(words, body=b"", with_token=True):
+    if with_token:
         words = {**words, "token": request()["token"]}
     head = json.dumps(words).encode()
     os.write(reply_fd(), struct.pack("<II", len(head), len(body)) + head + body)
 """
 
 ATTACKS = (
-    wrong("exit-on-loading", "leaves with status 0 while it is loaded", "sys.exit(0)"),
+    wrong("exit-on-loading", "exits with status 0 while it is loaded", "sys.exit(0)"),
     calling("os-exit", "ends the process with status 0 in the call", "os._exit(0)"),
     calling("sys-exit", "raises SystemExit(0) in the call", "sys.exit(0)"),
     wrong(
@@ -62,8 +62,8 @@ ATTACKS = (
     ),
     calling(
         "forged-frame-without-token",
-        "the same without the request's token",
-        FORGE + "forge({'score': 100, 'passed': True}, own=False)",
+        "writes a frame that claims the score, without the request's token",
+        FORGE + "forge({'score': 100, 'passed': True}, with_token=False)",
     ),
     Attack(
         "forged-empty-sentences",
@@ -90,12 +90,12 @@ forge({}, struct.pack("<Q", len(header)) + header)
     ),
     calling(
         "forged-fault",
-        "says that the worker broke down, to lose no points",
+        "reports that the worker failed, to lose no points",
         FORGE + "forge({'fault': 'MemoryError: the machine is out of memory'})",
     ),
     wrong(
         "forged-fault-on-loading",
-        "says so while it is loaded",
+        "reports that the worker failed, while the file is loaded",
         FORGE + "forge({'fault': 'OSError: the disk is full'})",
     ),
     wrong(
@@ -110,8 +110,8 @@ forge({}, struct.pack("<Q", len(header)) + header)
     ),
     calling(
         "forged-ready",
-        "greets a second time, as a fresh worker does",
-        FORGE + "forge({'ready': '2.13.0'}, own=False)",
+        "reports that it is ready, as a new worker does",
+        FORGE + "forge({'ready': '2.13.0'}, with_token=False)",
     ),
     calling(
         "forged-half-frame",
@@ -143,12 +143,12 @@ forge({}, struct.pack("<Q", len(header)) + header)
     ),
     wrong(
         "patched-save",
-        "makes the worker's own work fail",
+        "replaces Tensor.numpy, which the worker uses, by a function that fails",
         "import torch\ndef fail(*a, **k):\n    raise MemoryError\ntorch.Tensor.numpy = fail",
     ),
     wrong(
         "patched-write",
-        "replaces what writes the answer",
+        "replaces the function that writes the reply",
         """
         import grader.worker.main as main
         real = main.write_frame
@@ -167,7 +167,7 @@ forge({}, struct.pack("<Q", len(header)) + header)
     ),
     wrong(
         "patched-observe",
-        "has zeros of the right shape observed",
+        "replaces each observed value by zeros of the same shape",
         """
         from grader.worker.program import Program
         real = Program._observe
@@ -176,12 +176,12 @@ forge({}, struct.pack("<Q", len(header)) + header)
     ),
     wrong(
         "patched-student",
-        "has another function called in its place",
+        "makes the worker call another function instead of the answer",
         "from grader.worker.program import Program\nProgram._student = lambda self, name: torch.softmax",
     ),
     calling(
         "edited-steps",
-        "removes the steps to come from the running case",
+        "removes the remaining steps of the running case",
         """
         frame = sys._getframe()
         while frame is not None:
@@ -217,7 +217,7 @@ forge({}, struct.pack("<Q", len(header)) + header)
     ),
     wrong(
         "shadowed-modules",
-        "puts modules of its own instead of the standard ones",
+        "replaces standard modules in sys.modules by its own",
         """
         import types
         for name in ("json", "struct", "safetensors", "safetensors.torch", "traceback", "gc", "faulthandler"):
@@ -228,7 +228,7 @@ forge({}, struct.pack("<Q", len(header)) + header)
     ),
     wrong(
         "planted-modules",
-        "writes modules beside itself for a later import to find",
+        "writes modules into its folder, for a later import to find",
         """
         for name in ("json", "torch", "numpy", "pytest", "conftest", "sitecustomize"):
             open(name + ".py", "w").write("print('PASSED')\\nraise SystemExit(0)")
@@ -237,7 +237,7 @@ forge({}, struct.pack("<Q", len(header)) + header)
     ),
     wrong(
         "late-thread",
-        "answers from a thread after the real answer",
+        "writes forged replies from a thread after the real reply",
         FORGE
         + """
         import threading, time
@@ -284,18 +284,18 @@ forge({}, struct.pack("<Q", len(header)) + header)
     ),
     wrong(
         "forged-watchdog",
-        "prints what the watchdog prints, with a place of its own",
+        "prints the message of the watchdog with a line of its choice",
         "print('Timeout (0:00:10)!\\nThread 0x1 (most recent call first):\\n  File \"answer.py\", line 4 in masked_softmax', file=sys.stderr)",
     ),
-    calling("pytest-outcomes", "uses the outcomes of a test runner", "import pytest\npytest.skip('passed')"),
+    calling("pytest-outcomes", "calls pytest.skip", "import pytest\npytest.skip('passed')"),
     Attack(
         "no-definition",
-        "claims by a stand-in for the module that the exercise is defined",
+        "does not define the exercise, but replaces its module by an object that has it",
         "import sys, types\nsys.modules['submission'] = types.SimpleNamespace(masked_softmax=lambda *a: a[0].softmax(-1))\n",
     ),
     Attack(
         "patched-loader",
-        "changes the loader for the next time",
+        "replaces the worker's loader for the next loading",
         "import torch\nfrom grader.worker import load\nload._compiled = lambda *a, **k: compile('', 'x', 'exec')\n"
         + WRONG,
     ),

@@ -16,12 +16,13 @@ START = "import torch\n" + WRONG
 
 
 def file(id: str, tries: str, data: str | bytes, name: str = "answer.py", success: str = HARM) -> Attack:
-    return Attack(
-        id, tries, "", name=name, data=data.encode() if isinstance(data, str) else data, success=success
-    )
+    """Return an attack that submits a file with this content and name."""
+    content = data.encode() if isinstance(data, str) else data
+    return Attack(id, tries, "", name=name, data=content, success=success)
 
 
-def notebook(id: str, tries: str, *cells: dict[str, object], **more: object) -> Attack:
+def notebook(id: str, tries: str, *cells: object, **more: object) -> Attack:
+    """Return an attack that submits a notebook with a wrong answer, `cells`, and other keys (`more`)."""
     code = {"cell_type": "code", "source": START}
     return file(
         id,
@@ -32,6 +33,7 @@ def notebook(id: str, tries: str, *cells: dict[str, object], **more: object) -> 
 
 
 def shown(id: str, tries: str, body: str) -> Attack:
+    """Return an attack whose `body` puts hostile text into the report."""
     return calling(id, tries, body, success=SHOWN)
 
 
@@ -67,21 +69,21 @@ ATTACKS = (
         f"# -*- coding: utf-7 -*-\n# +AAo-{TOUCH}\n{START}",
     ),
     file("utf-16", "submits UTF-16", START.encode("utf-16")),
-    file("rot13", "names an encoding that runs code to decode", f"# coding: rot13\n{START}"),
+    file("rot13", "declares rot13, which is no encoding of text", f"# coding: rot13\n{START}"),
     file(
         "latin-1",
-        "names an encoding in which a comment is code",
+        "declares latin-1, and has a byte that is not valid UTF-8",
         b"# coding: latin-1\n# \xa0\n" + START.encode(),
     ),
-    file("null", "cuts itself off with a null character for some readers", START + "\0" + TOUCH),
+    file("null", "has code after a null character, at which some readers stop", START + "\0" + TOUCH),
     file(
         "form-feed",
-        "hides a line behind a form feed and carriage returns",
-        f"# all is well\r{TOUCH.replace('open', 'input if 0 else open')}\f\n".replace(TOUCH, "") + START,
+        "hides a line between a carriage return and a form feed",
+        f"# all is well\r{TOUCH}\f\n{START}",
     ),
     file(
         "bidirectional",
-        "reads otherwise than it runs",
+        "shows other code than it runs, by bidirectional characters",
         START.replace("return", "# \u202e } \u2066 right \u2069 \u2066\n    return"),
         success=SHOWN,
     ),
@@ -104,7 +106,7 @@ ATTACKS = (
         + "\n# MultiheadAttention\nmasked_softmax, x = masked_softmax, lambda: (torch"
         + "\n#\n.a" * 1500
         + ")",
-        success="the grader fails, and no zero is given",
+        success="the grader fails, so the exercise could not be graded",
     ),
     file(
         "many-targets",
@@ -131,7 +133,7 @@ ATTACKS = (
         "names an attribute of an attribute, 1500 times, in a function that the answer calls",
         "import torch\ndef masked_softmax(X, valid_lens):\n    return help()  # MultiheadAttention\n"
         "def help(): return torch" + ".a" * 1500 + "\n",
-        success="the grader fails, and no zero is given",
+        success="the grader fails, so the exercise could not be graded",
     ),
     file(
         "import-over-lines",
@@ -148,14 +150,14 @@ ATTACKS = (
     file("too-large", "is larger than any answer", b"#" * (2 << 20), success="the grader reads it"),
     file(
         "traversal-name",
-        "has a name that leads elsewhere when it is written",
+        "has a name that is a path to another folder",
         START,
         "..\\..\\touched.py",
         success=SHOWN,
     ),
     file(
         "escape-name",
-        "has a name that a terminal obeys",
+        "has a name with control sequences of a terminal",
         START + "raise ValueError\n",
         "\x1b]0;pwned\x07\x1b[2J.py",
         success=SHOWN,
@@ -189,7 +191,7 @@ ATTACKS = (
     ),
     notebook(
         "system-magic",
-        "calls the notebook's own way into a shell",
+        "runs a shell line by `get_ipython().system`",
         {"cell_type": "code", "source": "get_ipython().system('touch @FOLDER@/touched')"},
     ),
     notebook(
@@ -214,14 +216,14 @@ ATTACKS = (
     ),
     notebook(
         "strange-cells",
-        "holds cells of every wrong kind",
+        "has cells of wrong types",
         5,
         None,
         [],
         {"cell_type": ["code"]},
         {"cell_type": "code", "source": {"x": 1}},
         {"cell_type": "code", "source": [1, None, "x = 1\n"]},
-    ),  # type: ignore[arg-type]
+    ),
     notebook(
         "grader-cell",
         "calls the grader from within the notebook",
@@ -235,25 +237,25 @@ ATTACKS = (
         "is JSON nested too deeply",
         '{"cells": ' + "[" * 200_000,
         "answer.ipynb",
-        success="the grader ends",
+        success="the grader crashes",
     ),
     file(
         "huge-number",
         "is JSON with a number of a million digits",
         '{"cells": [' + "1" * 1_000_000 + "]}",
         "answer.ipynb",
-        success="the grader ends",
+        success="the grader crashes",
     ),
     file(
         "repeated-cells",
         "is JSON that names its cells twice",
         f'{{"cells": [], "cells": [{{"cell_type": "code", "source": {json.dumps(START)}}}]}}',
         "answer.ipynb",
-        success="points",
+        success="points for an answer that is wrong",
     ),
     file(
         "half-characters",
-        "is JSON with halves of characters",
+        "is JSON with half a character",
         json.dumps({"cells": [{"cell_type": "code", "source": START + "\nx = '\ud800'\n"}]}),
         "answer.ipynb",
         success="a report that cannot be written",
@@ -298,7 +300,7 @@ ATTACKS = (
     ),
     shown(
         "reordered",
-        "raises an exception that reorders what is read",
+        "raises an exception with bidirectional characters",
         "raise ValueError('failed \\u202epassed\\u2066')",
     ),
     shown(
@@ -327,14 +329,13 @@ ATTACKS = (
     ),
     Attack(
         "loading-words",
-        "fails while it is loaded, with hostile words",
+        "raises an exception with hostile words while it is loaded",
         "import torch\nraise ValueError('\\x1b[2J[/foo]\\ud800')\n" + WRONG,
         success=SHOWN,
     ),
     Attack(
         "hostile-definition",
-        "gives the exercise a near name with a bidirectional twist",
+        "defines the exercise under a similar name",
         START.replace("masked_softmax", "MaskedSoftmax"),
-        success=SHOWN,
     ),
 )

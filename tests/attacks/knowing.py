@@ -8,14 +8,14 @@ FAMILY = "knowing instead of computing"
 # Classes of the grader that hold answers. No instance may be reachable in a worker's memory.
 _NAMES = '("RecordedCase", "Bundle", "Check", "Finding", "KnownMistake", "Engine", "Signatures")'
 
-# Store a building block that one exercise allows, for another exercise that does not. @KEEP@ stores it, @BACK@ reads
-# it.
+# Store a building block that one exercise allows, and use it in another exercise that does not allow it. The
+# definitions of `keep`, which stores the block, and `back`, which returns it, replace @KEEP@.
 _LATER = """
 import torch
 from torch import nn
 def take():
     from grader.given import masked_softmax as block
-    block(torch.ones(1, 1, 1), None)  # the stand-in of a withheld one raises
+    block(torch.ones(1, 1, 1), None)  # the stand-in for a withheld block raises
     return block
 @KEEP@
 class DotProductAttention(nn.Module):
@@ -37,21 +37,21 @@ def masked_softmax(X, valid_lens):
 """
 
 
-def kept(id: str, tries: str, keep: str, **more: bool) -> Attack:
+def kept(id: str, tries: str, keep: str) -> Attack:
+    """Return an attack that stores a building block. keep: the source of `keep` and `back`."""
     return Attack(
         id,
         tries,
         _LATER.replace("@KEEP@", keep),
         success="the answer of the building block",
         before=("AdditiveAttention", "DotProductAttention"),
-        **more,
     )
 
 
 ATTACKS = (
     gated(
         "frames",
-        "looks through all frames for what is expected",
+        "searches all frames for expected outputs",
         f"""
         frame = sys._getframe()
         while frame is not None:
@@ -63,7 +63,7 @@ ATTACKS = (
     ),
     gated(
         "collected-objects",
-        "looks through all objects in memory",
+        "searches all objects in memory for those that hold answers",
         f"""
         import gc
         return any(type(o).__name__ in {_NAMES} for o in gc.get_objects()) or any(isinstance(o, dict) and "expected" in o and "headers" in o for o in gc.get_objects())
@@ -71,12 +71,12 @@ ATTACKS = (
     ),
     gated(
         "loaded-modules",
-        "looks for the answer side among the loaded modules",
+        "searches sys.modules for modules of the grader that hold answers",
         "return any(m.startswith(('grader.judge', 'grader.bundle.model', 'grader.engine.engine', 'grader.authoring.record', 'solutions')) for m in sys.modules)",
     ),
     gated(
         "imported-modules",
-        "imports the answer side",
+        "imports modules of the grader that hold answers",
         "import grader.bundle.model, grader.judge\nreturn True",
         control=True,
     ),
@@ -94,7 +94,7 @@ ATTACKS = (
     ),
     gated(
         "bundle-on-disk",
-        "reads the expected numbers from the course folder",
+        "reads expected outputs from the course folder",
         "return open('@ROOT@/assignments/02_masking/bundle.safetensors', 'rb').read(8)",
         control=True,
     ),
@@ -169,7 +169,7 @@ ATTACKS = (
     ),
     gated(
         "own-arguments",
-        "learns from its own arguments where the project lies",
+        "searches its arguments for the path of the project",
         "return any('@ROOT@' in a for a in [*sys.argv, *sys.orig_argv])",
     ),
     gated(
@@ -186,17 +186,18 @@ ATTACKS = (
     ),
     gated(
         "freed-memory",
-        "looks for expected numbers in memory that was freed",
+        "searches freed memory for the names of a bundle",
         """
         for size in (1 << 10, 1 << 14, 1 << 18):
             data = bytes(torch.empty(size, dtype=torch.uint8).untyped_storage())
-            if bytes(reversed(b"/tnaw/")) in data:  # as a bundle's names have it, and this text has not
+            # Names in a bundle contain this. It is reversed here, so that this source does not contain it.
+            if bytes(reversed(b"/tnaw/")) in data:
                 return True
         """,
     ),
     gated(
         "own-memory",
-        "searches its whole memory for a bundle",
+        "searches its writable memory for a bundle",
         """
         for line in open("/proc/self/maps"):
             span, mode = line.split()[:2]
@@ -210,7 +211,7 @@ ATTACKS = (
     ),
     gated(
         "withheld-block",
-        "looks behind the stand-in for a withheld block",
+        "searches the objects of the stand-in for a withheld block",
         """
         import gc
         from grader.given import masked_softmax as block
@@ -223,17 +224,17 @@ ATTACKS = (
     ),
     gated(
         "book-package",
-        "asks the book's package for the withheld block",
+        "calls the withheld block of the book's package",
         "from d2l import torch as d2l\nreturn d2l.masked_softmax(torch.ones(1, 2, 2), None) is not None",
     ),
     gated(
         "line-cache",
-        "looks for the text of the block where tracebacks find theirs",
+        "searches linecache for the source of the block",
         "import linecache\nreturn any('masked_softmax' in name for name in linecache.cache)",
     ),
     calling(
         "call-counting",
-        "answers by the number of the call, as it learnt from the public cases",
+        "returns a result that depends only on the number of the call",
         """
         masked_softmax.calls = getattr(masked_softmax, "calls", 0) + 1
         torch.manual_seed(masked_softmax.calls)
@@ -242,53 +243,57 @@ ATTACKS = (
     ),
     calling(
         "guessed-seed",
-        "draws the case again from the public seed",
+        "generates the inputs again from a guessed seed",
         "import numpy\nreturn torch.from_numpy(numpy.random.Generator(numpy.random.PCG64(0)).standard_normal(tuple(X.shape))).float().softmax(-1)",
     ),
     kept(
         "block-in-builtins",
-        "keeps a block of another exercise among the builtins",
+        "stores a block of another exercise in builtins",
         "import builtins\ndef keep(b): builtins.kept = b\ndef back(): return builtins.kept",
     ),
     kept(
         "block-in-modules",
-        "keeps it among the loaded modules",
+        "stores a block of another exercise in sys.modules",
         "import sys\ndef keep(b): sys.modules['kept'] = b\ndef back(): return sys.modules['kept']",
     ),
-    kept("block-in-torch", "keeps it on torch", "def keep(b): torch.kept = b\ndef back(): return torch.kept"),
+    kept(
+        "block-in-torch",
+        "stores a block of another exercise as an attribute of torch",
+        "def keep(b): torch.kept = b\ndef back(): return torch.kept",
+    ),
     kept(
         "block-in-memory",
-        "finds it again among all objects in memory",
+        "finds a block of another exercise among all objects in memory",
         "import gc\ndef keep(b): pass\ndef back(): return next(o for o in gc.get_objects() if callable(o) and getattr(o, '__name__', '') == 'masked_softmax' and 'given' in str(getattr(o, '__module__', '')))",
     ),
     kept(
         "block-in-line-cache",
-        "finds its text where tracebacks find theirs",
+        "finds the source of a block of another exercise in linecache",
         "import linecache\ndef keep(b): b(torch.ones(1, 1, 1), None)\ndef back():\n    space = {}\n    exec(''.join(linecache.getlines('given/masked_softmax.py')), space)\n    return space['masked_softmax']",
     ),
     kept(
         "block-in-thread",
-        "keeps it in a thread that goes on",
+        "stores a block of another exercise as an attribute of the current thread",
         "import threading\nshelf = threading.current_thread().__dict__\ndef keep(b): shelf['kept'] = b\ndef back(): return shelf['kept']",
     ),
     kept(
         "block-in-worker",
-        "keeps it in the worker's own loader",
+        "stores a block of another exercise in the worker's loader",
         "import grader.worker.load as loader\ndef keep(b): loader.kept = b\ndef back(): return loader.kept",
     ),
     kept(
         "block-in-home",
-        "keeps its text in a file at home",
+        "stores the source of a block of another exercise in the home folder",
         "import inspect, os\nPLACE = os.path.expanduser('~/kept')\ndef keep(b): open(PLACE, 'w').write(inspect.getsource(inspect.getmodule(b)))\ndef back():\n    space = {}\n    exec(open(PLACE).read(), space)\n    return space['masked_softmax']",
     ),
     kept(
         "block-in-folder",
-        "keeps its text in a folder that anybody may write to",
+        "stores the source of a block of another exercise in a folder that every user may write to",
         "import linecache\nPLACE = '@FOLDER@/kept'\ndef keep(b):\n    b(torch.ones(1, 1, 1), None)\n    open(PLACE, 'w').write(''.join(linecache.getlines('given/masked_softmax.py')))\ndef back():\n    space = {}\n    exec(open(PLACE).read(), space)\n    return space['masked_softmax']",
     ),
     Attack(
         "tensors-for-the-judge",
-        "solves for the answer with tensors that only the judge needs",
+        "computes the answer from tensors that only the judge needs",
         READS_THE_ANSWER,
         exercise="shift_matrix",
     ),

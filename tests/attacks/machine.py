@@ -47,7 +47,7 @@ return made >= 0 and libc.connect(made, address, 16) == 0
     call("socket-pair", "makes a pair of sockets", "libc.socketpair(1, 1, 0, (ctypes.c_int * 2)())"),
     gated(
         "resolve",
-        "asks for the address of a name",
+        "looks up the address of a name",
         "import socket\nreturn socket.getaddrinfo('localhost', 80)",
         success="an address is found",
     ),
@@ -71,7 +71,7 @@ return made >= 0 and libc.connect(made, address, 16) == 0
     ),
     gated(
         "stop-parent-by-limits",
-        "sets the limits of the grader's process",
+        "sets a limit of the grader's process",
         "import resource\nresource.prlimit(@PARENT@, resource.RLIMIT_NOFILE, resource.prlimit(@PARENT@, resource.RLIMIT_NOFILE))\nreturn True",
         success="the call succeeds",
     ),
@@ -167,7 +167,7 @@ return made >= 0 and libc.connect(made, address, 16) == 0
         "return os.system('echo > @FOLDER@/touched') == 0",
         success="the shell's file is there",
     ),
-    call("raw-exec", "becomes another program", "libc.execve(b'/bin/true', None, None)"),
+    call("raw-exec", "replaces itself by another program", "libc.execve(b'/bin/true', None, None)"),
     call("raw-fork", "forks by a raw call", "(libc.syscall(57) or os._exit(0))"),
     gated(
         "daemon",
@@ -189,7 +189,7 @@ return made >= 0 and libc.connect(made, address, 16) == 0
     ),
     gated(
         "multiprocessing",
-        "starts a process of Python's own kind",
+        "starts a process by multiprocessing",
         "import multiprocessing\np = multiprocessing.get_context('fork').Process(target=int)\np.start()\np.join()\nreturn True",
         success="the process runs",
     ),
@@ -213,21 +213,21 @@ return made >= 0 and libc.connect(made, address, 16) == 0
     call("bpf", "loads a program into the kernel", "libc.syscall(321, 0, None, 0)"),
     call(
         "io-uring",
-        "asks for a ring that passes by the filter",
+        "sets up an io_uring, whose operations bypass the filter of system calls",
         "libc.syscall(425, 1, (ctypes.c_char * 120)())",
     ),
     call("userfaultfd", "asks to handle page faults", "libc.syscall(323, 0)"),
     call(
         "perf",
-        "watches the machine's counters",
+        "reads the performance counters of the machine",
         "libc.syscall(298, (ctypes.c_char * 128)(112), 0, -1, -1, 0)",
     ),
     call("keys", "adds a key to the kernel's keyring", "libc.syscall(248, b'user', b'x', b'x', 1, -3)"),
     call("open-by-handle", "opens a file by its handle", "libc.syscall(304, -100, b'\\0' * 16, 0)"),
     call("kernel-module", "loads a kernel module", "libc.syscall(313, 0, b'', 0)"),
-    call("clock", "sets the clock back by nothing", "libc.syscall(227, 0, (ctypes.c_long * 2)(-1, -1))"),
+    call("clock", "sets the clock", "libc.syscall(227, 0, (ctypes.c_long * 2)(-1, -1))"),
     call("second-filter", "replaces the filter of system calls", "libc.prctl(22, 2, 0, 0, 0)"),
-    call("outlive-parent", "asks to live on when the grader ends", "libc.prctl(1, 0, 0, 0, 0)"),
+    call("outlive-parent", "asks not to be killed when the grader ends", "libc.prctl(1, 0, 0, 0, 0)"),
     call("terminal-input", "types into the terminal", "libc.ioctl(0, 0x5412, b'x')"),
     gated(
         "raise-limits",

@@ -1,4 +1,7 @@
-"""Faults that a review of the grader found, with a test for each way to submit a file."""
+"""Faults that a review of the grader found, and the tests that show for each command that the fault is fixed.
+
+`scripts/attack_table.py` writes the texts into docs/attacks.md.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ MARKS = "nbgrader/test_odd_files.py::test_an_odd_notebook_gets_its_marks"
 LINK = "nbgrader/test_odd_files.py::test_a_symbolic_link_is_no_submission"
 AUTOGRADE = "nbgrader/test_tensors.py::test_autograde_gives_no_points_for_a_search_in_the_worker"
 LABELS = "attacks/test_train_labels.py::test_made_up_words_are_not_the_scores_of_the_weights"
-WORDS = "attacks/test_train_labels.py::test_made_up_words_win_no_points"
+WORDS = "attacks/test_train_labels.py::test_made_up_words_get_only_a_quarter_of_the_points"
 FOLDERS = "classroom/test_neighbours.py::test_modules_are_read_for_graded_files_only"
 IMPORTS = "classroom/test_neighbours.py::test_a_module_that_many_imports_name_is_read_once"
 TOML = "cli/test_check.py::test_a_wrong_choice_of_policies_is_one_sentence"
@@ -24,9 +27,9 @@ TOML = "cli/test_check.py::test_a_wrong_choice_of_policies_is_one_sentence"
 class Found:
     """One finding.
 
-    check, grade, nbgrader: the test of this command, and the name of its submission; "" if there is none.
-
-    before: the result of the attack on the reviewed code; "" if that code had no such part.
+    what: the fault.
+    check, grade, nbgrader: the test of this command and the name of its submission; "" if there is none.
+    before: what the attack did to the reviewed code.
     """
 
     id: str
@@ -52,7 +55,7 @@ FOUND = (
         f"{SENT} train, {LABELS}",
         WORDS,
         WORDS,
-        before="yes: three cases sent `labels`. After they were removed, the inputs of the next steps still revealed them, until the scores were compared with those of the trained weights. The attack won no points: an answer with wrong values gets a quarter at most",
+        before="yes: three cases sent `labels`. After they were removed, the inputs of the next steps still revealed them, until the scores were compared with those of the trained weights. The attack gained no points: an answer with wrong values gets at most a quarter",
     ),
     Found(
         "C3",
@@ -135,7 +138,7 @@ FOUND = (
         f"{ATTACK} half-character-in-text",
         f"{CLASS} half",
         f"{MARKS} markdown",
-        before="yes: writing the notebook that was read raised UnicodeEncodeError (played by the functions, not by `autograde`)",
+        before="yes: writing the notebook that was read raised UnicodeEncodeError (run with the functions, not with `autograde`)",
     ),
     Found(
         "D12",
@@ -155,16 +158,16 @@ FOUND = (
     ),
     Found(
         "D14",
-        "a symbolic link to another's file",
+        "a symbolic link to a file of another student",
         grade=f"{CLASS} linked",
         nbgrader=LINK,
-        before="yes: the reader of the preprocessors returned another's notebook (played by the function, not by `autograde`)",
+        before="yes: the reader of the preprocessors returned the notebook of another student (run with the function, not with `autograde`)",
     ),
     Found(
         "D15",
         "a planted `conftest.py`",
         grade=f"{CLASS} planted",
-        before="yes, and it does today: pytest runs it. SECURITY.md says never to call pytest there; `grade` does not run it",
+        before="yes, and still today if you run pytest there: it executes the file. SECURITY.md says not to run pytest there; `grade` does not execute the file",
     ),
     Found(
         "D16",
@@ -172,7 +175,7 @@ FOUND = (
         f"{COSTLY} chain",
         f"{CLASS} chain",
         f"{BOOK} chain",
-        before="not played: found and fixed later",
+        before="not run: found and fixed later",
     ),
     Found(
         "D17",
@@ -180,7 +183,7 @@ FOUND = (
         f"{COSTLY} unknown",
         f"{CLASS} unknown",
         f"{BOOK} unknown",
-        before="not played: found and fixed later",
+        before="not run: found and fixed later",
     ),
     Found(
         "D18",

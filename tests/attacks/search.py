@@ -1,7 +1,8 @@
-"""The source of a submission that searches everywhere for answers. Tests submit it as text; no grader imports it.
+"""The source of a submission that searches for answers everywhere. Tests submit it as text.
 
-It contains the answers with every byte shifted, and shifts what it reads. So it does not find its own text. It also
-makes one unshifted byte string and must find it: this shows that its search of the memory works.
+It contains the byte strings to search for (needles) with every byte shifted, and shifts the bytes that it
+reads. So it does not find its own source. It also makes one unshifted needle, `PLANTED`, and must find it:
+this shows that its search of objects and memory works.
 """
 
 import contextlib
@@ -21,7 +22,7 @@ SHIFT = bytes((byte + 37) % 256 for byte in range(256))
 BACK = bytes((byte - 37) % 256 for byte in range(256))
 PLANTED = NEEDLES["planted"].translate(BACK)
 LARGEST = 2 << 20
-# The files that it reads. No answer can be in a shared library.
+# Suffixes of the files that it reads.
 KINDS = (
     ".py",
     ".pyc",
@@ -38,6 +39,7 @@ KINDS = (
     ".pth",
     ".md",
 )
+# Words in the names of files and folders that may contain answers.
 TELLING = ("seed", "bundle", "solution", "hidden", "grader", "headway", "masking", "mistakes", "cases")
 
 findings = []
@@ -63,8 +65,8 @@ def environment():
 
 
 def files():
-    """Search every folder that can be listed, without installed packages and binary files."""
-    # for a sandbox in which "/" cannot be listed
+    """Search every folder that can be listed; of installed packages, only those with a word of `TELLING`."""
+    # A sandbox may refuse to list "/", but allow these.
     elsewhere = [
         *sys.path,
         *map(os.path.dirname, sys.path),
@@ -127,12 +129,12 @@ def processes():
 
 
 def objects():
-    """Search all objects that the garbage collector tracks, and the objects that they refer to."""
+    """Search the contents of all objects."""
     parts, size = [], 0
-    for one in everything():
+    for value in everything():
         walked["objects"] += 1
         try:
-            part = content(one)
+            part = content(value)
         except Exception:
             continue
         parts.append(part)
@@ -144,28 +146,30 @@ def objects():
 
 
 def everything():
+    """Return the objects that the garbage collector tracks, and the objects that they refer to."""
     gc.unfreeze()  # the server froze its objects before the fork
-    known = gc.get_objects()
-    return [*known, *gc.get_referents(*known)]
+    tracked = gc.get_objects()
+    return [*tracked, *gc.get_referents(*tracked)]
 
 
-def content(one):
-    kind = type(one)  # not `isinstance`: an object can claim another class
+def content(value):
+    """Return the bytes of a text, byte string, code object, tensor or array; b"" for other objects."""
+    kind = type(value)  # not `isinstance`: an object can claim another class
     if issubclass(kind, str):
-        return one.encode("utf-8", "replace")
+        return value.encode("utf-8", "replace")
     if issubclass(kind, (bytes, bytearray, memoryview)):
-        return bytes(one)
+        return bytes(value)
     if issubclass(kind, types.CodeType):
-        return one.co_code + repr(one.co_consts).encode()
+        return value.co_code + repr(value.co_consts).encode()
     if issubclass(kind, torch.Tensor):
-        return one.detach().contiguous().reshape(-1).numpy().tobytes()
+        return value.detach().contiguous().reshape(-1).numpy().tobytes()
     if issubclass(kind, numpy.ndarray):
-        return one.tobytes()
+        return value.tobytes()
     return b""
 
 
 def memory():
-    """Search all memory of this process: the regions of /proc/self/maps, or else every page with an object."""
+    """Search the writable memory that no file backs; if /proc is hidden, every page with an object."""
     for start, stop in mapped():
         for place in range(start, stop, LARGEST):
             data = ctypes.string_at(place, min(LARGEST + 64, stop - place))
@@ -174,10 +178,11 @@ def memory():
 
 
 def mapped():
+    """Return (start, stop) addresses of the memory to search."""
     try:
         lines = read("/proc/self/maps").decode().splitlines()
     except OSError:
-        pages = sorted({id(one) >> 12 for one in everything()})
+        pages = sorted({id(value) >> 12 for value in everything()})
         return spans(pages)
     fields = [line.split() for line in lines]
     anonymous = [f[0] for f in fields if f[1].startswith("rw") and (f[4] == "0" or "heap" in f[-1])]
@@ -195,7 +200,8 @@ def spans(pages):
     return found
 
 
-def look(*steps):
+def run(*steps):
+    """Run the steps of the search, and print an error of each and how much all of them read."""
     for step in steps:
         try:
             step()
@@ -204,16 +210,16 @@ def look(*steps):
     print("WALKED", walked, flush=True)
 
 
-look(environment, files, descriptors, processes, objects, memory)
+run(environment, files, descriptors, processes, objects, memory)
 
 
-findings_at = []
+searched_in_call = []
 
 
 def masked_softmax(X, valid_lens):
-    if not findings_at:
-        look(environment, descriptors, processes, objects, memory)
-        findings_at.append(len(findings))
+    if not searched_in_call:
+        run(environment, descriptors, processes, objects, memory)
+        searched_in_call.append(True)
     if len(X) % 2:
         raise ValueError(f"FOUND {findings}")
     return torch.full_like(X, len(findings))

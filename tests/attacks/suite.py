@@ -1,4 +1,4 @@
-"""The class of an attack, and all attacks as data."""
+"""The class `Attack`, and functions that make the hostile submissions of all families."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ def masked_softmax(X, valid_lens):
 class Attack:
     """One hostile submission.
 
-    `tries` says what it does, `success` what its success would be, besides the traces that every attack
-    is checked for. `control`: it works in the tier `basic`, and runs there to show that it is a real attack.
-    `exhausts`: it gets small limits, so that it ends soon. `before`: exercises of the same submission that
-    are graded first. `data`: the bytes of a file called `name`, submitted instead of `source`.
+    tries: what the submission does; `success`: what it would gain. docs/attacks.md shows both.
+    control: the attack succeeds in the tier `basic`. A test runs it there, to show that it is a real attack.
+    exhausts: the submission gets small limits, so that it ends soon.
+    before: exercises of the same submission that are graded first.
+    data: the bytes of a file called `name`, submitted instead of `source`.
 
-    In `source`, @FOLDER@ is a folder that anybody may write to, @SECRET@ a file there, @PORT@ a port that
-    is listened to, @PARENT@ the grader's process and @ROOT@ the folder of the project.
+    `source` and `data` may contain these marks: @FOLDER@ is a folder that every user may write to, @SECRET@
+    is a file in it, @PORT@ is a port on which a socket listens, @PARENT@ is the pid of the grader, and @ROOT@
+    is the folder of the project.
     """
 
     id: str
@@ -46,21 +48,25 @@ class Attack:
 
 
 def wrong(id: str, tries: str, before: str, **more: Any) -> Attack:
-    """Return a wrong answer after lines that try to get it accepted."""
+    """Return an attack that runs `before` when it is loaded, and then defines a wrong answer."""
     return Attack(id, tries, f"import os, sys, torch\n{dedent(before)}\n{WRONG}", **more)
 
 
 def calling(id: str, tries: str, body: str, **more: Any) -> Attack:
-    """Return an answer whose function runs these lines and returns a wrong result."""
+    """Return an attack that runs `body` in the function, which then returns a wrong result."""
     lines = indent(dedent(body).strip("\n"), "    ")
     source = f"import os, sys, torch\ndef masked_softmax(X, valid_lens):\n{lines}\n    return X.softmax(1) * 0.9 + 0.01\n"
     return Attack(id, tries, source, **more)
 
 
 def gated(
-    id: str, tries: str, body: str, success: str = "the right answer, which it gives only then", **more: Any
+    id: str,
+    tries: str,
+    body: str,
+    success: str = "full points: its answer is right only if the attempt succeeds",
+    **more: Any,
 ) -> Attack:
-    """Return an answer that is right only if these lines, the body of a function, return True: the attack worked."""
+    """Return an attack whose answer is right only if `body`, the body of a function, returns a true value."""
     lines = indent(dedent(body).strip("\n"), "    ")
     source = (
         f"import os, sys, torch\ndef attempt():\n{lines}\n"

@@ -1,8 +1,8 @@
-"""Every attack in every tier: it never passes, leaves no trace, and does not affect the next submission.
+"""In `strict` and `landlock`, an attack does not pass, leaves no trace and does not harm the next submission.
 
-No attack makes an exercise *could not be graded* either. Such an exercise does not count in the sum, so a student
-could remove exercises that they cannot do. The grader believes a worker that reports an internal error only if a
-worker without the submission reports one too.
+No attack makes an exercise *could not be graded* either. Such an exercise does not count in the sum, so
+students could remove exercises that they cannot solve. If a worker reports an internal error, the grader
+believes it only if a worker without the submission reports one too.
 """
 
 from __future__ import annotations
@@ -47,43 +47,45 @@ def test_an_attack_gains_nothing_and_harms_nothing(attack: Attack, confined, mon
         if result is not None:
             assert result.outcome in ("failed", "blocked"), (result.outcome, result.message)
             assert (result.score or 0) <= result.points / 2, (
-                "what is not passed gets no more than what it did right"
+                "an answer that does not pass gets at most half of the points"
             )
-            shown_harmlessly(confined.engine.report([result]))
-        assert time.monotonic() - started < 240  # also on a busy machine
+            check_formats(confined.engine.report([result]))
+        assert time.monotonic() - started < 240  # seconds, enough for a busy machine
     confined.engine.close()
     assert confined.targets.touched() == []
     honest = confined.grade_honest()
     assert (honest.outcome, honest.score) == ("passed", honest.points), honest.message
     confined.engine.close()
-    assert settled(confined.processes), f"{processes()} processes are left"
+    assert settled(confined.allowed_processes), f"{processes()} processes are left"
 
 
 @pytest.mark.parametrize(
     "attack",
     first_of_each((a for a in ATTACKS.values() if a.control), lambda a: FAMILY_OF[a.id], lambda a: a.id),
 )
-def test_the_attack_is_one_and_works_where_nothing_is_in_its_way(attack: Attack, unconfined):
+def test_a_control_attack_succeeds_in_the_basic_tier(attack: Attack, unconfined):
+    """It passes or leaves a trace, so its failure in the other tiers shows that they work."""
     result = unconfined.grade(attack)
     touched = unconfined.targets.touched()
-    assert result.outcome == "passed" or touched, "it shows nothing if it fails everywhere"
+    assert result.outcome == "passed" or touched, "an attack that fails in every tier shows nothing"
     if "file is" in attack.success or "connection" in attack.success:
-        assert touched or "read" in attack.success or attack.id == "read-file"
+        assert touched or "read" in attack.success
     unconfined.engine.close()
     if attack.id == "daemon":
         assert within(60, lambda: unconfined.targets.touched() == ["daemon is in the folder"]), (
-            "it outlived its grader"
+            "the daemon ended with its grader"
         )
 
 
-def test_the_next_student_is_unharmed_in_the_weakest_tier_too(unconfined):
+def test_an_honest_answer_passes_in_basic_after_the_attacks(unconfined):
+    """The control attacks run first if one process runs the whole file."""
     honest = unconfined.grade_honest()
     unconfined.engine.close()
     assert (honest.outcome, honest.score) == ("passed", honest.points)
 
 
-def shown_harmlessly(report) -> None:
-    """Require that every format of the report is well-formed, and that none contains a control sequence."""
+def check_formats(report) -> None:
+    """Assert that the report is well-formed in each format, without markup or control sequences."""
     json.loads(FORMATS["json"](report).encode())
     ElementTree.fromstring(FORMATS["junit"](report).encode())
     page = FORMATS["html"](report)

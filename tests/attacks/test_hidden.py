@@ -1,4 +1,4 @@
-"""Answers copied from public cases do not pass hidden cases. No report shows values of hidden cases."""
+"""No report shows values of hidden cases, and answers copied from public cases do not pass hidden cases."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from grader.report.terminal import show
 
 ROOT = Path(__file__).resolve().parents[2]
 WRONG_RETURN = "    return X.softmax(1) * 0.9\n"
-# Student code for a string: "LEAK" and the first value of a hidden input.
+# An expression for student code: the text "LEAK" with the first value of a hidden input.
 SAY = "'LEAK%d' % int(X.flatten()[0].abs().item() * 1e6)"
+# How student code could put a hidden value into the report: the body of the function.
 LEAKS = {
     "printed": f"    print({SAY}, flush=True)\n    print({SAY}, file=sys.stderr, flush=True)\n",
     "raised": f"    raise ValueError({SAY})\n",
@@ -40,11 +41,8 @@ LEAKS = {
     "amount of printed text": "    os.write(1, b'x' * (1 << 21))\n",
     "length of a reply": "@FORGE@    os.write(reply_fd(), struct.pack('<II', 1130113, 1 << 30))\n",
 }
-CHOSEN = (
-    "113",
-    "2097152",
-    "1130113",
-)  # a submission could compute these from a hidden input, so no report may show them
+# Numbers in `LEAKS`. A submission could compute them from a hidden input, so no report may show them.
+CHOSEN = ("113", "2097152", "1130113")
 # Raises the text that an earlier loading of the file stored.
 HEADER = "import os, sys, torch\nimport builtins\nif hasattr(builtins, 'LEAK'):\n    raise ValueError(builtins.LEAK)\n"
 
@@ -68,14 +66,14 @@ def hidden_submission(source):
 
 
 def everything(report):
-    """Return the report in every output format, as one text."""
+    """Return the report in the terminal and in every output format, as one text."""
     out = io.StringIO()
     show(report, Console(file=out, width=200), full=True)
     return "\n".join([out.getvalue(), repr(report), *(str(write(report)) for write in FORMATS.values())])
 
 
 @pytest.mark.parametrize("body", LEAKS.values(), ids=LEAKS)
-def test_no_report_shows_what_a_hidden_case_holds(hidden, body):
+def test_no_report_shows_values_of_a_hidden_case(hidden, body):
     forge = "".join(f"    {line}\n" for line in FORGE.strip().splitlines())
     body = body.replace("@FORGE@", forge).replace("@SAY@", SAY)
     source = HEADER + "".join(
@@ -97,13 +95,16 @@ def test_no_report_shows_what_a_hidden_case_holds(hidden, body):
         assert all(c.expected is None and c.got is None for e in report.exercises for c in e.checks)
 
 
-def test_answers_learnt_from_the_public_cases_do_not_help(hidden, engine, bundles):
+def test_answers_copied_from_public_cases_fail_hidden_cases(hidden, engine, bundles):
     exercise = next(e for b in bundles for e in b.exercises if e.name == "sequence_mask")
-    table = {}
-    for case in (case for case in exercise.cases if case.dtype == "float32"):
-        for call in (step for step in case.steps if step["do"] == "call" and step["name"] in case.expected):
-            given, result = case.tensors[call["args"][0]["ref"]], case.expected[call["name"]]
-            table[given.tobytes()] = result.tolist()
+    table = {}  # the bytes of an input → the expected output
+    for case in exercise.cases:
+        if case.dtype != "float32":
+            continue
+        for step in case.steps:
+            if step["do"] == "call" and step["name"] in case.expected:
+                argument = case.tensors[step["args"][0]["ref"]]
+                table[argument.tobytes()] = case.expected[step["name"]].tolist()
     source = (
         f"import torch\nTABLE = {table!r}\n"
         "def sequence_mask(X, valid_len, value=0):\n"

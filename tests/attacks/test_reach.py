@@ -1,7 +1,8 @@
-"""A submission that searches everywhere for hidden numbers, the seed and the reference finds none of them.
+"""A submission that searches everywhere for hidden values, the seed and the reference finds none of them.
 
-It walks its file system, environment, descriptors, /proc, all Python objects and all of its own memory, and
-says what it found. What it finds without a sandbox shows that it can search.
+The submission is `search.py`. It searches its file system, environment, descriptors, /proc, all Python
+objects and its own writable memory, and prints what it found. In the tier `basic` it finds answers, which
+shows that the search works.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ from grader.support.stub import BEGIN, END
 
 ROOT = Path(__file__).resolve().parents[2]
 SEARCH = Path(__file__).with_name("search.py")
-SEED = "a seed that only this test knows, and no worker"
+SEED = "a seed that only this test uses, and no worker"
 EXERCISE = "masked_softmax"
-# The search may take all the time it needs on a busy machine: processor time limits it, not the clock.
-AMPLE = {"wall_seconds": 800, "cpu_seconds": 200, "memory_bytes": 3 << 30}
+# The search may take long on a busy machine, so processor time limits it rather than the clock.
+LARGE_LIMITS = {"wall_seconds": 800, "cpu_seconds": 200, "memory_bytes": 3 << 30}
 DTYPES = {"<f4": 2, ">f4": 2, "<f8": 1, ">f8": 1}  # values per eight bytes
 
 pytestmark = pytest.mark.timeout(900)
@@ -45,7 +46,7 @@ pytestmark = pytest.mark.timeout(900)
 
 @dataclass(frozen=True)
 class Secrets:
-    """Make secrets that no attack may find, and a folder with them that every user may read."""
+    """Hidden cases, a folder with answers and seed that every user may read, and the bytes to search for."""
 
     bundle: Bundle
     folder: Path
@@ -67,8 +68,10 @@ def secrets() -> Iterator[Secrets]:
 
 
 def needles(bundle: Bundle) -> dict[str, bytes]:
-    """Return the bytes to search for: expected values in each dtype and as text, lines and bytecode of the reference,
-    the seed.
+    """Return the bytes to search for, by name.
+
+    They are expected values in several dtypes and as text, the seed, lines and bytecode of the reference
+    solution, and `planted`, which the search makes itself.
     """
     exercise = next(e for e in bundle.exercises if e.name == EXERCISE)
     found = {"planted": b"made by the search itself", "seed": SEED.encode()}
@@ -97,7 +100,7 @@ def needles(bundle: Bundle) -> dict[str, bytes]:
 
 
 def distinctive_pair(array: np.ndarray) -> tuple[float, float] | None:
-    """Return two neighbours in a result that do not occur by chance; None if there are none."""
+    """Return two neighbouring values that hardly occur elsewhere by chance; None if there are none."""
     flat = array.astype(np.float64).ravel()
     for a, b in pairwise(flat):
         if 0.001 < a < 0.999 and 0.001 < b < 0.999 and a != b and a * 2**30 % 1 and b * 2**30 % 1:
@@ -106,84 +109,87 @@ def distinctive_pair(array: np.ndarray) -> tuple[float, float] | None:
 
 
 def hostile(secrets: Secrets, roots: list[str]) -> Submission:
-    masked = {name: bytes((b + 37) % 256 for b in data).hex() for name, data in secrets.needles.items()}
-    named = {name: f"n{number}" for number, name in enumerate(masked)} | {"planted": "planted"}
+    """Return `search.py` with shifted needles and short names for them: n0, n1, ... and planted."""
+    shifted = {name: bytes((b + 37) % 256 for b in data).hex() for name, data in secrets.needles.items()}
+    short = {name: f"n{number}" for number, name in enumerate(shifted)} | {"planted": "planted"}
     source = SEARCH.read_text("utf-8")
-    source = source.replace('"@NEEDLES@"', repr({named[name]: text for name, text in masked.items()}))
+    source = source.replace('"@NEEDLES@"', repr({short[name]: text for name, text in shifted.items()}))
     return Submission(Path("answer.py"), (Unit("answer.py", source.replace('"@ROOTS@"', repr(roots))),))
 
 
-def looked(secrets: Secrets, tier: str, roots: list[str]) -> tuple[Report, list[str], dict[str, int]]:
-    """Return the report, what the attack found, and how much it read."""
-    exercises = tuple(replace(e, limits=AMPLE) for e in secrets.bundle.exercises)
+def search(secrets: Secrets, tier: str, roots: list[str]) -> tuple[Report, list[str], dict[str, int]]:
+    """Grade the search. Return the report, the findings ("needle in place"), and how much was read."""
+    exercises = tuple(replace(e, limits=LARGE_LIMITS) for e in secrets.bundle.exercises)
     launcher = choose(tier)
     engine = Engine([replace(secrets.bundle, exercises=exercises)], launcher, GradingOptions(hidden=True))
     try:
-        with mock.patch("grader.engine.load_request.SHORT_SECONDS", AMPLE["wall_seconds"]):
+        with mock.patch("grader.engine.load_request.SHORT_SECONDS", LARGE_LIMITS["wall_seconds"]):
             report = engine.grade(hostile(secrets, roots), [EXERCISE])
         assert engine.context.slot._session is not None, report
-        said = engine.context.slot._session.printed
+        printed = engine.context.slot._session.printed
     finally:
         engine.close()
         launcher.close()
-    names = [*(n for n in secrets.needles)]
-    found = re.findall(r"FOUND (\S+) in (.*)", said)
-    walks = re.findall(r"WALKED (\{.*\})", said)
-    assert walks, said[-2000:]
-    assert "STOPPED" not in said, said[-2000:]
-    named = [f"{n if n == 'planted' else names[int(n[1:])]} in {place}" for n, place in found]
-    return report, named, ast.literal_eval(walks[-1])
+    walks = re.findall(r"WALKED (\{.*\})", printed)
+    assert walks, printed[-2000:]
+    assert "STOPPED" not in printed, printed[-2000:]
+    names = list(secrets.needles)
+    found = [
+        f"{short if short == 'planted' else names[int(short[1:])]} in {place}"
+        for short, place in re.findall(r"FOUND (\S+) in (.*)", printed)
+    ]
+    return report, found, ast.literal_eval(walks[-1])
 
 
 @pytest.fixture(params=CONFINED)
-def fence(request) -> str:
+def tier(request) -> str:
     if not report_on(request.param).available:
         pytest.skip(f"no {request.param} sandbox on this machine")
     return request.param
 
 
-# Under landlock no folder with answers can be listed, so the short search reads Python's library too.
+# In landlock no folder with answers can be listed, so the short search also reads Python's standard library.
 @pytest.mark.parametrize(
-    ("beside", "least"),
+    ("also", "least_files"),
     [([sysconfig.get_path("stdlib")], 300), (["/"], 1000)],
     ids=["where answers are", "everywhere"],
 )
-def test_nothing_of_an_answer_is_reachable(secrets, fence, beside, least, monkeypatch):
+def test_no_part_of_an_answer_is_reachable(secrets, tier, also, least_files, monkeypatch):
     monkeypatch.setenv("HEADWAY_SEED_FILE", str(secrets.folder / "seed"))
     monkeypatch.setenv("HEADWAY_SEED", SEED)
-    report, found, walked = looked(secrets, fence, [*beside, str(secrets.folder), str(ROOT)])
-    assert {place.partition(" in ")[2] for place in found if place.startswith("planted")} == {
-        "objects",
-        "memory",
-    }
-    assert [place for place in found if not place.startswith("planted")] == []
-    assert walked["files"] > least and walked["objects"] > 10_000 and walked["memory"] > 10 << 20, walked
+    report, found, walked = search(secrets, tier, [*also, str(secrets.folder), str(ROOT)])
+    planted = [finding for finding in found if finding.startswith("planted")]
+    assert {finding.partition(" in ")[2] for finding in planted} == {"objects", "memory"}
+    assert found == planted
+    assert walked["files"] > least_files and walked["objects"] > 10_000 and walked["memory"] > 10 << 20, (
+        walked
+    )
     assert (report.exercises[0].outcome, "FOUND" in str(report)) == ("failed", False)
 
 
-def test_it_can_look_where_nothing_is_in_its_way(secrets):
-    _report, found, _walked = looked(secrets, "basic", [str(secrets.folder)])
-    places = {what.partition(" in ")[0] for what in found if " in file " in what}
+def test_the_search_finds_answers_in_the_basic_tier(secrets):
+    _report, found, _walked = search(secrets, "basic", [str(secrets.folder)])
+    found_names = {finding.partition(" in ")[0] for finding in found if " in file " in finding}
     lines = {name for name in secrets.needles if name.startswith("line")}
-    numbers = {name for name in secrets.needles if name.endswith(("<f8", "<f4"))}
-    assert lines <= places
-    assert "seed" in places
-    assert numbers & places
+    values = {name for name in secrets.needles if name.endswith(("<f8", "<f4"))}
+    assert lines <= found_names
+    assert "seed" in found_names
+    assert values & found_names
 
 
-def test_the_search_finds_answers_that_a_request_holds(secrets, fence, monkeypatch):
-    """Break the guard: send the expected values and the lines of the reference to the worker."""
+def test_the_search_finds_answers_that_a_request_contains(secrets, tier, monkeypatch):
+    """Send the expected values and the lines of the reference solution to the worker."""
     import grader.engine.worker_slot as slot
 
-    request = slot.case_message
+    message = slot.case_message
 
     def with_answers(load, case):
         lines = [data.decode() for name, data in secrets.needles.items() if name.startswith("line")]
-        numbers = {name: array.tolist() for name, array in case.expected.items()}
-        return {**request(load, case), "expected": numbers, "reference": lines}
+        values = {name: array.tolist() for name, array in case.expected.items()}
+        return {**message(load, case), "expected": values, "reference": lines}
 
     monkeypatch.setattr(slot, "case_message", with_answers)
-    _report, found, _walked = looked(secrets, fence, [])
-    places = {what.partition(" in ")[0] for what in found}
-    assert {name for name in secrets.needles if name.startswith("line")} <= places
-    assert {name for name in secrets.needles if name.endswith(("<f8", "as text"))} & places
+    _report, found, _walked = search(secrets, tier, [])
+    found_names = {finding.partition(" in ")[0] for finding in found}
+    assert {name for name in secrets.needles if name.startswith("line")} <= found_names
+    assert {name for name in secrets.needles if name.endswith(("<f8", "as text"))} & found_names

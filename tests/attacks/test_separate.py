@@ -1,4 +1,4 @@
-"""What one exercise leaves behind does not reach another; which exercise fails when a worker exits."""
+"""What one exercise leaves behind does not reach another, and each exercise answers for its own errors."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def sequence_mask(X, valid_len, value=0):
 """
 
 
-class Counting:
-    """A launcher that counts the workers that it started."""
+class CountingLauncher:
+    """A launcher that counts the workers that it starts."""
 
     def __init__(self, launcher):
         self.launcher = launcher
@@ -36,7 +36,7 @@ class Counting:
 
 @pytest.fixture
 def counted(engine, bundles):
-    made = Engine(bundles, Counting(engine.launcher))
+    made = Engine(bundles, CountingLauncher(engine.launcher))
     yield made
     made.close()
 
@@ -61,10 +61,13 @@ def test_a_worker_is_reused_only_for_exercises_that_may_see_more(counted):
     ]
     assert counted.launcher.count == 1
     counted.grade(submission(scoring, RIGHT_MASK, RIGHT), ["sequence_mask"])
-    assert counted.launcher.count == 2, "what the scores may use, masks may not"
+    assert counted.launcher.count == 2, (
+        "`sequence_mask` may not see a block that scoring may use, so it needs a new worker"
+    )
 
 
-KEEPING = """
+# Stores the building block where it is allowed, and uses it for an exercise that does not allow it.
+STORES_A_BLOCK = """
 import builtins
 from grader.given import masked_softmax as theirs
 if hasattr(theirs, "__code__"):
@@ -75,19 +78,20 @@ def masked_softmax(X, valid_lens):
 """
 
 
-def test_a_block_is_not_kept_for_exercises_that_may_not_use_it(counted):
+def test_a_stored_block_does_not_reach_exercises_without_it(counted):
     scoring = (SOLUTIONS / "03_scoring" / "scoring.py").read_text()
-    report = counted.grade(submission(scoring, KEEPING))
+    report = counted.grade(submission(scoring, STORES_A_BLOCK))
     assert outcomes(report)["masked_softmax"] == "failed"
-    assert outcomes(counted.grade(submission(scoring, KEEPING), ["AdditiveAttention"])) == {
+    assert outcomes(counted.grade(submission(scoring, STORES_A_BLOCK), ["AdditiveAttention"])) == {
         "AdditiveAttention": "passed"
-    }, "the control: there it may be used"
-    assert outcomes(counted.grade(submission(scoring, KEEPING), ["masked_softmax"])) == {
+    }, "AdditiveAttention may use the block"
+    assert outcomes(counted.grade(submission(scoring, STORES_A_BLOCK), ["masked_softmax"])) == {
         "masked_softmax": "failed"
     }
 
 
-TELLING = """
+# Raises an exception with the inputs of the first loading when it is loaded again.
+RAISES_SEEN_INPUTS = """
 if hasattr(sys, "seen"):
     raise RuntimeError(f"seen: {sys.seen}")
 
@@ -100,11 +104,12 @@ def sequence_mask(X, valid_len, value=0):
 def test_an_error_of_a_second_loading_is_not_reported(counted):
     """The file has seen inputs before its second loading, so the message of its error could contain them."""
     scoring = (SOLUTIONS / "03_scoring" / "scoring.py").read_text()
-    report = counted.grade(submission(TELLING, scoring), ["sequence_mask", "AdditiveAttention"])
+    report = counted.grade(submission(RAISES_SEEN_INPUTS, scoring), ["sequence_mask", "AdditiveAttention"])
     assert not any("seen" in remark for e in report.exercises for remark in e.remarks)
 
 
-ONLY_AT_FIRST = """
+# Right if the file is loaded once in a process; otherwise its result is multiplied by the value of {second}.
+RIGHT_ONCE = """
 sys.times = getattr(sys, "times", 0) + 1
 
 class AdditiveAttention(Right):
@@ -113,7 +118,8 @@ class AdditiveAttention(Right):
 """
 
 
-def _scoring_once(code):
+def _scoring_with(code):
+    """Return a submission whose right AdditiveAttention is called Right, with `code` after it."""
     scoring = (SOLUTIONS / "03_scoring" / "scoring.py").read_text()
     return submission(
         RIGHT_MASK,
@@ -123,16 +129,16 @@ def _scoring_once(code):
 
 
 @pytest.mark.parametrize("second", ["2", "float('nan')", "sys.nothing", "os._exit(3)"])
-def test_an_answer_that_is_right_when_it_is_loaded_once_passes(counted, second):
-    """Before an answer fails, the grader tries it in a new worker."""
-    answer = _scoring_once(ONLY_AT_FIRST.format(second=second))
+def test_an_answer_that_is_right_in_a_new_worker_passes(counted, second):
+    """AdditiveAttention is wrong in the reused worker, so the grader tries it in a new one."""
+    answer = _scoring_with(RIGHT_ONCE.format(second=second))
     names = ["sequence_mask", "AdditiveAttention"]
     assert set(outcomes(counted.grade(answer, names)).values()) == {"passed"}
     assert counted.launcher.count == 2
 
 
-def test_a_definition_that_only_the_first_loading_makes_counts(counted):
-    answer = _scoring_once(
+def test_an_answer_that_only_the_first_loading_defines_passes(counted):
+    answer = _scoring_with(
         "if hasattr(sys, 'loaded'):\n    raise RuntimeError('again')\nelse:\n    sys.loaded = True\n"
         "    class AdditiveAttention(Right): pass\n"
     )
@@ -140,7 +146,7 @@ def test_a_definition_that_only_the_first_loading_makes_counts(counted):
     assert set(outcomes(counted.grade(answer, names)).values()) == {"passed"}
 
 
-def test_the_order_of_exercises_needs_at_most_ten_workers(bundles):
+def test_the_first_nine_assignments_need_at_most_ten_workers(bundles):
     exercises = [e for b in bundles for e in b.exercises if b.assignment < "10"]
     order = order_for_worker_reuse(exercises)
     assert sorted(e.name for e in order) == sorted(e.name for e in exercises)
@@ -149,16 +155,16 @@ def test_the_order_of_exercises_needs_at_most_ten_workers(bundles):
 
 
 def test_a_course_needs_as_many_workers_as_unrelated_exercises(bundles):
-    """Each of these exercises needs its own worker, in any order; a smaller number is impossible."""
+    """Unrelated: neither may see all blocks that the other may see. Such exercises cannot share a worker."""
     exercises = [e for b in bundles for e in b.exercises]
-    apart: list[frozenset[str]] = []
-    for sight in sorted((visible_blocks(e) for e in exercises), key=len, reverse=True):
-        if not any(sight <= other or other <= sight for other in apart):
-            apart.append(sight)
+    unrelated: list[frozenset[str]] = []
+    for visible in sorted((visible_blocks(e) for e in exercises), key=len, reverse=True):
+        if not any(visible <= other or other <= visible for other in unrelated):
+            unrelated.append(visible)
     breaks = sum(
         not visible_blocks(a) <= visible_blocks(b) for a, b in pairwise(order_for_worker_reuse(exercises))
     )
-    assert breaks + 1 <= len(apart)
+    assert breaks + 1 <= len(unrelated)
 
 
 def test_no_exercise_may_use_a_block_that_answers_it(bundles):
@@ -166,8 +172,8 @@ def test_no_exercise_may_use_a_block_that_answers_it(bundles):
         assert exercise.name not in with_requirements(exercise.given)
 
 
-def test_a_class_that_one_case_brings_is_invisible_to_others(counted):
-    """A case of `catches_tangled` may contain the repaired class; an answer to the repair must not find it."""
+def test_a_class_in_a_case_does_not_reach_other_exercises(counted):
+    """A case of `catches_tangled` contains the repaired class, so the next exercise gets a new worker."""
     source = (SOLUTIONS / "05_multi_head_attention" / "multi_head_attention.py").read_text()
     for after in ("TangledSelfAttention", "TransparentSelfAttention", "catches_transparent"):
         counted.grade(submission(source), ["catches_tangled"])
@@ -185,7 +191,7 @@ def test_a_class_that_one_case_brings_is_invisible_to_others(counted):
         "{'error': {'type': 'E', 'message': 'm'}}",
     ],
 )
-def test_frames_of_one_exercise_answer_no_request_of_the_next(counted, words):
+def test_forged_replies_of_one_exercise_do_not_reach_the_next(counted, words):
     hostile = "def sequence_mask(X, valid_len, value=0):\n" + "\n".join(
         "    " + line
         for line in (FORGE + f"\nfor _ in range(30): forge({words})\nreturn X").strip().splitlines()
@@ -194,18 +200,18 @@ def test_frames_of_one_exercise_answer_no_request_of_the_next(counted, words):
     assert outcomes(report) == {"sequence_mask": "failed", "masked_softmax": "passed"}
 
 
-def test_an_exception_that_a_submission_causes_is_its_own(counted):
+def test_a_worker_error_that_a_submission_causes_fails_it(counted):
     breaks = "import torch\ndef fail(*a): raise MemoryError('no points lost')\ntorch.Tensor.numpy = fail\n"
     report = counted.grade(submission(breaks, RIGHT), ["masked_softmax"])
     assert outcomes(report) == {"masked_softmax": "failed"}
-    assert report.points == report.exercises[0].points, "it stays in the sum"
+    assert report.points == report.exercises[0].points, "the exercise still counts in the sum"
     assert any(
         c.message == "the worker failed twice while it ran your code (MemoryError: no points lost)"
         for c in report.exercises[0].checks
     )
 
 
-def test_a_breakdown_without_the_submission_costs_no_points(counted, monkeypatch):
+def test_a_worker_error_without_the_submission_costs_no_points(counted, monkeypatch):
     monkeypatch.setattr(
         "grader.engine.worker_slot.case_message",
         lambda *a: {"op": "run", "case": {"steps": [], "dtype": "no such dtype"}},

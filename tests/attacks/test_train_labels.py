@@ -1,4 +1,4 @@
-"""A `train` that returns the right words without training does not pass: in `check`, `grade` and nbgrader."""
+"""A `train` that returns the right words without training does not pass in `check`, `grade` and nbgrader."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def test_made_up_words_are_not_the_scores_of_the_weights(cases):
     try:
         submission = Submission(Path("capstone.py"), (Unit("capstone.py", READS_THE_LABELS),))
         run = SubmissionRun(engine.context, submission, read_names(submission))
-        found = outcomes(grade_once(run, engine.exercises["train"]))  # with the file's own decoder
+        checks = outcomes(grade_once(run, engine.exercises["train"]))  # with the decoder of the file
     finally:
         engine.close()
         launcher.close()
-    assert {id: found[f"reverse/{id}"] for id in ("values", "modes", "modes#2")} == {
+    assert {id: checks[f"reverse/{id}"] for id in ("values", "modes", "modes#2")} == {
         "values": "failed",
         "modes": "passed",
         "modes#2": "failed",
@@ -64,8 +64,8 @@ def test_made_up_words_are_not_the_scores_of_the_weights(cases):
 
 def by_grade(grading: BoundedGrading, _course: CourseGrader) -> ExerciseResult:
     task = Task(0, Path("capstone.py"), partial(str.encode, READS_THE_LABELS), ("train",))
-    ((_task, found),) = grading.run([task])
-    return found.results[0]
+    ((_task, graded),) = grading.run([task])
+    return graded.results[0]
 
 
 def by_nbgrader(_grading: BoundedGrading, course: CourseGrader) -> ExerciseResult:
@@ -77,7 +77,7 @@ def by_nbgrader(_grading: BoundedGrading, course: CourseGrader) -> ExerciseResul
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("graded", [by_grade, by_nbgrader])
-def test_made_up_words_win_no_points(cases, graded):
+def test_made_up_words_get_only_a_quarter_of_the_points(cases, graded):
     key = StoreKey("cases", "grader", "strict", b"secret")
     with BoundedGrading(load_all(cases), RunConfig(cases, None, key), 1) as grading:
         result = graded(grading, CourseGrader(load_all(cases), key, False, grading))

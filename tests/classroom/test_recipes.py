@@ -85,8 +85,8 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def said(home: Path) -> dict[str, subprocess.CompletedProcess[str]]:
-    """Run every command of the document, unchanged, in a checkout with one assignment."""
+def runs(home: Path) -> dict[str, subprocess.CompletedProcess[str]]:
+    """Run every command of the document in a checkout with one assignment. Return command → its run."""
     for room in ("assignments", "solutions"):
         shutil.copytree(ROOT / room / "02_masking", home / room / "02_masking")
     shutil.copy(ROOT / "assignments" / "headway.toml", home / "assignments")
@@ -108,15 +108,15 @@ def said(home: Path) -> dict[str, subprocess.CompletedProcess[str]]:
     }
 
 
-def test_the_commands_work(said, home):
-    assert [(line.split()[1], done.returncode) for line, done in said.items()] == [
+def test_the_commands_work(runs, home):
+    assert [(line.split()[1], done.returncode) for line, done in runs.items()] == [
         ("docs/recipes/gradescope/pack.py", 0),
         ("grade", 1),
         ("grade", 1),
         ("grade", 0),
         ("merge", 0),
         ("grade", 1),
-    ], [done.stderr for done in said.values()]
+    ], [done.stderr for done in runs.values()]
     marks = (home / "marks.csv").read_text("utf-8")
     assert "softmax-masked-too-late" in marks
 
@@ -125,7 +125,7 @@ def test_the_commands_work(said, home):
 
 
 @pytest.fixture(scope="module")
-def image(said, home) -> Path:
+def image(runs, home) -> Path:
     """Make a copy of Gradescope's /autograder: unpack the zip and run setup.sh, with this environment's packages."""
     base = home / "autograder"
     with zipfile.ZipFile(home / "autograder.zip") as archive:
@@ -153,7 +153,8 @@ def call(base: Path, script: str, **more: str) -> subprocess.CompletedProcess[st
     )
 
 
-def handed_in(base: Path, files: dict[str, str]) -> None:
+def submit(base: Path, files: dict[str, str]) -> None:
+    """Replace the submission, and remove the results of the one before."""
     shutil.rmtree(base / "submission", ignore_errors=True)
     shutil.rmtree(base / "results", ignore_errors=True)
     (base / "results").mkdir()
@@ -165,7 +166,8 @@ def handed_in(base: Path, files: dict[str, str]) -> None:
 
 
 def results(base: Path, files: dict[str, str]) -> dict[str, Any]:
-    handed_in(base, files)
+    """Grade a submission as Gradescope does. Return its results.json, which follows the documented format."""
+    submit(base, files)
     done = call(base, "run_autograder")
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads((base / "results" / "results.json").read_text("utf-8"))
@@ -189,7 +191,7 @@ def notebook(text: str) -> str:
         ({"masking.py": HEAD + MASK}, 3.0),
     ],
 )
-def test_what_is_submitted_is_found_and_graded(image, files, score):
+def test_the_file_to_grade_is_found_in_a_submission(image, files, score):
     found = results(image, files)
     assert found["score"] == score
     assert sum(test["max_score"] for test in found["tests"]) == 8
@@ -213,10 +215,10 @@ def test_a_wrong_answer_gets_a_reason_and_keeps_other_points(image):
         ({}, "This submission holds no .py and no .ipynb."),
         ({"a.py": RIGHT, "b.py": WRONG}, "This submission holds a.py, b.py."),
         ({"x/masking.py": RIGHT, "y/masking.py": WRONG}, "This submission holds masking.py, masking.py."),
-        ({"essay.txt": "dear sirs"}, "Please hand in one file, named masking.py or masking.ipynb"),
+        ({"essay.txt": "dear sirs"}, "Please submit one file, named masking.py or masking.ipynb"),
     ],
 )
-def test_what_cannot_be_chosen_from_is_reported_in_a_sentence(image, files, says):
+def test_a_submission_with_no_or_several_files_is_refused(image, files, says):
     found = results(image, files)
     assert found["score"] == 0
     assert says in found["output"]
@@ -236,8 +238,8 @@ def test_a_submission_cannot_read_the_solution_beside_it(image):
 
 
 @landlocked
-def test_what_could_not_be_graded_is_no_zero(image):
-    handed_in(image, {"masking.py": RIGHT})
+def test_a_grading_that_fails_leaves_no_results(image):
+    submit(image, {"masking.py": RIGHT})
     (image / "results" / "results.json").write_text('{"score": 0}', "utf-8")  # from an earlier run
     done = call(image, "run_autograder", HEADWAY_SANDBOX="nonsense")
     assert done.returncode == 1
@@ -245,7 +247,7 @@ def test_what_could_not_be_graded_is_no_zero(image):
     assert not (image / "results" / "results.json").exists()
 
 
-def test_only_assignments_that_are_there_can_be_packed(tmp_path):
+def test_an_unknown_assignment_is_not_packed(tmp_path):
     done = subprocess.run(
         [sys.executable, ROOT / "docs/recipes/gradescope/pack.py", "77_nothing", tmp_path / "x.zip"],
         capture_output=True,
@@ -253,14 +255,14 @@ def test_only_assignments_that_are_there_can_be_packed(tmp_path):
         timeout=HANGS,
     )
     assert done.returncode == 1
-    assert "there is no assignment 77_nothing; there are 0" in done.stderr
+    assert "there is no assignment 77_nothing; there are 0" in done.stderr  # "01_…" and all others
     assert not (tmp_path / "x.zip").exists()
 
 
 # ---- GitLab
 
 
-def test_gitlab_gets_a_report_it_can_read(home, said, tmp_path):
+def test_the_job_for_gitlab_writes_a_junit_report(home, runs, tmp_path):
     job = yaml.safe_load((ROOT / "docs" / "recipes" / "gitlab-ci.yml").read_text("utf-8"))["check"]
     command = next(line for line in job["script"] if line.startswith("grader "))
     shutil.copytree(home / "assignments", tmp_path / "course")
@@ -272,17 +274,17 @@ def test_gitlab_gets_a_report_it_can_read(home, said, tmp_path):
         text=True,
         timeout=HANGS,
     )
-    assert done.returncode == 1, done.stderr  # no result was written before
+    assert done.returncode == 1, done.stderr  # the exercises are not started
     report = tmp_path / "course" / job["artifacts"]["reports"]["junit"]
     assert [suite.get("name") for suite in ElementTree.parse(report).getroot().iter("testsuite")]
 
 
-# ---- in parts
+# ---- shards
 
 SHARDS = ROOT / "docs" / "recipes" / "shards"
 
 
-def graded_parts(home: Path, script: str, folder: Path, variables: list[dict[str, str]]) -> None:
+def grade_parts(home: Path, script: str, folder: Path, variables: list[dict[str, str]]) -> None:
     """Run a script once per part, and expect that the merged parts hold the results of the whole class."""
     shutil.copytree(home / "assignments", folder / "assignments")
     shutil.copytree(home / "solutions", folder / "solutions")
@@ -311,31 +313,30 @@ def graded_parts(home: Path, script: str, folder: Path, variables: list[dict[str
 
 
 @landlocked
-def test_a_job_array_grades_the_class(home, said, tmp_path):
+def test_a_job_array_of_slurm_grades_the_class(home, runs, tmp_path):
     script = (SHARDS / "slurm.sh").read_text("utf-8")
     assert "--array=0-63" in script
     jobs = [{"SLURM_ARRAY_TASK_ID": str(n), "SLURM_ARRAY_TASK_COUNT": "2"} for n in range(2)]
     more = {"SLURM_ARRAY_JOB_ID": "7", "TMPDIR": str(tmp_path)}
-    graded_parts(home, script, tmp_path, [{**job, **more} for job in (*jobs, jobs[0])])
+    requeued = jobs[0]
+    grade_parts(home, script, tmp_path, [{**job, **more} for job in (*jobs, requeued)])
 
 
 @landlocked
-def test_an_indexed_job_grades_the_class(home, said, tmp_path):
+def test_an_indexed_job_of_kubernetes_grades_the_class(home, runs, tmp_path):
     job = yaml.safe_load((SHARDS / "kubernetes.yaml").read_text("utf-8"))["spec"]
     (container,) = job["template"]["spec"]["containers"]
     (script,) = container["args"]
     assert f"/{job['completions']}" in script
-    for there, here in {"/tmp/": f"{tmp_path}/pod-", "/class/": f"{tmp_path}/", "/64": "/2"}.items():
-        script = script.replace(there, here)
-    graded_parts(home, script, tmp_path, [{"JOB_COMPLETION_INDEX": str(n)} for n in range(2)])
+    for old, new in {"/tmp/": f"{tmp_path}/pod-", "/class/": f"{tmp_path}/", "/64": "/2"}.items():
+        script = script.replace(old, new)
+    grade_parts(home, script, tmp_path, [{"JOB_COMPLETION_INDEX": str(n)} for n in range(2)])
 
 
 @landlocked
-def test_a_matrix_grades_the_class(home, said, tmp_path):
+def test_a_matrix_of_github_actions_grades_the_class(home, runs, tmp_path):
     job = yaml.safe_load((SHARDS / "github.yml").read_text("utf-8"))["jobs"]["grade"]
     (step,) = (step for step in job["steps"] if step.get("name") == "grade")
     assert job["strategy"]["matrix"]["part"] == list(range(8))
     seed = {"SEED": "a seed that only this test knows", "HEADWAY_SEED_FILE": str(tmp_path / "seed")}
-    graded_parts(
-        home, step["run"].replace("/8", "/2"), tmp_path, [{"PART": str(n), **seed} for n in range(2)]
-    )
+    grade_parts(home, step["run"].replace("/8", "/2"), tmp_path, [{"PART": str(n), **seed} for n in range(2)])

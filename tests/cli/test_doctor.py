@@ -1,4 +1,4 @@
-"""`grader doctor` and the documents state the same oldest versions."""
+"""`grader doctor`, the documents and CI state the oldest versions in pyproject.toml."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from importlib.metadata import requires
 from pathlib import Path
 
 from grader.cli import doctor
+from grader.sandbox.base import Canary
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_doctor_knows_the_oldest_versions_that_are_supported():
+def test_doctor_reads_the_oldest_supported_versions():
     oldest = doctor._oldest_supported()
     assert f"torch>={oldest['torch']}" in (requires("headway") or [])
     assert oldest["python"] == "3.11"
@@ -28,3 +29,14 @@ def test_ci_and_documents_state_the_versions_of_pyproject():
     )
     for page in ("README.md", "student_template/README.md"):
         assert set(re.findall(r"Python (\d\.\d+) or newer", (ROOT / page).read_text("utf-8"))) == {python}
+
+
+def test_doctor_counts_only_the_attacks_that_a_sandbox_must_block():
+    canaries = [
+        Canary("mount", held=True, promised=True, achieved=""),
+        Canary("see_processes", held=True, promised=False, achieved="saw the parent's pid"),
+    ]
+    assert (
+        doctor._tier(True, "", canaries)
+        == "available; self-test: 1 checks, all passed"
+    )

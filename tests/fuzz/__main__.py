@@ -1,4 +1,4 @@
-"""Fuzz the readers for long: `python -m tests.fuzz --minutes 60`, or one input: `--reader source --seed 123`.
+"""Fuzz the readers for long: `python -m tests.fuzz --minutes 60`; read one input: `--reader source --seed 3`.
 
 With `--record FILE`, a call continues where the last one stopped, and FILE holds the findings of all calls.
 """
@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-from .readers import READERS, one
+from .readers import READERS, read_seed
 from .run import Findings, fuzz, recorded
 
 
@@ -18,13 +18,15 @@ def main() -> int:
     parser.add_argument(
         "--reader", choices=READERS, action="append", help="only this reader; may be repeated"
     )
-    parser.add_argument("--seed", type=int, help="read the input of one seed in this process, without limits")
+    parser.add_argument(
+        "--seed", type=int, help="only read the input of this seed, in this process and without limits"
+    )
     parser.add_argument("--record", type=Path, help="a JSON file with the findings of all calls")
     options = parser.parse_args()
     names = options.reader or list(READERS)
     if options.seed is not None:
         for name in names:
-            one(name, options.seed)
+            read_seed(name, options.seed)
         return 0
     found = recorded(options.record)
     for name in names:

@@ -1,4 +1,4 @@
-"""Change valid input as accidents and attackers change it."""
+"""Change valid input as accidents and attackers do."""
 
 import copy
 import random
@@ -9,7 +9,7 @@ ODD = [
     {"is": "\x1b"}, {"shape": [1, "2", None]}, {"": {"": []}}, [["a"], ["b", "c"], 5], {"file": [], "line": -5, "text": {}},
 ]  # fmt: skip
 
-# Pieces of Python that made a parser slow or recursive when they were repeated some hundred times.
+# Pieces of source code that made a parser slow or recursive when they were repeated hundreds of times.
 PIECES = [
     "(", "[", "{", ")", "a.", ".a", "a=", "a,", "a;", "-", "not ", "lambda:", "a if a else ", "f'{", "}'", "f'{a}'", "'''", "@a\n", "\\\n", "#\n", "\t", " ", "\x0c",
     "if a:\n ", "elif a:0\n", "async ", "await ", "*", "**", ":=", "0x", "9", "1e", "é", "\u202e", "\ud800", "\0", "import a\n", "from a import ", "try:0\n", "case a:0\n",
@@ -18,11 +18,11 @@ PIECES = [
 
 
 def confused(rng: random.Random, value: object) -> object:
-    """Return the value with one part replaced by a value of another type."""
+    """Return the value with one part replaced by a value of `ODD`, and sometimes with more keys."""
     if isinstance(value, dict) and value and rng.random() < 0.85:
         key = rng.choice(list(value))
-        more = {str(rng.choice(ODD)): 1} if rng.random() < 0.1 else {}
-        return {**value, key: confused(rng, value[key]), **more}
+        extra = {str(rng.choice(ODD)): 1} if rng.random() < 0.1 else {}
+        return {**value, key: confused(rng, value[key]), **extra}
     if isinstance(value, list) and value and rng.random() < 0.8:
         at = rng.randrange(len(value))
         return [*value[:at], confused(rng, value[at]), *value[at:]]

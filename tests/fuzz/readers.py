@@ -1,7 +1,7 @@
 """Every reader of the grader for data from a student or from student code.
 
 Each reader has `make`, which draws one input from a random generator, and `read`, which reads it as the grader does.
-`read` returns normally if the grader refuses the input with a sentence; every other exception is a fault.
+`read` returns if the grader refuses the input with a sentence. An exception of `read` is a fault.
 """
 
 import io
@@ -34,7 +34,7 @@ SOURCES = [
 
 @dataclass(frozen=True)
 class Reader:
-    """A reader under test."""
+    """A reader under test, and the function that makes its inputs."""
 
     make: Callable[[random.Random], bytes]
     read: Callable[[bytes], None]
@@ -46,7 +46,7 @@ def make_source(rng):
 
 
 def read_source(data, name="answer.py"):
-    """Read a submission, and run all analyses of its text."""
+    """Read a submission, and run the analyses of its text."""
     from grader.engine.interface import Source, interface, takes_mask
     from grader.intake.customary_names import units_to_run
     from grader.intake.forbidden_calls import uses
@@ -68,8 +68,8 @@ def read_source(data, name="answer.py"):
     aliases = lost_exercises(contracts, names) | match(contracts, names)
     for exercise in exercises():
         alias = aliases.get(exercise.name, exercise.name)
-        for read in (interface, takes_mask):
-            read(exercise, alias, Source(submission, names), stubs[exercise.assignment])
+        for analysis in (interface, takes_mask):
+            analysis(exercise, alias, Source(submission, names), stubs[exercise.assignment])
         slips(submission, alias)
         needs(submission, names, alias)
         uses(submission, alias, ["nn.MultiheadAttention", "softmax"])
@@ -116,7 +116,7 @@ def read_notebook(data):
 
 
 def make_notes(rng):
-    """Notes in Markdown: prose, code between fences, and what a cell printed."""
+    """Return notes in Markdown: prose, code between fences, and printed output."""
     parts = ["# My notes\n", "", "```\n", "```python\n", "~~~~\n", ">>> 1\n", "tensor([1., 2.])\n", *SOURCES]
     text = "".join(rng.choice(parts) for _ in range(rng.randrange(1, 12)))
     return changed_text(rng, text).encode("utf-8", "surrogatepass")
@@ -167,7 +167,7 @@ def read_archive(data):
 
 @cache
 def course():
-    """Return the names of the exercises, and the stubs by assignment."""
+    """Return the contracts of the exercises by name, and the stubs by assignment."""
     from grader.engine.engine import Engine
 
     names = {e.name for e in exercises()}
@@ -196,11 +196,11 @@ def drawn_array(rng):
 
 
 def drawn_reply(rng, case):
-    """Return the words and the tensors of a reply about one case, perhaps changed."""
+    """Return the words and the encoded tensors of a reply about one case, perhaps changed."""
     from grader.bundle.safetensors import encode
 
     fields = {
-        "odd": {n: {"is": "a tuple of 2", "shape": [1, 2]} for n in sorted(case.asked)[:2]},
+        "odd": {name: {"is": "a tuple of 2", "shape": [1, 2]} for name in sorted(case.asked)[:2]},
         "error": {"type": "ValueError", "message": "m", "where": {"file": "a.py", "line": 3, "text": "x"}, "step": "call"},
         "parameters": {"missing": ["W_q.weight"], "unexpected": ["a"], "misshapen": [], "shared": [["a", "b"]], "layout": "", "shapes": {"a": [1, 2]}},
         "values": dict.fromkeys(sorted(case.asked), 12345),
@@ -226,7 +226,7 @@ def make_reply(rng):
 
 
 def make_replies(rng):
-    """Return a reply about the first cases of an exercise."""
+    """Return a reply about the first cases of an exercise, in one message."""
     exercise = rng.choice(exercises())
     drawn = [drawn_reply(rng, case) for case in exercise.cases[: rng.randrange(1, 6)]]
     words = {"replies": [fields for fields, _body in drawn], "sizes": [len(body) for _fields, body in drawn]}
@@ -297,7 +297,7 @@ def store_key():
 
 @cache
 def good_store():
-    """Return a store with one result, and the text of its row."""
+    """Return a store with one result as bytes, and the result as a dictionary."""
     from grader.classroom.store import Store
     from grader.report.model import CheckResult, ExerciseResult
 
@@ -320,6 +320,7 @@ def good_store():
 
 
 def make_row(rng):
+    """Return a changed store file, or the changed text of one result in it."""
     file, record = good_store()
     if rng.random() < 0.2:
         return b"file" + changed_bytes(rng, file)
@@ -327,9 +328,9 @@ def make_row(rng):
     for _ in range(rng.randrange(1, 3)):
         record = confused(rng, record)
     text = json.dumps(record)
-    return b"text" + (changed_text(rng, text) if rng.random() < 0.3 else text).encode(
-        "utf-8", "surrogatepass"
-    )
+    if rng.random() < 0.3:
+        text = changed_text(rng, text)
+    return b"text" + text.encode("utf-8", "surrogatepass")
 
 
 def read_row(data):
@@ -374,7 +375,7 @@ READERS = {
 }
 
 
-def one(name, seed):
+def read_seed(name, seed):
     """Make and read the input of one seed."""
     reader = READERS[name]
     reader.read(reader.make(random.Random(f"{name} {seed}")))

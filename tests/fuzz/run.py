@@ -1,4 +1,4 @@
-"""Run a reader over many inputs in a process with limits; count crashes, hangs and growth."""
+"""Run a reader over many inputs in processes with limits; count crashes and hangs, and measure memory."""
 
 import json
 import multiprocessing
@@ -8,20 +8,24 @@ import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .readers import one
+from .readers import read_seed
 
-SECONDS = 20.0  # one input
+SECONDS = 20.0  # per input
+START_SECONDS = 20.0  # in addition for the first input of a process, which imports the grader first
 MEMORY = 2 << 30  # bytes of address space
-GROWTH = 64 << 20  # bytes that a process may grow by between its first inputs and its last
+GROWTH = 64 << 20  # bytes that a process may grow by after its first inputs
 WARM_UP = 200  # inputs before growth is measured
-BATCH = 20_000  # inputs of one process
+BATCH = 20_000  # inputs per process, at most
 
 _spawn = multiprocessing.get_context("spawn")
 
 
 @dataclass
 class Findings:
-    """The findings about one reader; `faults` are (seed, what happened)."""
+    """The findings about one reader. crashes: inputs whose reading raised or ended the process.
+
+    faults: (seed, what happened) of each crash and hang.
+    """
 
     inputs: int = 0
     crashes: int = 0
@@ -54,27 +58,26 @@ def recorded(file: Path | None) -> dict[str, Findings]:
 
 
 def fuzz(name: str, first: int = 0, inputs: int | None = None, seconds: float | None = None) -> Findings:
-    """Read inputs from seed `first` on, until `inputs` are read or `seconds` are over."""
+    """Read the inputs of the seeds from `first` on, until `inputs` are read or `seconds` have passed."""
     findings, seed = Findings(), first
     end = None if seconds is None else time.monotonic() + seconds
     while (inputs is None or findings.inputs < inputs) and (end is None or time.monotonic() < end):
-        left = BATCH if inputs is None else min(BATCH, inputs - findings.inputs)
-        seed = _batch(name, seed, left, end, findings)
+        count = BATCH if inputs is None else min(BATCH, inputs - findings.inputs)
+        seed = _batch(name, seed, count, end, findings)
     return findings
 
 
 def _batch(name: str, seed: int, count: int, end: float | None, findings: Findings) -> int:
-    """Read up to `count` inputs in one process. Return the next seed."""
+    """Read up to `count` inputs in one process, and add to the findings. Return the next seed."""
     ours, theirs = _spawn.Pipe()
-    process = _spawn.Process(
-        target=_serve, args=(theirs, name, seed, count, end and end - time.monotonic()), daemon=True
-    )
+    seconds = None if end is None else end - time.monotonic()
+    process = _spawn.Process(target=_serve, args=(theirs, name, seed, count, seconds), daemon=True)
     process.start()
     theirs.close()
-    stop = seed + count
+    first = seed
     try:
         while True:
-            if not ours.poll(SECONDS + (20.0 if seed == stop - count else 0.0)):
+            if not ours.poll(SECONDS + START_SECONDS if seed == first else SECONDS):
                 findings.hangs += 1
                 findings.faults.append((seed, "hangs"))
                 findings.inputs += 1
@@ -100,12 +103,13 @@ def _batch(name: str, seed: int, count: int, end: float | None, findings: Findin
 
 
 def _serve(connection, name: str, seed: int, count: int, seconds: float | None) -> None:
+    """Read inputs. Send ("fault", seed, traceback) and ("read", seed), and at the end ("grown", bytes)."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     end = None if seconds is None else time.monotonic() + seconds
     start = 0
     for number in range(seed, seed + count):
         try:
-            one(name, number)
+            read_seed(name, number)
         except BaseException:
             connection.send(("fault", number, traceback.format_exc(limit=-4)))
         connection.send(("read", number))

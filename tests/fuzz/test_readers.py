@@ -1,6 +1,6 @@
-"""Every trusted reader over generated inputs: some hundred in `make test`, 40 seconds each in `make test-all`.
+"""No generated input crashes or hangs a reader: 100 to 1500 inputs per reader in `make test`.
 
-`python -m tests.fuzz` runs for hours.
+`make test-all` also runs each reader for 40 seconds. `python -m tests.fuzz` runs as long as you choose.
 """
 
 import pytest
@@ -45,7 +45,7 @@ def test_no_input_of_a_long_run_crashes_or_hangs_a_reader(name):
 
 
 @pytest.mark.parametrize("value", ODD)
-def test_no_field_of_an_exception_is_taken_for_text(value):
+def test_an_exception_has_only_text_whatever_the_worker_sends(value):
     for fields in (
         value,
         {"type": value, "message": value, "where": value, "step": value},

@@ -1,4 +1,4 @@
-"""The independent answers in tests/answers, with the statements of their headers."""
+"""The independent answers in tests/answers, and what their headers say: which exercise, and which facets fail."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class Answer:
     exercise: str
     says: str
     kind: str
-    breaks: frozenset[str]
-    later: frozenset[str] = frozenset()  # policies that it breaks, and `device` if it fails on a GPU
+    breaks: frozenset[str]  # facets that fail
+    later: frozenset[str] = frozenset()  # policies that the answer breaks, and `device` if it fails on a GPU
 
     @property
     def is_right(self) -> bool:
-        """Return whether it passes all facets on the CPU in float32."""
+        """Return whether the answer passes all facets on the CPU in float32."""
         return not self.breaks
 
 

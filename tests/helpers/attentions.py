@@ -1,4 +1,4 @@
-"""Multi-head attention in every layout that students write: the same four projections, stored in different ways."""
+"""Multi-head attention in the layouts that students write: the same four projections, stored in different ways."""
 
 import torch
 from torch import nn
@@ -11,7 +11,7 @@ EVEN = {"query_size": D, "key_size": D, "value_size": D}  # for layouts that nee
 
 
 def attend(q, k, v):
-    """(B, T, D), (B, S, D), (B, S, D) → (B, T, D), heads joined."""
+    """Return the attention with joined heads: (B, T, D), (B, S, D), (B, S, D) → (B, T, D)."""
     q, k, v = (x.unflatten(-1, (H, d)).transpose(1, 2) for x in (q, k, v))
     return F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2)
 
@@ -66,7 +66,7 @@ class Bare(nn.Module):
 
 
 class BareOfNoRole(Bare):
-    """The same without biases, under names that do not show the role, in the order of the exercise's text."""
+    """`Bare` without biases, with names that do not show the role, in the order q, k, v, o."""
 
     def __init__(self, query_size, key_size, value_size, bias):
         nn.Module.__init__(self)
@@ -107,12 +107,14 @@ class PerHead(nn.Module):
         self.fc_out = nn.Linear(D, D, bias=bias)
 
     def forward(self, q, k, v):
-        one = [F.scaled_dot_product_attention(h["query"](q), h["key"](k), h["value"](v)) for h in self.heads]
-        return self.fc_out(torch.cat(one, -1))
+        heads = [
+            F.scaled_dot_product_attention(h["query"](q), h["key"](k), h["value"](v)) for h in self.heads
+        ]
+        return self.fc_out(torch.cat(heads, -1))
 
 
 class ListPerRole(nn.Module):
-    """`W_q = ModuleList([Linear, Linear])`."""
+    """`W_q = ModuleList([Linear, Linear])`: a list per role, with a Linear for every head."""
 
     def __init__(self, query_size, key_size, value_size, bias):
         super().__init__()
@@ -128,7 +130,7 @@ class ListPerRole(nn.Module):
 
 
 class Numbered(ListPerRole):
-    """`q0, k0, v0, q1, …`: heads that are attributes."""
+    """`q0, k0, v0, q1, …`: an attribute for every projection of every head."""
 
     def __init__(self, query_size, key_size, value_size, bias):
         nn.Module.__init__(self)
@@ -143,9 +145,10 @@ class Numbered(ListPerRole):
 
 
 class ThreeAxes(nn.Module):
-    """Parameters with three axes in the order `shape` (H: heads, i: in, d: head size); `path`: their einsum equation.
+    """Parameters with three axes, whose order is `shape` (H: heads, i: in, d: head size).
 
-    bare_output: whether the output projection is such a parameter, too, of shape (H, d, D).
+    path: the einsum equation that applies them. bare_output: whether the output projection is also a parameter
+    without `nn.Linear`, of shape (H, d, D).
     """
 
     shape, path, bare_output = "Hid", "bti,hid->bhtd", False

@@ -1,6 +1,6 @@
-"""Forty answers of beginners to lesson 02, most of them wrong, and the words that each report must contain.
+"""Forty answers of beginners to lesson 02, most of them wrong, and the texts that each report must contain.
 
-MASK and SOFTMAX are right answers. An entry changes, replaces or extends them.
+MASK and SOFTMAX are right answers to the two exercises. Each entry changes, replaces or extends them.
 """
 
 from __future__ import annotations

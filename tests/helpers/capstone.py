@@ -25,9 +25,9 @@ def file(assignment: Assignment, source: str) -> Submission:
 
 
 def part(name: str, mistake: str = "", kind: str = "mistakes") -> Part:
-    """Return the file of an earlier assignment with all its exercises. All are right without `mistake`.
+    """Return the file of an earlier assignment with all its exercises. All are right unless `mistake` is given.
 
-    mistake: the id of a known answer to put in. kind: the method of `Assignment` that lists it.
+    mistake: the id of a known answer to apply. kind: the method of `Assignment` that lists this answer.
     """
     assignment = solution(name)
     known = [a for a in getattr(assignment, kind)() if a.id == mistake]

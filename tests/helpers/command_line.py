@@ -11,7 +11,7 @@ from pathlib import Path
 from unittest import mock
 
 GRADER = Path(sys.executable).with_name("grader")
-HANGS = 600  # seconds: a process that runs longer hangs, even on a busy machine
+HANGS = 600  # seconds; a process that runs longer hangs, even if the machine is busy
 RIGHT = (
     "import torch\n"
     "def transpose_qkv(X, num_heads):\n"
@@ -22,7 +22,7 @@ WRONG = RIGHT.replace(".transpose(1, 2)", "")
 
 
 def run(*args, cwd, **env):
-    """Run `grader` in this process, which saves the imports. Return the same as `run_process`, without its check."""
+    """Run `grader` in this process, which saves the imports. Return what `run_process` returns; allow a traceback."""
     from grader.cli.main import main
 
     command = ["grader", *map(str, args)]
@@ -60,7 +60,7 @@ def run_process(*args, cwd, **env):
 
 
 def _environment(cwd, changes):
-    """Return the environment of a student: a home folder beside the course, and no settings of ours.
+    """Return the environment of a student: a home folder beside the course, and no settings of the grader.
 
     changes: variables to add or replace.
     """

@@ -62,18 +62,18 @@ class Student:
 
     @contextlib.contextmanager
     def watch(self, exercise: str) -> Iterator[int]:
-        """Run `grader watch` in a pseudo-terminal and yield our end of it, after the first grading. Then quit with `q`."""
-        end, theirs = pty.openpty()
+        """Run `grader watch` in a pseudo-terminal. Yield its master end after the first grading; then press `q`."""
+        end, terminal = pty.openpty()
         watch = subprocess.Popen(
             self._command(COMMAND, "watch", exercise),
             cwd=self.course,
             env=self._environment(),
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
             start_new_session=True,
         )
-        os.close(theirs)
+        os.close(terminal)
         try:
             until(end, READY)
             yield end
@@ -112,17 +112,17 @@ class Student:
         return [str(self.python), "-P", "-c", start(self.platform) + code, *words]
 
     def _environment(self) -> dict[str, str]:
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("HEADWAY", "GITHUB", "PYTHON"))}
-        return {**kept, "PYTHONDONTWRITEBYTECODE": "1", **self.variables}
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(("HEADWAY", "GITHUB", "PYTHON"))}
+        return {**inherited, "PYTHONDONTWRITEBYTECODE": "1", **self.variables}
 
 
 def points(outputs: Any) -> float:
-    """Return what `check()` returned in a cell."""
+    """Return the points that `check()` returned in a cell. outputs: the outputs of this cell."""
     return float(next(o for o in outputs if o.output_type == "execute_result")["data"]["text/plain"])
 
 
 def until(end: int, text: str, seconds: float = HANGS) -> str:
-    """Read the output of a terminal until `text` appears, and return it.
+    """Read the output of a terminal until `text` appears. Return this output.
 
     Raises AssertionError if `text` does not appear in `seconds`.
     """

@@ -1,4 +1,4 @@
-"""Archives that cost a careless reader much time or memory, or that break it. Each function writes one to a path."""
+"""Archives that cost a careless reader much time or memory, or that are broken. A function per archive writes it."""
 
 import gzip
 import io
@@ -95,7 +95,7 @@ def _long_field(kind, size):
 
 
 def zeros_in_gzip(path):
-    """256 MiB of zeros as one member."""
+    """Write one member of 256 MiB of zeros."""
     with gzip.open(path, "wb", 1) as out:
         out.write(_tar_header(tarfile.REGTYPE, 256 * MIB, "answer.py"))
         for _ in range(256):
@@ -103,7 +103,7 @@ def zeros_in_gzip(path):
 
 
 def many_members_tar(path):
-    """64 MiB of comments in 2000 members: a reader that starts again for each member reads 128 GiB."""
+    """Write 2000 members of 32 KiB: a reader that unpacks from the start for each member reads 61 GiB."""
     block = b"#" * (32 << 10)
     with tarfile.open(path, "w:gz", compresslevel=1) as archive:
         for number in range(2000):
@@ -130,7 +130,7 @@ def broken_gzip(path):
 
 
 def slow_pax_header(path):
-    """Write an extended header of many digits, which some versions of `tarfile` search again from every digit."""
+    """Write a pax header of digits only: some versions of `tarfile` search it again from every digit."""
     body = b"9" * (8 * MIB)
     with gzip.open(path, "wb", 1) as out:
         out.write(_tar_header(tarfile.XHDTYPE, len(body)) + body)
@@ -167,7 +167,7 @@ HOSTILE = {
 
 
 def problems(path):
-    """Return the sentences that `classroom/archives.py` has on one archive."""
+    """Return the sentences of `classroom/archives.py` about the problems of one archive."""
     from pathlib import Path
 
     from grader.classroom.archives import BadArchive, members

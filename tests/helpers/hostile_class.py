@@ -1,4 +1,4 @@
-"""A class with hostile submissions, most for `transpose_qkv`: some cost much to read, some attack in the worker."""
+"""Make a class with hostile submissions. Some cost much to read, others attack in the worker."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from helpers.hostile_archives import HOSTILE as HOSTILE_ARCHIVES
 from helpers.hostile_sources import HOSTILE as HOSTILE_SOURCES
 from helpers.hostile_sources import READS_THE_ANSWER
 
-# Folder → (key of HOSTILE_SOURCES, a part of the sentence that refuses it; "" if it is read).
+# Folder → (key of HOSTILE_SOURCES, a part of the sentence that refuses this source; "" if the grader reads it).
 COSTLY = {
     "dots": ("a dotted name in the answer", "joins more than 100 names by dots"),
     "lines": ("a dotted name over many lines", ""),
@@ -29,10 +29,12 @@ COSTLY = {
     "unknown": ("many unknown names", ""),
 }
 WRONG = "import os, sys\nimport torch\ndef transpose_qkv(X, num_heads):\n{}    return X * 1.37\n"
+# Send a forged reply: a tensor with 2^46 empty rows.
 EMPTY = """    import json
     head = json.dumps({"out": {"dtype": "I64", "shape": [1 << 46, 0], "data_offsets": [0, 0]}}).encode()
     forge({}, struct.pack("<Q", len(head)) + head)
 """
+# Fill the disk.
 DISK = """    for number in range(64):
         try:
             with open(f"hole{number}", "wb") as file:
@@ -40,6 +42,7 @@ DISK = """    for number in range(64):
         except OSError:
             pass
 """
+# Print a long forged stack, and end the worker.
 STACK = """    os.write(2, b"Timeout (0:00:01)!" + b\'File "\' * 20_000 + b"\\n")
     os._exit(1)
 """
@@ -50,10 +53,12 @@ INSIDE = {
     "disk": (WRONG.format(DISK), ""),
     "stack": (WRONG.format(STACK), "the worker process ended twice"),
 }
+# Keys of HOSTILE_ARCHIVES.
 PACKED = ("bzip2.zip", "name.tar.gz", "broken.zip", "members.tar.gz")
 
 
 def costly(kind: str) -> str:
+    """Return the hostile source of a folder in COSTLY, as an answer for `transpose_qkv`."""
     source = HOSTILE_SOURCES[COSTLY[kind][0]]()
     named = source.replace("masked_softmax", "transpose_qkv").replace("valid_lens=None", "num_heads")
     return named.replace("transpose_qkv(X)", "transpose_qkv(X, num_heads)")
@@ -74,6 +79,7 @@ PRAGMA user_version = {version};
 
 
 def plant_stores(folder: Path) -> None:
+    """Write forged stores where a grader could look for one: in the class and in a student's folder."""
     for place, version in ((folder, 1), (folder / "planted", 2)):
         (place / ".headway").mkdir(parents=True)
         with closing(sqlite3.connect(place / ".headway" / "grades.sqlite")) as database:
@@ -81,7 +87,7 @@ def plant_stores(folder: Path) -> None:
 
 
 def hostile_class(folder: Path) -> Path:
-    """Make a folder of hostile submissions of every kind beside two honest ones."""
+    """Make a folder of hostile submissions, and two honest ones: ada and zoe."""
     for kind in COSTLY:
         fill(folder / kind, {"heads.py": costly(kind)})
         (folder / kind / "heads.ipynb").write_text("{}", "utf-8")

@@ -1,4 +1,4 @@
-"""Source text that costs a careless reader much time or memory."""
+"""Source text that costs a careless reader much time or memory, and answers that search the worker for tensors."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ ANSWER = "import torch\n\ndef masked_softmax(X, valid_lens=None):\n    return X 
 
 
 def spread_dots(count):
-    """A dotted name with a comment between all parts, so that no search in the text finds one chain."""
+    """Return a dotted name with a comment before each part, so that a search in the text finds no long name."""
     return "(torch" + "\n#\n.a" * count + ")"
 
 
@@ -64,7 +64,8 @@ HOSTILE = {
         ANSWER + "class Head(nn.Module):\n  def __init__(self):\n    self.x = f" + "()" * 900 + "\n"
     ),
 }
-# Solves `M P = moved` with two tensors that only the judge needs, if it finds them in the running worker.
+
+# An answer that searches the worker for two tensors that only the judge needs. With them it solves `M P = moved`.
 READS_THE_ANSWER = """
 import gc, torch
 
@@ -81,8 +82,8 @@ def shift_matrix(delta, num_hiddens):
     return M
 """
 
-# Trains in the test of a few steps, and one step otherwise. Its decoder returns the right words: the labels or, where the
-# worker does not have the labels, the input of the next step.
+# An answer that trains for all steps if they are fewer than 100, otherwise for one step. Its decoder searches the
+# worker for the right words and returns them: the labels or, without labels, the input of the next step.
 READS_THE_LABELS = """
 import gc, torch
 from grader.given import TransformerDecoder as Honest
@@ -115,7 +116,7 @@ def train(model, batches, steps):
     return model.state_dict()
 """
 
-# Sources that the grader refuses to read → a part of its sentence.
+# Key of HOSTILE, for sources that the grader refuses → a part of its sentence.
 REFUSED = {
     "a dotted name in the answer": "joins more than 100 names by dots",
     "an import with many dots": "has more than 100000 words and symbols",
@@ -129,7 +130,10 @@ REFUSED = {
 
 
 def read(kind, suffix=".py"):
-    """Read one hostile source as intake does. Return the sentence of a refusal, the exercises found, or the faults."""
+    """Read one hostile source as intake does.
+
+    Return the sentence of a refusal. Otherwise return the exercises that were found; if there are none, the faults.
+    """
     import json
 
     from grader.intake.forbidden_calls import uses

@@ -1,4 +1,4 @@
-"""Read a page as a browser does: its tags, its attributes and its text."""
+"""Read the tags, the attributes and the text of an HTML page."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def first_of_each(items: Iterable[T], key: Callable[[T], Hashable], name: Callab
 
 # Files that take long → pattern of the test names that stay in `make test`; "" for none.
 SLOW_FILES = {
-    "attacks/test_hidden.py": r"^(?!test_no_report)|raised\]|printed|error|ended",
+    "attacks/test_hidden.py": r"^(?!test_no_report)|raised\]|printed|error",
     "attacks/test_reach.py": r"strict-where",
     "attacks/test_train_labels.py": "scores_of_the_weights",
     "authoring/test_recordings.py": "texts|depend|build_of_one",

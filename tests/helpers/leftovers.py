@@ -15,7 +15,7 @@ from pathlib import Path
 from grader.sandbox import kernel
 from grader.sandbox.base import SandboxError
 
-SECONDS = 60.0  # that a killed process may take to disappear
+SECONDS = 60.0  # a killed process may take this long to disappear
 SHARED_MEMORY = "/dev/shm"
 
 _isolated = False
@@ -25,7 +25,7 @@ def isolate() -> None:
     """Give this process and its descendants their own mounts, shared memory and System V segments.
 
     An entry of /dev/shm does not show which process made it, so the tests need a /dev/shm of their own.
-    If this process lacks the right, `traces` leaves out all three kinds; it then cannot make a mount either.
+    If this process lacks the right, `traces` leaves out all three kinds. A process without the right makes no mounts.
     Call this before the first thread starts: it applies to the calling thread and its descendants.
     """
     global _isolated
@@ -46,7 +46,7 @@ def is_isolated() -> bool:
 
 
 def traces() -> dict[str, list[str]]:
-    """List what is there now, by kind. Off Linux only files are listed."""
+    """Return the traces that exist now, by kind. On other systems than Linux, return only files."""
     # Leave out the cache of torch's compiler, which torch makes when a program inspects it, and a browser's files.
     files = [
         name
@@ -67,11 +67,11 @@ def traces() -> dict[str, list[str]]:
 
 
 def left_since(before: dict[str, list[str]], seconds: float = SECONDS) -> dict[str, list[str]]:
-    """List what is there now and was not before, once killed processes have gone."""
+    """Return the traces that are not in `before`. Wait up to `seconds` for killed processes to disappear."""
     deadline = time.monotonic() + seconds
     while True:
         now = traces()
-        left = {kind: [one for one in now[kind] if one not in before[kind]] for kind in before}
+        left = {kind: [trace for trace in now[kind] if trace not in before[kind]] for kind in before}
         left = {kind: names for kind, names in left.items() if names}
         if not left or time.monotonic() > deadline:
             return left

@@ -1,8 +1,8 @@
-"""Run the example of a mistake's page as a student does at a Python prompt. Compare the output with the reference's.
+"""Run the example of a mistake's page as a student does at a Python prompt, with the reference and with the mistake.
 
-Weights, inputs and dropout are random, as they are for a student. So it is not enough that two runs differ: a feature
-(a shape, a zero, two equal rows, a value in some range) must separate all runs of the reference from all runs of the
-mistake.
+Weights, inputs and dropout are random, as they are for a student. So it is not enough that two runs differ. A feature
+of the output (a shape, a zero, two equal rows, a value in some range) must separate all runs of the reference from
+all runs of the mistake.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ class Lesson:
             self.lines += node.body if isinstance(node, ast.Try) else [node]
 
     def parts(self, code: str) -> list[ast.stmt]:
-        """Return the statements that an example needs: imports, definitions, and assignments of the names it uses."""
+        """Return the statements that an example may need: imports, definitions, and assignments."""
         wanted = names_in(ast.parse(code))
-        kept = []
+        needed = []
         for node in reversed(self.lines):
             if isinstance(node, ast.Assign):
                 made = set().union(*map(names_in, node.targets))
                 plain = not any(isinstance(part, ast.Call) for part in ast.walk(node.value))
-                # Keep an assignment without calls even so: functions may read its names.
+                # Keep every assignment without calls, because functions may read its names.
                 if not made & wanted and not plain:
                     continue
                 wanted |= names_in(node.value)
             elif not isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef):
                 continue
-            kept.append(node)
-        return kept[::-1]
+            needed.append(node)
+        return needed[::-1]
 
     def shows(self, code: str) -> list[Features]:
         """Run an example with every seed of `SEEDS`. Return the features of each run."""
@@ -71,7 +71,7 @@ def names_in(tree: ast.AST) -> set[str]:
 
 
 def space(parts: Sequence[object], seed: int) -> dict[str, object]:
-    """Run compiled statements and return the names that exist then. Skip a statement that raises, as a notebook does."""
+    """Run compiled statements and return the names that they define. Go on after a statement that raises."""
     torch.manual_seed(seed)
     names: dict[str, object] = {}
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):

@@ -1,9 +1,10 @@
 """Let the grader see the standard library of another platform: `install("win32", TYPESHED)`.
 
 Typeshed (the stubs that mypy installs) says which names a platform lacks: those that a stub defines for Linux but not
-for the platform. A module without names on the platform is missing. Only modules of `grader` see this. The rest of
-Python is Linux's, and so are paths, consoles and files. Stand-ins replace the modules and names that only Windows has,
-and the calls that act differently there: `os.kill`, `os.replace`, `os.rename`, `select.select` and `subprocess.Popen`.
+for the platform. A module without names on the platform cannot be imported. Only modules of `grader` see this. The
+rest of Python is that of Linux, and so are paths, consoles and files. Stand-ins replace the modules and names that
+only Windows has, and the calls that act differently there: `os.kill`, `os.replace`, `os.rename`, `select.select` and
+`subprocess.Popen`.
 
 A Python process that the grader starts with `subprocess.Popen` and `-c` sees the same platform.
 """
@@ -29,7 +30,7 @@ LINUX = "linux"
 
 
 class Typeshed:
-    """Reads which names a module of the standard library has on a platform."""
+    """The stubs of typeshed: which names a module of the standard library has on a platform."""
 
     def __init__(self, folder: Path):
         self._folder = folder
@@ -71,7 +72,7 @@ def _holds(test: ast.expr, platform: str) -> bool:
 
 
 class View(ModuleType):
-    """A module without the names that the platform lacks, and with its stand-ins."""
+    """A module without the names that the platform lacks, and with the stand-ins for it."""
 
     def __init__(self, real: ModuleType, missing: frozenset[str], instead: dict[str, Any]):
         self.__dict__.update(__real=real, __missing=missing, __instead=instead, __name__=real.__name__)
@@ -96,7 +97,7 @@ def install(platform: str, typeshed: str) -> None:
     stubs, real_import = Typeshed(Path(typeshed)), builtins.__import__
     instead = _stand_ins(platform, typeshed)
 
-    def seen(name: str, real: ModuleType | None = None) -> ModuleType:
+    def view(name: str, real: ModuleType | None = None) -> ModuleType:
         if name in instead and not stubs.names(name, LINUX):  # a module that only Windows has
             return View(ModuleType(name), frozenset(), instead[name])
         if stubs.names(name, LINUX) and not stubs.names(name, platform):
@@ -113,8 +114,8 @@ def install(platform: str, typeshed: str) -> None:
         if not is_ours or level or (top not in sys.stdlib_module_names and top not in instead):
             return real_import(name, globals, locals, fromlist, level)
         if fromlist:
-            return seen(name, None)
-        return seen(top, real_import(name) if "." in name else None)  # `import a.b` binds a
+            return view(name, None)
+        return view(top, real_import(name) if "." in name else None)  # `import a.b` binds a
 
     builtins.__import__ = importing
 
@@ -123,7 +124,7 @@ def install(platform: str, typeshed: str) -> None:
 
 
 def _stand_ins(platform: str, typeshed: str) -> dict[str, dict[str, Any]]:
-    """Return module → name → the object that the grader gets instead."""
+    """Return module → name → the object that the grader gets instead of the real one."""
     popen = _popen(platform, typeshed)
     common = {"sys": {"platform": platform}, "subprocess": {"Popen": popen}}
     if platform != "win32":
@@ -229,7 +230,7 @@ class _Library:
         return pid if os.path.exists(f"/proc/{pid}") else 0
 
     def WaitForSingleObject(self, handle: int, milliseconds: int) -> int:  # noqa: N802
-        return 258  # it still runs
+        return 258  # WAIT_TIMEOUT: the process still runs
 
 
 class _Function:

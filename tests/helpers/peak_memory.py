@@ -17,16 +17,19 @@ print(json.dumps([done.returncode, done.stdout, done.stderr, used.ru_maxrss << 1
 
 @dataclass(frozen=True)
 class Used:
-    """memory: the most bytes that one process used, of a command and its children. seconds: processor time of all."""
+    """The memory and time of a command and its children.
+
+    memory: the bytes of the one process that used most. seconds: the processor time of all processes.
+    """
 
     memory: int
     seconds: float
 
 
 def run_measured(command, **options):
-    """Run a command. Return it as `subprocess.run` does, and what it used.
+    """Run a command. Return its result as `subprocess.run` does, and what it used.
 
-    The time is processor time, because other programs run too.
+    The time is processor time, because other programs make the elapsed time longer.
     """
     outer = subprocess.run(
         [sys.executable, "-c", _CODE, *map(str, command)],

@@ -1,4 +1,4 @@
-"""One result with each kind of picture."""
+"""Failed results, each with another kind of picture: all kinds except a curve."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 
 def assert_follows(record, schema):
     """Raise jsonschema.ValidationError if a record does not follow a schema."""
-    import jsonschema  # here, because it takes a second that other test runs save
+    import jsonschema  # here, because this import takes a second, and most test runs do not need it
 
     jsonschema.validate(record, schema)
 

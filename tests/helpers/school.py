@@ -1,4 +1,4 @@
-"""An instructor's checkout with a few assignments, and the commands that are typed in it."""
+"""Make an instructor's checkout with a few assignments, run commands of the grader in it, and read its stores."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from helpers.command_line import RIGHT as ANSWER
 ROOT = Path(__file__).resolve().parents[2]
 GRADER = Path(sys.executable).with_name("grader")
 WRONG = ANSWER.replace("return ", "return 1.37 * ")  # equals no known mistake
+# Other code that returns the same values as WRONG.
 SHARED = "# other code, the same values\n" + ANSWER.replace(
     "B, T, D = X.shape", "X = X * 1.37; B, T, D = X.shape"
 )
 
 
 def make_school(root: Path, *assignments: str) -> Path:
-    """Copy assignments into an empty folder (04_heads if none is named), add a seed, and return the folder."""
-    for room in ("assignments", "solutions"):
+    """Copy assignments into an empty folder, add a seed, and return the folder. Without names, copy 04_heads."""
+    for top in ("assignments", "solutions"):
         for assignment in assignments or ("04_heads",):
-            shutil.copytree(ROOT / room / assignment, root / room / assignment)
+            shutil.copytree(ROOT / top / assignment, root / top / assignment)
     shutil.copy(ROOT / "assignments" / "headway.toml", root / "assignments")
     (root / "seed").write_text("a seed that only this test knows", "utf-8")
     return root
@@ -64,6 +65,7 @@ def records_of(done: subprocess.CompletedProcess[str]) -> list[dict]:
 
 
 def outcome(record: dict) -> str:
+    """Return the outcome of `transpose_qkv`."""
     return next(e["outcome"] for e in record["exercises"] if e["name"] == "transpose_qkv")
 
 

@@ -1,7 +1,7 @@
 """Pairs of mistakes that no case can tell apart, by exercise.
 
-A pair that is not in this table fails the tests. Mostly a better case should separate the two; add an entry only if
-both compute the same.
+The tests fail for such a pair that is not in this table. Then write a case that separates the two mistakes. Add an
+entry only if both compute the same.
 """
 
 TIES: dict[str, list[tuple[str, str]]] = {
@@ -11,6 +11,6 @@ TIES: dict[str, list[tuple[str, str]]] = {
     "shift_matrix": [("shift-backwards", "shift-layout-exchanged")],
     # Either way the random order is the same with every seed.
     "removal_experiment": [("removal-one-random-order", "removal-unshuffled")],
-    # Either way the decoder knows the newest word only.
+    # Either way the decoder attends to the newest word only.
     "greedy_decode": [("decode-in-training-mode", "decode-state-begun-anew")],
 }

@@ -1,7 +1,8 @@
-"""Compute a second time, with other code, the report on an answer that no known mistake explains.
+"""Check the report on a wrong answer that no known mistake explains, with code that is independent of the grader.
 
-The place of the first wrong element comes from the two tensors, element by element. The stage (the first intermediate
-result that differs) comes from running the reference and the answer in float64, with hooks of our own.
+Three statements of the report are computed again. The place of the first wrong element comes from the actual and the
+expected tensor, element by element; so do the facts. The stage (the first intermediate result that differs) comes
+from running the reference and the answer in float64, with separate hooks.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ from grader.report.model import CheckResult
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = {e["name"]: a for a in read_all(ROOT / "solutions") for e in a.exercises}
 STAGED = ("MultiHeadAttention", "EncoderBlock", "DecoderBlock")
-LIMITS = {"float64": 1e-9, "float32": 1e-5, "float16": 5e-3, "bfloat16": 4e-2}  # relative to 1 + |wanted|
-DEPARTS = 1e-4  # the limit for a stage: ten times that of a float32 result
+# Relative to 1 + |expected value|.
+LIMITS = {"float64": 1e-9, "float32": 1e-5, "float16": 5e-3, "bfloat16": 4e-2}
+STAGE_LIMIT = 1e-4  # the limit for a stage: ten times that of a float32 result
 
 
-# ---- the place, number by number
+# ---- the place of the first wrong element
 
 
 def wrong(got: np.ndarray, want: np.ndarray, limit: float) -> np.ndarray:
@@ -60,29 +62,30 @@ def true_place(case: RecordedCase, seen: Observation, result: CheckResult) -> st
         if index is None:
             continue
         if name.startswith("grad ") and not tensor.array.any():
-            return name  # nothing reaches it at all: no element is the first
-        named = len(header.axes) == len(index)
-        place = (
-            ", ".join(f"{axis} {i}" for axis, i in zip(header.axes, index, strict=True))
-            if named
-            else f"[{', '.join(map(str, index))}]"
-            if index
-            else ""
-        )
+            return name  # all elements are 0, so the report names the whole gradient
+        place = _shown(index, header.axes)
         if name.startswith("grad "):
             return f"{name}: {place}" if place else name
         return place
     return None
 
 
+def _shown(index: tuple[int, ...], axes: Sequence[str]) -> str:
+    """Return an index as a report shows it: with the names of the axes if there is a name for each."""
+    if len(axes) == len(index):
+        return ", ".join(f"{axis} {i}" for axis, i in zip(axes, index, strict=True))
+    return f"[{', '.join(map(str, index))}]" if index else ""
+
+
 def assert_places_are_true(
     exercise: Exercise, observations: Mapping[str, Observation], checks: Sequence[CheckResult]
 ) -> int:
-    """Assert that each failed check names the first wrong element, and that the first failed check shows something.
+    """Assert that each failed check of values names the first wrong element.
 
+    Also assert that the first check that did not pass has a place, a value or a message.
     Return the number of places compared.
     """
-    seen = 0
+    compared = 0
     for case in exercise.cases:
         ids = {check.id for check in case.checks}
         for result in checks:
@@ -91,17 +94,17 @@ def assert_places_are_true(
             place = true_place(case, observations[case.id], result)
             if place is not None:
                 assert result.where == place, f"{result.id}: {result.title}"
-                seen += 1
+                compared += 1
     first = next(c for c in checks if c.outcome not in ("passed", "skipped"))
     assert first.where or first.got or first.message
-    return seen
+    return compared
 
 
 # ---- the facts, from the two tensors
 
 
 def assert_facts_are_true(exercise: Exercise, observations: Mapping[str, Observation], says: str) -> None:
-    """Assert that the pattern in the report is that of the first result that differs."""
+    """Assert that the patterns in the report hold for the first result that differs."""
     for case in exercise.cases:
         for name in (n for c in case.checks if c.judge == "equal" for n in c.of):
             tensor = observations[case.id].seen.get(name) if case.id in observations else None
@@ -117,6 +120,7 @@ def assert_facts_are_true(exercise: Exercise, observations: Mapping[str, Observa
 def patterns_are_true(
     says: str, got: np.ndarray, want: np.ndarray, where: np.ndarray, axes: Sequence[str]
 ) -> None:
+    """Assert that each pattern named in `says` holds. where: which elements are wrong."""
     if found := re.search(r"all values are (\S+) ×", says, re.I):
         assert np.allclose(got, float(found[1]) * want, rtol=1e-3, atol=1e-3)
     if "in the wrong positions" in says:
@@ -139,7 +143,7 @@ def patterns_are_true(
             assert hit == [i in map(int, found[1].split(", ")) for i in range(len(hit))]
 
 
-# ---- the stage, in float64 and with hooks of our own
+# ---- the stage, in float64 and with separate hooks
 
 
 def stages_of(case: RecordedCase) -> list[tuple[str, str]]:
@@ -148,7 +152,7 @@ def stages_of(case: RecordedCase) -> list[tuple[str, str]]:
 
 
 def watched(space: Mapping[str, object], case: RecordedCase) -> dict[str, np.ndarray]:
-    """Run a case up to its first call, without `worker/program.py`. Return path → value of each stage.
+    """Run a case up to the end of its first call, without `worker/program.py`. Return path → value of each stage.
 
     The value is the output of the submodule at the path; a path that ends in `.in0` means its first argument.
     """
@@ -200,7 +204,7 @@ def watched(space: Mapping[str, object], case: RecordedCase) -> dict[str, np.nda
     raise AssertionError(f"{case.id} calls nothing")
 
 
-def spaces(source: str) -> dict[str, object]:
+def names_of(source: str) -> dict[str, object]:
     """Run source code and return its global names."""
     space: dict[str, object] = {}
     exec(compile(source, "answer.py", "exec"), space)
@@ -211,18 +215,19 @@ REFERENCES: dict[tuple[str, str], dict[str, np.ndarray]] = {}  # (exercise, case
 
 
 def right_stages(exercise: str, case: RecordedCase) -> dict[str, np.ndarray]:
+    """Return the stages of the reference solution, which are computed once per case."""
     if (exercise, case.id) not in REFERENCES:
-        REFERENCES[exercise, case.id] = watched(spaces(definitions(ASSIGNMENTS[exercise].source)), case)
+        REFERENCES[exercise, case.id] = watched(names_of(definitions(ASSIGNMENTS[exercise].source)), case)
     return REFERENCES[exercise, case.id]
 
 
 def true_stage(exercise: Exercise, source: str) -> str | None:
-    """Return the title of the first stage that differs from the reference, in the first case that shows one.
+    """Return the title of the first stage that differs from the reference, in the first case in which one differs.
 
-    Return "" if no stage differs. Return None if the answer cannot load the reference's weights: its layers have other
-    sizes.
+    Return "" if no stage differs. Return None if the answer cannot load the reference's weights because its layers have
+    other sizes.
     """
-    answer = spaces(source)
+    answer = names_of(source)
     for case in filter(stages_of, exercise.cases):
         try:
             right, mine = right_stages(exercise.name, case), watched(answer, case)
@@ -234,7 +239,7 @@ def true_stage(exercise: Exercise, source: str) -> str | None:
             if path not in mine or path not in right:
                 continue
             same = mine[path].shape == right[path].shape
-            if not same or wrong(mine[path], right[path], DEPARTS).any():
+            if not same or wrong(mine[path], right[path], STAGE_LIMIT).any():
                 return title
     return ""
 

@@ -1,4 +1,4 @@
-"""Twelve typical wrong answers, two per facet, for tests of the screen that a student reads."""
+"""Twelve typical wrong answers, two for each of six facets, for tests of the report in a student's terminal."""
 
 from __future__ import annotations
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from helpers.html_reader import assert_fetches_nothing
 
 from grader.report.html import fragment, page, sentence
 from grader.report.model import CheckResult, Diagnosis, ExerciseResult, Report
+from grader.report.picture_data import Chain, Link, Picture
 from grader.report.templates import FOLDER
 
 EVIL = "</div><script>alert(1)</script>&amp;\"'"
@@ -40,6 +42,18 @@ REPORT = Report((RESULT,), sandbox="strict", torch="2", grader="0", remarks=(EVI
 @pytest.mark.parametrize("text", [fragment(REPORT), page(REPORT), sentence(EVIL)])
 def test_texts_are_escaped_and_nothing_is_fetched(text):
     assert_fetches_nothing(text)
+
+
+def test_only_computed_shapes_have_an_arrow():
+    chain = Chain(
+        (Link("X", "(2, 3)", arrow=False), Link("W", "(3, 4)", arrow=False), Link("scores", "(2, 4)"))
+    )
+    result = replace(RESULT, picture=Picture("Shapes", chain))
+    items = re.findall(r"<li[^>]*>", fragment(replace(REPORT, exercises=(result,))))
+    assert items == ["<li>", "<li>", '<li class="hw-arrow">']
+    assert re.findall(r"\.[^{}]*::before\{content:\"→ ", fragment(REPORT)) == [
+        '.headway .hw-chain .hw-arrow::before{content:"→ '
+    ]
 
 
 def test_html_has_the_parts_of_the_report_in_a_terminal():

@@ -57,6 +57,13 @@ def test_a_figure_has_axes_with_the_words():
     figure.savefig(io.BytesIO(), format="png")
 
 
+def test_a_figure_has_one_row_per_layer_with_any_numbers_of_heads():
+    maps = {"encoder": [torch.full((1, heads, 3, 3), 1 / 3) for heads in (1, 3, 2)]}
+    boxes = [axes.get_subplotspec() for axes in draw(maps, WORDS).axes]
+    assert [box.rowspan.start for box in boxes] == [0, 1, 1, 1, 2, 2]
+    assert [box.colspan.start for box in boxes] == [0, 0, 1, 2, 0, 1]
+
+
 def test_steps_without_words_are_numbered():
     assert [list(drawn.keys) for drawn in maps_of(MAPS, WORDS)][2] == ["0", "1", "2", "3"]
 

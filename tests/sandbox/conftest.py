@@ -81,7 +81,7 @@ class Worker:
 
 
 def skip_without(tier: str) -> None:
-    """Skip if this machine refuses a step of the tier. A tier that starts and does not confine is a failure."""
+    """Skip the test if this machine refuses a step of the tier. Fail it if the tier does not confine."""
     report = report_on(tier)
     if report.available:
         return
@@ -106,7 +106,7 @@ def tier(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session")
 def plain() -> Program:
-    """Return the test program without torch; its server starts in a tenth of a second."""
+    """Return the test program without torch. Its server starts faster than one with torch."""
     return Program("standin:serve", code=(str(ENTRIES),))
 
 
@@ -119,7 +119,7 @@ def with_torch() -> Program:
 def launcher(tier: str, with_torch: Program) -> Iterator[SandboxLauncher]:
     """Start a launcher with torch. All tests of a tier share it, so no test may end its server."""
     with SandboxLauncher(tier, with_torch) as made:
-        made.start(Limits()).close()  # now the files of its server exist
+        made.start(Limits()).close()  # now the files that its server keeps exist
         yield made
 
 
@@ -138,13 +138,13 @@ def start(launcher: SandboxLauncher) -> Iterator[Callable[..., Worker]]:
     """
     started: list[Worker] = []
 
-    def begin(other: SandboxLauncher | None = None, **limits: Any) -> Worker:
+    def start_worker(other: SandboxLauncher | None = None, **limits: Any) -> Worker:
         started.append(Worker((other or launcher).start(Limits(**limits))))
         return started[-1]
 
-    yield begin
-    for one in started:
-        one.process.close()
+    yield start_worker
+    for worker in started:
+        worker.process.close()
 
 
 @pytest.fixture

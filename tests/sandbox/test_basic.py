@@ -1,4 +1,4 @@
-"""The tier that works everywhere: a new Python process with the limits of the system."""
+"""The tier `basic`, which works on every system: a new Python process with the limits of the system."""
 
 import json
 import os
@@ -19,10 +19,10 @@ from grader.sandbox.basic import ColdLauncher
 
 
 @pytest.fixture
-def said(monkeypatch):
-    """Return a function that runs lines in a process of this tier and returns its output."""
+def run_lines(monkeypatch):
+    """Return a function that runs lines in a process of this tier, and returns its output and its Exit."""
 
-    def ran(script, **limits):
+    def run(script, **limits):
         monkeypatch.setattr(basic, "_START", script.replace("{", "{{").replace("}", "}}"))
         process = ColdLauncher().start(Limits(**limits))
         os.close(process.log_writer)
@@ -34,11 +34,11 @@ def said(monkeypatch):
         process.close()
         return text.decode(), end
 
-    return ran
+    return run
 
 
 def ends(pid: int, seconds: float = 40.0) -> bool:
-    """Wait; return whether a process ends. The processes of these tests sleep for 60 seconds."""
+    """Wait, and return whether a process ends in time. The processes of these tests sleep for 60 seconds."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         try:
@@ -50,27 +50,28 @@ def ends(pid: int, seconds: float = 40.0) -> bool:
     return False
 
 
-def test_the_environment_holds_nothing_of_ours(said, monkeypatch):
+def test_the_environment_has_no_settings_of_the_grader(run_lines, monkeypatch):
     monkeypatch.setenv("HEADWAY_SEED_FILE", "/secret")
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
-    text, _ = said("import json, os; print(json.dumps(dict(os.environ)))")
+    text, _ = run_lines("import json, os; print(json.dumps(dict(os.environ)))")
     environment = json.loads(text)
     assert not {"HEADWAY_SEED_FILE", "PYTHONPATH"} & environment.keys()
     assert environment["OMP_NUM_THREADS"] == "1"
     assert environment["HOME"] != os.environ.get("HOME")
 
 
-def test_starts_in_an_empty_folder_that_is_removed_afterwards(said):
-    text, _ = said("import os; print(os.getcwd(), os.listdir())")
+def test_a_worker_starts_in_an_empty_folder_that_is_removed(run_lines):
+    text, _ = run_lines("import os; print(os.getcwd(), os.listdir())")
     folder, listed = text.split()
     assert listed == "[]"
     assert not os.path.exists(folder)
 
 
-def test_it_holds_only_the_descriptors_of_its_three_pipes(said):
-    with open(os.devnull) as ours:
-        os.set_inheritable(ours.fileno(), False)
-        text, _ = said(
+def test_a_worker_has_only_the_descriptors_of_its_three_pipes(run_lines):
+    """A descriptor that this process lets its children inherit does not reach the worker."""
+    with open(os.devnull) as inheritable:
+        os.set_inheritable(inheritable.fileno(), True)
+        text, _ = run_lines(
             "import os, sys; print(sorted(int(d) for d in os.listdir('/proc/self/fd')), sys.argv[1:3])"
         )
     numbers, pipes = text.strip().rsplit(" [", 1)
@@ -78,9 +79,9 @@ def test_it_holds_only_the_descriptors_of_its_three_pipes(said):
     assert pipes.count("'") == 4
 
 
-def test_exit_is_reported_long_after_the_process_exited(said):
-    assert said("import os; os._exit(5)")[1].code == 5
-    assert said("import os; os.kill(os.getpid(), 9)")[1].signal == 9
+def test_wait_returns_the_exit_code_or_the_signal(run_lines):
+    assert run_lines("import os; os._exit(5)")[1].code == 5
+    assert run_lines("import os; os.kill(os.getpid(), 9)")[1].signal == 9
 
 
 def test_kill_after_the_exit_keeps_the_exit_code(monkeypatch):
@@ -92,10 +93,11 @@ def test_kill_after_the_exit_keeps_the_exit_code(monkeypatch):
     process.close()
 
 
-def test_children_in_its_session_are_killed_with_it(monkeypatch):
+def test_children_in_the_session_of_a_worker_are_killed_too(monkeypatch):
     monkeypatch.setattr(basic, "_START", "import os, time; print(os.fork(), flush=True); time.sleep(60)")
     process = ColdLauncher().start(Limits())
-    pids = [process._process.pid, *(int(n) for n in os.read(process.log, 100).split() if n != b"0")]
+    printed = os.read(process.log, 100).split()  # `os.fork` returns 0 in the child
+    pids = [process._process.pid, *(int(pid) for pid in printed if pid != b"0")]
     process.close()
     assert all(map(ends, pids))
 
@@ -121,20 +123,23 @@ def test_a_missing_python_raises_a_sandbox_error(monkeypatch):
         ColdLauncher().start(Limits())
 
 
-TAKES = "import mmap; held = mmap.mmap(-1, 5 << 30, prot=mmap.PROT_READ); "
+TAKES_5_GIB = "import mmap; held = mmap.mmap(-1, 5 << 30, prot=mmap.PROT_READ); "
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="address space is limited and reported on Linux")
-@pytest.mark.parametrize("libraries", ["", TAKES])
-def test_memory_is_bounded_beyond_what_libraries_take(monkeypatch, bundles, libraries):
+@pytest.mark.parametrize("libraries", ["", TAKES_5_GIB])
+def test_memory_of_libraries_does_not_count_as_memory_used(monkeypatch, bundles, libraries):
     """A torch that was built for CUDA maps three gigabytes, with a GPU or without."""
     monkeypatch.setattr(basic, "_START", libraries + basic._START)
     monkeypatch.setattr("grader.engine.load_request.limits", lambda exercise: Limits(memory_bytes=1 << 30))
     engine = Engine(bundles, ColdLauncher())
     right = "def transpose_output(X, num_heads):\n    %s\n    return X.unflatten(0, (-1, num_heads)).transpose(1, 2).flatten(2)\n"
     try:
-        for taken, outcome in (("x = bytearray(14 << 26)", "passed"), ("x = bytearray(17 << 26)", "failed")):
-            file = Submission(Path("heads.py"), (Unit("heads.py", right % taken),))
+        for statement, outcome in (
+            ("x = bytearray(14 << 26)", "passed"),
+            ("x = bytearray(17 << 26)", "failed"),
+        ):
+            file = Submission(Path("heads.py"), (Unit("heads.py", right % statement),))
             (result,) = engine.grade(file, ["transpose_output"]).exercises
             assert result.outcome == outcome, result
     finally:

@@ -1,12 +1,13 @@
-"""The text that a worker printed, without the marks that the grader adds."""
+"""The grader removes its own marks from the text that a worker printed."""
 
 import pytest
 
 from grader.sandbox.channel import MAX_RECENT, _without
 
 
-@pytest.mark.parametrize("kept", [0, 1, 15, 16, 17, 31, 32])
-def test_no_byte_of_two_marks_is_left(kept):
+@pytest.mark.parametrize("room", [0, 1, 15, 16, 17, 31, 32])
+def test_no_byte_of_two_marks_is_left(room):
+    """The stored output ends after `room` bytes of the marks, perhaps in the middle of one."""
     marks = [b"\0" + b"a" * 15, b"\0" + b"b" * 15]
-    printed = b"x" * (MAX_RECENT - kept)
+    printed = b"x" * (MAX_RECENT - room)
     assert _without(marks, (printed + b"".join(marks))[:MAX_RECENT]) == printed

@@ -1,4 +1,4 @@
-"""The choice of a tier: by a self-test, cached, and refused with the reason."""
+"""The choice of a tier by a self-test, the cache of its reports, and the reason why a tier is refused."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import time
 
 import pytest
 
-from grader.sandbox import choose as choosing
-from grader.sandbox import selftest
-from grader.sandbox import selftest_cache as memory
+from grader.sandbox import choose as choose_module
+from grader.sandbox import selftest, selftest_cache
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.choose import (
     BasicTierError,
@@ -34,7 +33,7 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def tried(monkeypatch):
-    """Return the list of self-tested tiers. The self-test is replaced: both tiers pass."""
+    """Return the list of self-tested tiers. The self-test is replaced by one that every tier passes."""
     tried: list[str] = []
 
     def examine(tier: str) -> TierReport:
@@ -45,13 +44,12 @@ def tried(monkeypatch):
     return tried
 
 
-def test_every_canary_is_refused_here(tier):
+def test_every_canary_is_refused_on_this_machine(tier):
     report = selftest.examine(tier)
     assert report.available, report.reason
     assert len(report.canaries) >= 20
-    promised = {canary.name for canary in report.canaries if canary.promised}
-    missing = {canary.name for canary in report.canaries} - promised
-    assert missing == ({"see_processes"} if tier == "landlock" else set())
+    not_promised = {canary.name for canary in report.canaries if not canary.promised}
+    assert not_promised == ({"see_processes"} if tier == "landlock" else set())
 
 
 def test_a_canary_that_succeeds_makes_the_tier_unavailable(tier, monkeypatch):
@@ -63,7 +61,7 @@ def test_a_canary_that_succeeds_makes_the_tier_unavailable(tier, monkeypatch):
         choose(tier)
 
 
-def test_traces_count_even_if_the_worker_denies_them(tmp_path):
+def test_traces_of_a_canary_are_found_without_its_report(tmp_path):
     with selftest._targets(str(tmp_path)) as (targets, listener):
         assert selftest._traces(targets, listener) == {}
         with open(targets["file"], "w"), open(os.path.join(targets["folder"], "planted"), "w"):
@@ -76,20 +74,20 @@ def test_traces_count_even_if_the_worker_denies_them(tmp_path):
 
 @pytest.mark.parametrize("after", [0.0, 0.1, 0.3, 0.6, 1.0])
 def test_a_killed_self_test_leaves_nothing(tier, after):
-    """The guard made the canary's folder. It ends with the self-test and removes the folder."""
+    """The guard makes the folder of the canaries. It ends with the self-test, and then removes the folder."""
     source = f"from grader.sandbox.selftest import examine\nprint(flush=True)\nexamine({tier!r})"
     examining = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE)
     with examining:
         examining.stdout.readline()
         time.sleep(after)
         examining.kill()
-    # The check after every test reports what is left.
+    # The fixture `leaves_nothing` fails the test if something is left.
 
 
-def test_a_step_that_fails_is_the_reason(tier, monkeypatch):
-    from grader.sandbox import visible_paths as layout
+def test_a_step_that_fails_is_the_reason_in_the_report(tier, monkeypatch):
+    from grader.sandbox import visible_paths
 
-    monkeypatch.setattr(layout, "site_folders", lambda: ["/nowhere/at/all", "relative"])
+    monkeypatch.setattr(visible_paths, "site_folders", lambda: ["/nowhere/at/all", "relative"])
     monkeypatch.setattr(selftest, "_named", lambda *_: {})
     report = selftest.examine(tier)
     assert not report.available
@@ -103,7 +101,7 @@ def test_reports_are_cached(tried):
     assert tried == ["strict", "landlock"]
     report_all(fresh=True)
     assert tried == ["strict", "landlock"] * 2
-    memory.forget()
+    selftest_cache.forget()
     report_on("strict")
     assert len(tried) == 5
 
@@ -120,7 +118,7 @@ def test_a_changed_machine_is_tested_again(tried, cache, what):
     assert tried == ["strict"] * 2
 
 
-def test_a_cache_that_others_can_write_is_ignored(tried, cache):
+def test_a_cache_that_others_can_write_or_is_broken_is_ignored(tried, cache):
     report_on("strict")
     assert cache.stat().st_mode & 0o777 == 0o600
     assert os.listdir(cache.parent) == ["sandbox.json"]
@@ -136,7 +134,7 @@ def test_a_cache_folder_that_cannot_be_written_is_ignored(tried, monkeypatch, tm
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert report_on("strict").available
-    memory.forget()
+    selftest_cache.forget()
 
 
 def test_a_self_test_that_timed_out_is_not_cached(monkeypatch, cache):
@@ -157,22 +155,22 @@ def tier_of(asked: str) -> str:
 
 
 def test_auto_chooses_the_best_available_tier(monkeypatch):
-    there: set[str] = set()
+    working: set[str] = set()
     monkeypatch.setattr(
-        choosing,
+        choose_module,
         "report_on",
-        lambda tier, fresh=False: TierReport(tier, tier in there or tier == "basic", "no"),
+        lambda tier, fresh=False: TierReport(tier, tier in working or tier == "basic", "no"),
     )
     assert available_tiers() == ["basic"]
     assert tier_of("auto") == "basic"
-    there.add("landlock")
+    working.add("landlock")
     assert available_tiers() == ["landlock", "basic"]
     for expected in ("landlock", "strict"):
-        there.add(expected)
+        working.add(expected)
         launcher = choose()
         launcher.close()
         assert launcher.tier == expected
-    there.clear()
+    working.clear()
     assert tier_of("basic") == "basic"
 
 
@@ -201,7 +199,7 @@ def test_every_list_of_tiers_comes_from_the_table():
         assert tuple(option.type.choices) == CHOICES
     assert tuple(Headway.class_traits()["sandbox"].values) == CHOICES
     assert [report.tier for report in report_all()] == list(NAMES)
-    assert all(one.load().__module__ == one.implementation.split(":")[0] for one in TIERS)
+    assert all(row.load().__module__ == row.implementation.split(":")[0] for row in TIERS)
 
 
 def test_off_linux_only_the_basic_tier_works(monkeypatch):
@@ -216,7 +214,7 @@ def test_off_linux_only_the_basic_tier_works(monkeypatch):
 def test_the_parents_modules_import_without_linux_or_torch(run_python):
     done = run_python("""
         import sys
-        for name in ("fcntl", "resource", "pwd", "grp", "_posixsubprocess_not", "termios"):
+        for name in ("fcntl", "resource", "pwd", "grp", "termios"):
             sys.modules[name] = None
         sys.platform = "darwin"
         import ctypes
@@ -235,7 +233,7 @@ def test_the_parents_modules_import_without_linux_or_torch(run_python):
 
 
 def test_the_real_worker_answers_in_the_chosen_tier(tier):
-    """Use the real worker program, not that of the tests."""
+    """This test uses the real worker program, not the one of the tests."""
     import select
 
     with choose(tier) as launcher:

@@ -8,7 +8,9 @@ from grader.sandbox import disk_quota
 from grader.sandbox.base import Limits
 
 SMALL = 1 << 20
-HARD = disk_quota.ENTRIES * disk_quota.file_bytes(Limits(file_bytes=SMALL))
+# The most that a worker can use, even if it hides or deletes files.
+MOST_BYTES = disk_quota.ENTRIES * disk_quota.file_bytes(Limits(file_bytes=SMALL))
+# Functions for the sources below. `held` has open descriptors; `taken` returns the disk space of their files.
 PRELUDE = """
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
@@ -69,17 +71,17 @@ for d in held: fill(d, 1 << 22)
 answer = taken()
 """
     )
-    assert answer["answer"] <= HARD
+    assert answer["answer"] <= MOST_BYTES
 
 
 def test_folders_count_as_files(start, tier):
-    made = start(file_bytes=SMALL).ask(
+    reply = start(file_bytes=SMALL).ask(
         PRELUDE + "answer = sum(libc.mkdir(f'd{n}'.encode(), 0o700) == 0 for n in range(3000))"
     )
-    assert made["answer"] <= (1024 if tier == "strict" else disk_quota.ENTRIES)
+    assert reply["answer"] <= (1024 if tier == "strict" else disk_quota.ENTRIES)
 
 
-def test_honest_code_writes_a_few_megabytes(start):
+def test_honest_code_can_write_a_few_megabytes(start):
     answer = start().ask(
         """
 import os, tempfile, threading
@@ -92,15 +94,15 @@ with tempfile.TemporaryDirectory() as folder:
     for n in range(4):
         with open(os.path.join(folder, f"part-{n}"), "wb") as file:
             os.posix_fallocate(file.fileno(), 0, 1 << 20)
-answer = []
+sizes = []
 def note():
     for n in range(5):
         with open("log.txt", "a") as log: log.write("line")
-    answer.append(os.path.getsize("log.txt"))
+    sizes.append(os.path.getsize("log.txt"))
 threads = [threading.Thread(target=note) for _ in range(4)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
-answer = max(answer)
+answer = max(sizes)
 """
     )
     assert answer == {"answer": 80}

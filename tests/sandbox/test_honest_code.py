@@ -1,4 +1,4 @@
-"""Honest code that works outside the sandbox works inside it too."""
+"""Honest code that works outside the sandbox also works inside it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ HONEST = {
         import torch.distributions, torch.fx, torch.nn.utils.parametrize, torch.utils.checkpoint
         answer = True
         """,
-    "a loader without processes": """
+    "a data loader without processes": """
         import torch
         from torch.utils.data import DataLoader, TensorDataset
         answer = len(list(DataLoader(TensorDataset(torch.ones(4)), batch_size=2))) == 2
@@ -87,7 +87,7 @@ HONEST = {
             file.write(" is")
         answer = open("notes.txt").read() == "attention is"
         """,
-    "time, chance and names": """
+    "time, random numbers and names": """
         import getpass, os, pathlib, random, secrets, time, uuid
         random.random(), secrets.token_hex(), time.strftime("%Z"), os.cpu_count(), uuid.uuid4()
         time.sleep(0.001)
@@ -109,12 +109,12 @@ HONEST = {
 
 
 @pytest.mark.parametrize("source", HONEST.values(), ids=HONEST.keys())
-def test_works_inside(worker, source):
+def test_honest_code_works_in_the_sandbox(worker, source):
     assert worker.ask(source) == {"answer": True}
 
 
-def test_torch_detects_the_same_cpu_features_as_outside(worker):
-    """Without /proc/cpuinfo, torch prints a warning into the student's output and may choose other kernels."""
+def test_torch_prints_no_warning_about_the_cpu(worker):
+    """Without /proc/cpuinfo, torch would print a warning into the student's output."""
     assert worker.ask(
         "import torch; answer = torch.relu(torch.ones(2, 2) @ torch.ones(2, 2)).sum().item()"
     ) == {"answer": 8.0}

@@ -1,4 +1,4 @@
-"""System calls work, and an error names the step that failed."""
+"""The functions of `grader.sandbox.kernel` make system calls, and an error names the step that failed."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def test_a_refused_call_names_its_step():
         kernel.prctl("change a thing", 9999)
 
 
-def test_a_probe_answers_instead():
+def test_a_refused_probe_returns_minus_one():
     assert kernel.probe("landlock_restrict_self", -1, 0) == -1
 
 
-def test_only_named_descriptors_stay_open(run_python):
+def test_all_but_the_given_descriptors_are_closed(run_python):
     done = run_python("""
         import os
         from grader.sandbox import kernel
@@ -39,14 +39,14 @@ def test_only_named_descriptors_stay_open(run_python):
     assert done.stdout.split("\n")[:-1] == ["open 1", "open 4"], done.stderr
 
 
-def test_it_dies_with_its_parent(run_python):
+def test_a_process_dies_with_its_parent(run_python):
     done = run_python("""
         import os, signal, time
         from grader.sandbox import kernel
         read, write = os.pipe()
-        if os.fork() == 0:  # the parent
+        if os.fork() == 0:  # the parent, which kills itself
             parent = os.getpid()
-            if os.fork() == 0:
+            if os.fork() == 0:  # the child, which must die too
                 kernel.die_with_parent(parent)
                 os.write(write, b"ready")
                 time.sleep(60)
@@ -54,12 +54,13 @@ def test_it_dies_with_its_parent(run_python):
             os.kill(parent, signal.SIGKILL)
         os.close(write)
         os.wait()
-        print("closed" if os.read(read, 1) == b"" else "still open")  # not before the grandchild is dead
+        # `read` returns when the last process with `write` is dead: the child.
+        print("closed" if os.read(read, 1) == b"" else "still open")
         """)
     assert done.stdout == "closed\n", done.stderr
 
 
-def test_an_orphan_exits_at_once(run_python):
+def test_a_process_whose_parent_has_ended_exits(run_python):
     done = run_python("""
         from grader.sandbox import kernel
         kernel.die_with_parent(999_999_999)
@@ -68,7 +69,7 @@ def test_an_orphan_exits_at_once(run_python):
     assert (done.returncode, done.stdout) == (1, "")
 
 
-def test_a_filter_is_loaded_whole(run_python):
+def test_a_loaded_filter_refuses_a_fork(run_python):
     done = run_python("""
         import os
         from grader.sandbox import kernel, seccomp
@@ -82,7 +83,7 @@ def test_a_filter_is_loaded_whole(run_python):
     assert done.stdout == "refused\n", done.stderr
 
 
-def test_capabilities_are_gone(run_python):
+def test_dropped_capabilities_are_gone(run_python):
     if os.geteuid() != 0:
         pytest.skip("an ordinary user has none to drop")
     done = run_python("""

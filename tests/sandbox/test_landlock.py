@@ -1,4 +1,4 @@
-"""Landlock rule sets, each in its own process: they cannot be removed."""
+"""Landlock rule sets. Each test uses a new process, because a rule set cannot be removed."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ print(refused(os.listdir, folder), refused(open, folder + "/file"))
 
 def test_the_network_is_refused_without_a_filter(run_python, tmp_path):
     if landlock.version() < 4:
-        pytest.skip("this kernel's Landlock knows no network")
+        pytest.skip("the Landlock of this kernel cannot restrict the network")
     source = """
 import socket
 listener = socket.create_server(("127.0.0.1", 0))
@@ -91,14 +91,14 @@ print(refused(socket.create_connection, listener.getsockname()))
     assert run_python(PRELUDE + source, str(tmp_path)).stdout == "True\n"
 
 
-def test_rights_grow_with_the_version():
+def test_a_newer_landlock_version_has_all_older_rights():
     versions = [landlock.everything(abi) for abi in range(1, 8)]
     assert versions[0] == (1 << 13) - 1
     assert versions[-1] == (1 << 16) - 1
     assert all(old & new == old for old, new in pairwise(versions))
 
 
-def test_a_kernel_without_it_is_refused_by_name(monkeypatch):
+def test_a_kernel_without_landlock_raises_a_sandbox_error(monkeypatch):
     monkeypatch.setattr(landlock, "version", lambda: 0)
     with pytest.raises(SandboxError, match="no Landlock"):
         landlock.Ruleset()

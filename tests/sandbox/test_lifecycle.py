@@ -1,4 +1,4 @@
-"""Servers and workers from start to end: servers restart, no worker is used twice, and nothing is left."""
+"""Servers and workers from start to end: workers are used once, dead servers are replaced, nothing stays."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from grader.sandbox.launcher import SandboxLauncher
 from grader.sandbox.server import Program
 
 
-def family(pid: int | None = None) -> list[psutil.Process]:
+def descendants(pid: int | None = None) -> list[psutil.Process]:
     return psutil.Process(pid).children(recursive=True)
 
 
 def within(seconds: float, holds: Callable[[], bool]) -> bool:
+    """Wait, and return whether `holds` returns True within `seconds`."""
     deadline = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > deadline:
@@ -36,7 +37,7 @@ def within(seconds: float, holds: Callable[[], bool]) -> bool:
 
 
 def gone(processes: list[psutil.Process], seconds: float = 60.0) -> bool:
-    """Wait; return whether all end within `seconds`. A zombie has ended; its parent may never reap it."""
+    """Wait, and return whether all end within `seconds`. A zombie has ended; its parent may never reap it."""
     return within(seconds, lambda: not any(map(_runs, processes)))
 
 
@@ -54,13 +55,13 @@ def traces() -> dict[str, list[str]]:
         "mounts": Path("/proc/self/mountinfo").read_text().splitlines(),
         "shared memory": sorted(os.listdir("/dev/shm")) if is_isolated() else [],
         "temporary files": sorted(os.listdir(tempfile.gettempdir())),
-        "processes": [one.name() for one in family()],
+        "processes": [process.name() for process in descendants()],
     }
 
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path, monkeypatch):
-    """Use a separate folder for temporary files, so that only those of these tests are seen."""
+    """Use a separate folder for temporary files, so that it only has those of the test."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     return tmp_path
@@ -76,7 +77,7 @@ def test_a_worker_is_used_once(own_launcher, start):
     }
 
 
-def test_it_ends_when_its_pipe_is_closed(own_launcher):
+def test_a_worker_ends_when_its_pipe_is_closed(own_launcher):
     process = own_launcher.start(Limits())
     os.close(process.to_worker)
     end = process.wait()
@@ -98,12 +99,12 @@ def test_kill_and_close_may_be_repeated(own_launcher):
         own_launcher.start(Limits())
 
 
-def test_waiting_for_one_that_goes_on_says_so(own_launcher, start):
+def test_waiting_for_a_running_worker_raises_an_error(own_launcher, start):
     with pytest.raises(SandboxError, match="still runs after"):
         start(own_launcher).process.wait(timeout=0.05)
 
 
-def test_an_error_of_the_program_is_in_the_log(tier, plain, start):
+def test_an_exception_of_the_program_is_in_the_log(tier, plain, start):
     broken = Program("standin:fail", code=plain.code)
     with SandboxLauncher(tier, broken, ready=0) as launcher:
         worker = start(launcher)
@@ -111,7 +112,7 @@ def test_an_error_of_the_program_is_in_the_log(tier, plain, start):
         assert "ValueError: on purpose" in worker.log
 
 
-def test_a_program_that_cannot_be_loaded_is_named(tier, plain):
+def test_a_program_that_cannot_be_imported_is_named(tier, plain):
     with (
         SandboxLauncher(tier, Program("nowhere:serve", code=plain.code)) as launcher,
         pytest.raises(SandboxError, match="No module named 'nowhere'"),
@@ -130,7 +131,7 @@ def test_preparation_runs_once_in_the_server(tier, plain, start):
             }
 
 
-def test_a_second_thread_in_the_server_stops_all_forks(tier, plain):
+def test_a_server_with_a_second_thread_starts_no_worker(tier, plain):
     program = Program("standin:serve", prepare="standin:start_a_thread", code=plain.code)
     with (
         SandboxLauncher(tier, program) as launcher,
@@ -146,17 +147,17 @@ def test_limits_that_cannot_be_set_stop_the_start(own_launcher):
 
 
 def test_workers_forked_ahead_have_the_requested_limits(own_launcher, start):
-    ask = "import resource; answer = resource.getrlimit(resource.RLIMIT_CPU)[0]"
+    source = "import resource; answer = resource.getrlimit(resource.RLIMIT_CPU)[0]"
     for seconds in (7, 7, 9, 7):
-        assert start(own_launcher, cpu_seconds=seconds).ask(ask) == {"answer": seconds}
+        assert start(own_launcher, cpu_seconds=seconds).ask(source) == {"answer": seconds}
 
 
 def test_a_ready_worker_that_died_is_not_returned(own_launcher, start):
     start(own_launcher)
-    (ahead,) = own_launcher._pool
-    ahead.wait_until_ready(time.monotonic() + 60)
-    ahead.kill()
-    ahead.wait()
+    (ready,) = own_launcher._pool
+    ready.wait_until_ready(time.monotonic() + 60)
+    ready.kill()
+    ready.wait()
     assert start(own_launcher).ask("answer = 1") == {"answer": 1}
 
 
@@ -173,7 +174,7 @@ def test_receive_without_wait_raises_if_no_message_is_there():
         os.close(descriptor)
 
 
-def test_many_may_run_at_once_and_be_started_from_threads(own_launcher, start):
+def test_several_threads_can_start_workers_at_once(own_launcher, start):
     answers = []
 
     def run() -> None:
@@ -188,7 +189,7 @@ def test_many_may_run_at_once_and_be_started_from_threads(own_launcher, start):
     assert answers == [{"answer": 42}] * 12
 
 
-def test_it_outlives_the_thread_that_made_it(tier, plain, start):
+def test_a_server_outlives_the_thread_that_made_it(tier, plain, start):
     made: list[SandboxLauncher] = []
     thread = threading.Thread(target=lambda: made.append(SandboxLauncher(tier, plain)))
     thread.start()
@@ -204,9 +205,9 @@ def test_a_killed_server_is_replaced_and_its_workers_die(own_launcher, start, vi
     busy = start(own_launcher)
     guard = psutil.Process(own_launcher._server._process.pid)
     (server,) = guard.children()
-    family_of_old = [guard, *guard.children(recursive=True)]
+    old_processes = [guard, *guard.children(recursive=True)]
     (server if victim == "server" else guard).kill()
-    assert gone(family_of_old)
+    assert gone(old_processes)
     assert start(own_launcher).ask("answer = 1") == {"answer": 1}
     with pytest.raises(SandboxError, match="the worker server exited while a worker ran"):
         busy.process.wait()
@@ -221,7 +222,7 @@ def test_a_server_that_keeps_dying_is_given_up(tier, plain):
         launcher.start(Limits())
 
 
-def test_the_folder_of_a_server_that_exits_is_an_error_with_a_reason(tier, plain):
+def test_the_folder_of_a_server_that_exits_raises_an_error(tier, plain):
     program = Program("standin:serve", prepare="standin:die", code=plain.code, folder=True)
     with (
         SandboxLauncher(tier, program, ready=0) as launcher,
@@ -257,9 +258,9 @@ def test_a_killed_parent_takes_everything_with_it(tier, plain, moment, temporary
     ) as parent:
         try:
             assert parent.stdout.read(5) == b"ready"
-            # The guard, the server, the busy worker, and two workers that are ready.
-            assert within(60, lambda: len(family(parent.pid)) >= (5 if moment == "started" else 2))
-            others = family(parent.pid)
+            # The guard and the server; if started, also the busy worker and two that are ready.
+            assert within(60, lambda: len(descendants(parent.pid)) >= (5 if moment == "started" else 2))
+            others = descendants(parent.pid)
         finally:
             parent.kill()
     assert gone(others)
@@ -267,19 +268,19 @@ def test_a_killed_parent_takes_everything_with_it(tier, plain, moment, temporary
 
 
 def test_two_hundred_workers_leak_nothing(tier, plain):
-    before, earlier = traces(), family()
+    before, earlier = traces(), descendants()
     with SandboxLauncher(tier, plain) as launcher:
         launcher.start(Limits()).close()
         (server,) = psutil.Process(launcher._server._process.pid).children()
-        inside = len(os.listdir(f"/proc/{server.pid}/fd")), server.memory_info().rss
+        descriptors, memory = len(os.listdir(f"/proc/{server.pid}/fd")), server.memory_info().rss
         for _ in range(200):
             process = launcher.start(Limits())
             os.write(process.to_worker, b"\2\0\0\0" + b"1\n")
             process.close()
-        assert len(os.listdir(f"/proc/{server.pid}/fd")) <= inside[0] + 3  # a descriptor may be in transit
-        assert server.memory_info().rss < inside[1] + (4 << 20)
-        assert len(family(launcher._server._process.pid)) <= 3
-        others = [one for one in family() if one not in earlier]
+        assert len(os.listdir(f"/proc/{server.pid}/fd")) <= descriptors + 3  # a descriptor may be in transit
+        assert server.memory_info().rss < memory + (4 << 20)
+        assert len(descendants(launcher._server._process.pid)) <= 3
+        others = [process for process in descendants() if process not in earlier]
         assert len(others) >= 2
     assert gone(others)
     assert traces() == before

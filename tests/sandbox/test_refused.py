@@ -1,10 +1,11 @@
-"""System calls that the kernel must refuse a worker."""
+"""A confined worker cannot make these system calls, reach files or the network, or exceed its limits."""
 
 from __future__ import annotations
 
 import os
 import signal
 import socket
+import struct
 from pathlib import Path
 
 import pytest
@@ -14,14 +15,14 @@ from grader.sandbox.launcher import SandboxLauncher
 from grader.sandbox.server import Program
 from grader.sandbox.visible_paths import DEVICES, site_folders
 
-# Each sets `answer` to its result. Raw system calls, because Python functions may refuse before the kernel does.
+# These tests make raw system calls, because a Python function may refuse before the kernel does.
 RAW = """
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
 def errno_of(result):
     return ctypes.get_errno() if result < 0 else 0
 """
-EPERM, ENOSYS = 1, 38
+EPERM, ENOTTY, ENOSYS = 1, 25, 38
 RAW_CALLS = {
     "fork": "libc.fork()",
     "vfork by clone": "libc.syscall(56, 0x4000 | 17, 0, 0, 0, 0)",
@@ -39,7 +40,7 @@ RAW_CALLS = {
     "shared memory": "libc.shmget(0, 4096, 0o1600)",
     "a message queue": "libc.msgget(0, 0o1600)",
     "ptrace": "libc.ptrace(0, 0, 0, 0)",
-    "another's memory": "libc.process_vm_readv(1, None, 0, None, 0, 0)",
+    "memory of another process": "libc.process_vm_readv(1, None, 0, None, 0, 0)",
     "setuid": "libc.setuid(0)",
     "keys": "libc.syscall(250, 0, -3, 0, 0)",
     "bpf": "libc.syscall(321, 0, 0, 0)",
@@ -53,7 +54,7 @@ RAW_CALLS = {
     "a second filter": "libc.prctl(22, 2, 0, 0, 0)",
     "signals to all": "libc.kill(-1, 0)",
     "signals to the group": "libc.kill(0, 0)",
-    "another's limits": "libc.prlimit(2, 7, None, None)",
+    "limits of another process": "libc.prlimit(2, 7, None, None)",
     "chmod": "libc.chmod(b'.', 0o777)",
     "a named pipe": "libc.mkfifo(b'pipe', 0o600)",
     "a link": "libc.symlink(b'/etc', b'link')",
@@ -70,13 +71,14 @@ def test_system_call_is_refused(worker, name):
     if name in NUMBERED and os.uname().machine != "x86_64":
         pytest.skip("the numbers are those of x86-64")
     reply = worker.ask(RAW + f"answer = errno_of({RAW_CALLS[name]})")
-    assert reply == {"answer": 25 if name == "terminal input" else EPERM}
+    assert reply == {"answer": ENOTTY if name == "terminal input" else EPERM}
 
 
 def test_clone3_falls_back_to_clone(worker):
     assert worker.ask(RAW + "answer = errno_of(libc.syscall(435, None, 0))") == {"answer": ENOSYS}
 
 
+# Honest code that the sandbox refuses → part of the message.
 SENTENCES = {
     "import subprocess; subprocess.run(['ls'])": "starts no other programs",
     "import os; os.system('ls')": "starts no other programs",
@@ -90,7 +92,7 @@ SENTENCES = {
 
 
 @pytest.mark.parametrize("source", SENTENCES)
-def test_honest_code_is_reported_in_a_sentence(worker, source):
+def test_a_refusal_of_honest_code_is_explained_in_a_sentence(worker, source):
     error = worker.ask(source)["error"]
     assert "sandbox" in error
     assert SENTENCES[source] in error
@@ -109,7 +111,7 @@ def test_files_of_the_machine_cannot_be_read(worker, tmp_path):
         assert error.startswith(("FileNotFoundError", "PermissionError")), f"{path} was read"
 
 
-def test_home_folders_show_only_the_path_to_python(worker):
+def test_home_folders_show_no_private_files(worker):
     for home in {"/home", "/root", os.path.expanduser("~")}:
         listed = worker.ask(f"import os; answer = os.listdir({home!r})").get("answer", [])
         assert not {".ssh", ".cache", ".config", ".bashrc", ".profile"} & set(listed), f"{home}: {listed}"
@@ -129,8 +131,8 @@ def test_only_the_workers_part_of_the_project_can_be_read(worker):
                     pass
         """)["answer"]
     assert set(readable) <= {"worker"}
-    error = worker.ask(f"answer = open({str(package / 'worker' / '__init__.py')!r}).read(1)")
-    assert "answer" in error
+    reply = worker.ask(f"answer = open({str(package / 'worker' / '__init__.py')!r}).read(1)")
+    assert "answer" in reply
 
 
 def test_only_modules_of_the_worker_can_be_imported(worker):
@@ -164,12 +166,14 @@ def test_strict_uses_landlock_too(worker):
 def test_the_machines_network_cannot_be_reached(worker):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
-        worker.ask(RAW + f"libc.connect(libc.socket(2, 1, 0), b'{listener.getsockname()[1]}', 16)")
+        port = listener.getsockname()[1]
+        address = struct.pack("=H", socket.AF_INET) + struct.pack("!H4s8x", port, bytes([127, 0, 0, 1]))
+        worker.ask(RAW + f"libc.connect(libc.socket(2, 1, 0), {address!r}, 16)")
         with pytest.raises(BlockingIOError):
             listener.accept()
 
 
-def test_it_finds_no_descriptor_but_its_own(worker):
+def test_a_worker_has_only_its_own_descriptors(worker):
     found = worker.ask("""
         import os
         answer = []
@@ -183,13 +187,13 @@ def test_it_finds_no_descriptor_but_its_own(worker):
     assert found == [0, 1, 2, 3, 4]
 
 
-def test_it_sees_no_trace_of_the_server_or_the_machine(worker):
-    reply = worker.ask("""
+def test_a_worker_sees_no_trace_of_the_server_or_the_machine(worker):
+    arguments, original_arguments, environment, modules = worker.ask("""
         import os, sys
         answer = [sys.argv, sys.orig_argv, sorted(os.environ), [m for m in sys.modules if "sandbox" in m]]
         """)["answer"]
-    assert reply[0] == reply[1] == ["worker"]
-    assert reply[2] == [
+    assert arguments == original_arguments == ["worker"]
+    assert environment == [
         "CUDA_VISIBLE_DEVICES",
         "HOME",
         "LC_ALL",
@@ -199,10 +203,10 @@ def test_it_sees_no_trace_of_the_server_or_the_machine(worker):
         "TORCHDYNAMO_DISABLE",
         "USER",
     ]
-    assert reply[3] == []
+    assert modules == []
 
 
-def test_the_kernel_says_it_holds_no_privilege(worker):
+def test_a_worker_has_no_privileges_and_one_thread(worker):
     status = worker.status()
     assert {status[name] for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")} == {"0" * 16}
     assert status["NoNewPrivs"] == "1"
@@ -212,7 +216,7 @@ def test_the_kernel_says_it_holds_no_privilege(worker):
         assert status["Uid"].split()[0] != "0"
 
 
-def test_strict_gives_it_namespaces_of_its_own(tier, worker):
+def test_strict_gives_a_worker_its_own_namespaces(tier, worker):
     if tier != "strict":
         pytest.skip("only strict has namespaces")
     assert worker.status()["NSpid"].split()[-1] == "1"
@@ -240,7 +244,8 @@ def test_no_process_may_trace_a_worker(worker):
     assert os.stat(f"/proc/{worker.pid}/environ").st_uid == 0
 
 
-def test_files_that_point_at_the_project_are_not_readable(worker):
+def test_pth_files_cannot_be_read(worker):
+    """They may contain the path of the project."""
     for site in site_folders():
         for path in Path(site).glob("*.pth"):
             reply = worker.ask(f"answer = open({str(path)!r}).read()")
@@ -255,13 +260,13 @@ def test_two_workers_share_no_folder(start):
     assert "error" in second.ask(f"answer = open({where!r} + '/mine').read()")
 
 
-def test_signals_reach_itself_only(worker):
+def test_a_worker_can_signal_only_itself(worker):
     assert worker.ask("import os; os.kill(os.getpid(), 0); answer = 1") == {"answer": 1}
     assert worker.ask(f"import os; os.kill({os.getpid()}, 0)")["error"].startswith("PermissionError")
 
 
 @pytest.mark.parametrize(("source", "ended"), [("os.abort()", {6, 11}), ("ctypes.string_at(0)", {11})])
-def test_a_crash_ends_it_alone(start, source, ended):
+def test_a_crash_ends_only_its_own_worker(start, source, ended):
     crashed = start()
     assert crashed.ask("import ctypes, os, signal; " + source).signal in ended
     assert start().ask("answer = 1") == {"answer": 1}
@@ -277,7 +282,7 @@ def test_memory_is_bounded(start):
     assert start(memory_bytes=1 << 30).ask("x = bytearray(17 << 26)")["error"].startswith("MemoryError")
 
 
-def test_memory_of_libraries_does_not_count(tier, start):
+def test_memory_that_libraries_map_does_not_count(tier, start):
     """A torch that was built for CUDA maps three gigabytes, with a GPU or without."""
     with SandboxLauncher(
         tier, Program("standin_vast:serve", code=(str(Path(__file__).with_name("entries")),))
@@ -287,7 +292,7 @@ def test_memory_of_libraries_does_not_count(tier, start):
         assert refused["error"].startswith("MemoryError")
 
 
-def test_files_are_bounded(tier, start):
+def test_disk_space_and_files_are_bounded(tier, start):
     small = start(file_bytes=1 << 20)
     assert small.ask("open('a', 'wb').write(bytes(2 << 20))")["error"].startswith("OSError")
     if tier == "strict":
@@ -297,8 +302,8 @@ def test_files_are_bounded(tier, start):
         assert "No space left" in entries["error"]
 
 
-def test_threads_are_bounded_and_a_neighbour_keeps_its_own(start):
-    bomb = """
+def test_threads_are_bounded_for_each_worker_alone(start):
+    start_threads = """
         import threading
         go, n = threading.Event(), 0
         threads = []
@@ -310,9 +315,9 @@ def test_threads_are_bounded_and_a_neighbour_keeps_its_own(start):
             pass
         answer = n
         """
-    greedy, neighbour = start(processes=30), start(processes=30)
-    assert greedy.ask(bomb)["answer"] <= 30
-    assert neighbour.ask(bomb)["answer"] >= 25
+    first, second = start(processes=30), start(processes=30)
+    assert first.ask(start_threads)["answer"] <= 30
+    assert second.ask(start_threads)["answer"] >= 25
 
 
 def test_limits_cannot_be_raised(start):

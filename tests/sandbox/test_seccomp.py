@@ -1,4 +1,4 @@
-"""The filter, executed instruction by instruction as in the kernel, for both processor families."""
+"""The filters of system calls, run as the kernel runs them, for both processor families."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from grader.sandbox.syscall_numbers import AARCH64, X86_64
 
 ALLOW = 0x7FFF0000
 KILL = 0x80000000
-OWN = 7
+OWN = 7  # the pid of the worker
+# The architecture in struct seccomp_data, and the numbers of the system calls.
 TABLES = {"x86_64": (0xC000003E, X86_64), "aarch64": (0xC00000B7, AARCH64)}
 
 
 def decide(program: bytes, architecture: int, number: int, *arguments: int) -> int:
-    """Interpret a classic BPF program over a struct seccomp_data."""
+    """Run a classic BPF program on a struct seccomp_data, and return its action."""
     padded = [*arguments, 0, 0, 0, 0, 0, 0][:6]
     data = struct.pack("=IIQ6Q", number, architecture, 0, *padded)
     accumulator, at = 0, 0
@@ -43,7 +44,7 @@ def machine(request, monkeypatch):
 
 @pytest.fixture
 def verdict(machine):
-    """What the worker's filter says to a call by name: "allow", "kill" or the name of an errno."""
+    """Return a function from a call to the action of the filter: "allow", "kill" or the name of an errno."""
     architecture, numbers = TABLES[machine]
     program = seccomp.program(OWN)
 
@@ -65,24 +66,24 @@ def test_named_calls_are_allowed(machine, verdict):
 
 
 def test_all_other_numbers_are_refused(machine, verdict):
-    spoken_of = set(TABLES[machine][1].values())
-    for number in set(range(600)) - spoken_of:
+    named = set(TABLES[machine][1].values())
+    for number in set(range(600)) - named:
         assert verdict(number) == "EPERM", number
 
 
-def test_another_numbering_kills(machine, verdict):
+def test_a_call_of_another_architecture_kills_the_worker(machine, verdict):
     assert verdict(0, architecture=0x40000003) == "kill"
     if machine == "x86_64":
         assert verdict(0x40000000) == "kill"
 
 
-def test_clone_makes_threads_only(verdict):
+def test_clone_can_make_threads_only(verdict):
     assert verdict("clone", 0x3D0F00) == "allow"
     assert verdict("clone", 0x01200011) == "EPERM"
     assert verdict("clone3") == "ENOSYS"
 
 
-def test_signals_go_to_itself_only(verdict):
+def test_a_worker_can_signal_only_itself(verdict):
     for name in ("kill", "tgkill"):
         assert verdict(name, OWN) == "allow"
         assert verdict(name, OWN + 1) == "EPERM"
@@ -90,7 +91,7 @@ def test_signals_go_to_itself_only(verdict):
         assert verdict(name, 0xFFFFFFFF) == "EPERM"
 
 
-def test_reading_never_truncates(machine, verdict):
+def test_a_file_opened_for_reading_cannot_be_truncated(machine, verdict):
     for name, flags_at in (("openat", 2), ("open", 1)):
         if name in TABLES[machine][1]:
             before = [0] * flags_at
@@ -100,7 +101,7 @@ def test_reading_never_truncates(machine, verdict):
             assert verdict(name, *before, 0o1000) == "EPERM"
 
 
-def test_calls_are_allowed_in_one_form_only(verdict):
+def test_some_calls_are_allowed_with_certain_arguments_only(verdict):
     assert verdict("prctl", 15) == "allow"
     assert verdict("prctl", 1) == "EPERM"
     assert verdict("ioctl", 0, 0x5401) == "allow"
@@ -111,7 +112,7 @@ def test_calls_are_allowed_in_one_form_only(verdict):
     assert verdict("prlimit64", OWN + 1) == "EPERM"
 
 
-def test_the_quota_filter_asks_about_new_files_only(machine):
+def test_the_quota_filter_asks_only_about_calls_that_make_files(machine):
     architecture, numbers = TABLES[machine]
     program = seccomp.asking_program()
 
@@ -129,12 +130,12 @@ def test_the_quota_filter_asks_about_new_files_only(machine):
     assert not asks("write") and not asks("clone3")
 
 
-def test_space_is_never_reserved_without_writing(verdict):
+def test_disk_space_cannot_be_reserved_without_writing(verdict):
     assert verdict("fallocate", 3, 1, 0, 1 << 40) == "ENOTSUP"
 
 
-def test_it_fits_what_the_kernel_takes(machine):
-    assert len(seccomp.program(OWN)) // 8 < 4096
+def test_the_filter_is_not_too_long_for_the_kernel(machine):
+    assert len(seccomp.program(OWN)) // 8 < 4096  # instructions
 
 
 def test_tables_agree_with_the_kernels_headers():
@@ -148,7 +149,7 @@ def test_tables_agree_with_the_kernels_headers():
             assert f"{line}{number}\n" in text, name
 
 
-def test_an_unsupported_cpu_is_named(monkeypatch):
+def test_an_unsupported_cpu_raises_an_error_that_names_it(monkeypatch):
     kernel.machine.cache_clear()
     monkeypatch.setattr(kernel.os, "uname", lambda: type("Name", (), {"machine": "riscv64"}))
     with pytest.raises(SandboxError, match="riscv64"):

@@ -1,7 +1,7 @@
 """Grade one submission as Gradescope lays it out, and write results.json.
 
-What could not be graded gets no results.json: Gradescope then reports a failed autograder to you instead of
-giving anybody a zero. The output for instructors has the reason.
+If the submission could not be graded, there is no results.json. Gradescope then reports a failed autograder to the
+instructor, and the student does not get a zero. The output for instructors has the reason.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 BASE = Path(os.environ.get("AUTOGRADER", "/autograder"))
 KIT = BASE / "source" / "headway"
 RESULTS = BASE / "results" / "results.json"
-SANDBOX = os.environ.get("HEADWAY_SANDBOX", "landlock")  # basic is for people you trust: it fences nothing
+SANDBOX = os.environ.get("HEADWAY_SANDBOX", "landlock")  # basic does not hide the solution
 ATTEMPTS = 2
 
 
@@ -36,7 +36,7 @@ def main() -> int:
 
 
 def handed_in(folder: Path, names: set[str]) -> tuple[list[Path], str]:
-    """Return the files that count, or a sentence for a student who submitted something else."""
+    """Return the files to grade and "", or no files and a sentence for the student that says what to submit."""
     found = [
         path for path in sorted(folder.rglob("*")) if path.suffix in (".py", ".ipynb") and path.is_file()
     ]
@@ -52,12 +52,12 @@ def handed_in(folder: Path, names: set[str]) -> tuple[list[Path], str]:
     wanted = " or ".join(
         f"{name}{suffix}" for name in sorted(names, reverse=True) for suffix in (".py", ".ipynb")
     )
-    there = ", ".join(path.name for path in chosen) or "no .py and no .ipynb"
-    return [], f"Please hand in one file, named {wanted}. This submission holds {there}."
+    names_found = ", ".join(path.name for path in chosen) or "no .py and no .ipynb"
+    return [], f"Please submit one file, named {wanted}. This submission holds {names_found}."
 
 
 def graded(files: list[Path], assignment: str) -> bool:
-    """Whether there are results now."""
+    """Grade the files and write results.json. Return whether they could be graded."""
     with tempfile.TemporaryDirectory() as work:
         place = Path(work, "submissions", "submission", assignment)
         place.mkdir(parents=True)

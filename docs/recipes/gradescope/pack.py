@@ -1,6 +1,6 @@
 """Make the zip that Gradescope asks for: python docs/recipes/gradescope/pack.py 02_masking autograder.zip
 
-Run it in a checkout of this repository. The zip holds the reference solution and your secret seed: keep it.
+Run it in a checkout of this repository. The zip holds the reference solution and your secret seed: keep it secret.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def main(assignment: str, target: Path) -> None:
 
 
 def _course(assignment: str) -> Iterator[Path]:
-    """The grader, and of all assignments the one."""
+    """Yield the files of the grader and of one assignment."""
     yield from (ROOT / name for name in PLAIN)
     for folder in ("grader", f"solutions/{assignment}", f"assignments/{assignment}"):
         for path in sorted((ROOT / folder).rglob("*")):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Gradescope runs this once, as root, when it builds the image: install, record the hidden cases, prove that it works.
+# Gradescope runs this once, as root, when it builds the image: install the grader, record the hidden cases, and check the result.
 set -euo pipefail
 
 base=${AUTOGRADER:-/autograder}
@@ -9,7 +9,7 @@ venv="$base/venv"
 install() {
   if python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
     python3 -m venv "$venv" || { apt-get update -qq && apt-get install -y -qq python3-venv && python3 -m venv "$venv"; }
-  else  # the image's Python is too old: uv brings one along
+  else  # the image's Python is too old or missing: uv downloads one
     apt-get update -qq && apt-get install -y -qq python3-pip
     python3 -m pip install --quiet uv
     python3 -m uv venv --seed --python 3.12 "$venv"
@@ -21,7 +21,7 @@ install() {
 
 [ -x "$venv/bin/grader" ] || install
 
-# The empty stubs must be graded here, and must get no points: better no image than a wrong one.
+# Grade the empty stubs. If they are not graded, or get points, the build of the image fails.
 proof=$(mktemp -d)
 trap 'rm -rf "$proof"' EXIT
 mkdir -p "$proof/results"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Grade a class in 64 jobs: sbatch slurm.sh. Folder with submissions/ and parts/: where sbatch is called.
+# Grade a class in 64 jobs: sbatch slurm.sh. Call sbatch in the folder with submissions/; the stores go to parts/.
 #SBATCH --job-name=grade
 #SBATCH --array=0-63
 #SBATCH --cpus-per-task=2

@@ -1,4 +1,4 @@
-"""A headless Chromium, which shows pages as people see them. Needs `chromium` and `chromedriver` on the path."""
+"""Open pages in a headless Chromium, and read or photograph them. Needs `chromium` and `chromedriver` on the path."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE = 240.0  # seconds that `until` waits; long, because the machine may be busy
+TIMEOUT = 240.0  # seconds that `until` waits; long, because the machine may be busy
 
 
 def missing() -> str:
@@ -56,11 +56,11 @@ class Window:
         )
 
     def until(self, true: Callable[[], Any], what: str) -> Any:
-        """Wait until `true()` returns a true value, and return that. what: its name in the error message.
+        """Wait until `true()` returns a true value, and return it. what: its name in the error message.
 
-        Raises selenium's TimeoutException after `PATIENCE` seconds.
+        Raises selenium's TimeoutException after `TIMEOUT` seconds.
         """
-        return WebDriverWait(self.driver, PATIENCE).until(lambda _driver: true(), f"waited in vain: {what}")
+        return WebDriverWait(self.driver, TIMEOUT).until(lambda _driver: true(), f"timed out: {what}")
 
     def all(self, css: str) -> list[WebElement]:
         return self.driver.find_elements(By.CSS_SELECTOR, css)
@@ -84,16 +84,16 @@ class Window:
         )
 
     def picture(self, path: Path, *, quality: int = 80, whole: bool = False) -> Path:
-        """Save a screenshot as .png or .webp and return its path. whole: of the page to its end, not of the window."""
+        """Save a screenshot as .png or .webp and return its path. whole: show the whole page instead of the window."""
         kind = path.suffix.removeprefix(".")
-        asked: dict[str, Any] = {"format": kind, "captureBeyondViewport": whole}
+        options: dict[str, Any] = {"format": kind, "captureBeyondViewport": whole}
         if kind == "webp":
-            asked["quality"] = quality
+            options["quality"] = quality
         if whole:
             size = self._command("Page.getLayoutMetrics")["cssContentSize"]
-            asked["clip"] = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+            options["clip"] = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(base64.b64decode(self._command("Page.captureScreenshot", **asked)["data"]))
+        path.write_bytes(base64.b64decode(self._command("Page.captureScreenshot", **options)["data"]))
         return path
 
     def _command(self, name: str, **parameters: Any) -> Any:

@@ -1,10 +1,10 @@
-"""Measure the contrast of every text of a page."""
+"""Measure the contrast ratio of every text of a page and its background."""
 
 from __future__ import annotations
 
 from .chrome import Window
 
-AAA = 7.0  # WCAG 2.1, 1.4.6: text against what is behind it
+AAA = 7.0  # WCAG 2.1, 1.4.6: the least contrast ratio of a text and its background
 
 # JavaScript that returns [text, colour of the text, colour behind it] for every text; a colour is [r, g, b].
 COLOURS = """

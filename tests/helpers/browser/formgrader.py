@@ -59,10 +59,10 @@ class Formgrader:
         self.window.until(lambda: self.window.run(IDLE), "what was typed is saved")
 
     def resolve(self, exercise: str) -> None:
-        """Confirm a manual score; nbgrader asks for it after it has graded an answer again."""
+        """Confirm a manual score. nbgrader asks for this after it has graded an answer again."""
         cell = self.score(exercise).find_element("xpath", "ancestor::*[contains(@class, 'nbgrader_cell')]")
         button = cell.find_element("css selector", ".mark-graded")
-        if button.is_displayed():  # shown only where a score is to be confirmed
+        if button.is_displayed():  # only if a score must be confirmed
             button.click()
         self.window.until(lambda: self.window.run(IDLE), "it is saved")
 

@@ -1,4 +1,4 @@
-"""A real JupyterLab in a course folder, with nbgrader's pages."""
+"""Run a real JupyterLab in a course folder, with nbgrader's pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-PATIENCE = 240.0  # seconds that it may take until it answers
+TIMEOUT = 240.0  # seconds until the server must answer
 
 
 @contextmanager
@@ -43,13 +43,13 @@ def server(course: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, 
 
 
 def _free_port() -> int:
-    with socket.socket() as asked:
-        asked.bind(("127.0.0.1", 0))
-        return int(asked.getsockname()[1])
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _wait(running: subprocess.Popen[bytes], url: str, log: Path) -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while time.monotonic() < deadline:
         try:
             with urllib.request.urlopen(url, timeout=5):

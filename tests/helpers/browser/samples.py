@@ -1,4 +1,4 @@
-"""Reports with every part that a report can have."""
+"""Made-up reports and classes for tests of pages: every outcome, hostile texts, and names longer than a line."""
 
 from __future__ import annotations
 

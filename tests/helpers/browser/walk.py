@@ -1,4 +1,4 @@
-"""The commands of a document in docs/, run unchanged, and a small class that submits between them."""
+"""Run the commands of a document in docs/ unchanged. In the middle, a small class submits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ IMPORT = "nbgrader db student import students.csv"  # the class submits before t
 # Commands of the document that this walk does not run, and why.
 ELSEWHERE = {
     "make install": "every other command here needs it",
-    ". .venv/bin/activate": "the walk's own path",
+    ". .venv/bin/activate": "the PATH of the walk has the environment's commands",
     "jupyter lab": "tests/helpers/browser/jupyter.py starts it, on a port of its own",
 }
 
@@ -125,9 +125,9 @@ class Walk:
 
     def prepare(self, assignments: tuple[str, ...] = (ASSIGNMENT,)) -> None:
         """Make a checkout with few assignments: recording all hidden cases would take minutes."""
-        for room in ("assignments", "solutions"):
+        for top in ("assignments", "solutions"):
             for name in assignments:
-                shutil.copytree(ROOT / room / name, self.checkout / room / name)
+                shutil.copytree(ROOT / top / name, self.checkout / top / name)
         shutil.copy(ROOT / "assignments" / "headway.toml", self.checkout / "assignments")
 
     def go(self, guide: Path = GUIDE) -> None:
@@ -144,7 +144,7 @@ class Walk:
             here = self._typed(line, here)
 
     def _typed(self, line: str, here: Path) -> Path:
-        """Run a line. Return the working folder at its end.
+        """Run a line in the folder `here`. Return the working folder at its end.
 
         `grader grade` and `grader regrade` may have exit status 1: not all students passed.
         """
@@ -156,17 +156,14 @@ class Walk:
             text=True,
             timeout=HANGS,
         )
-        assert done.returncode in ((0, 1) if line.startswith(("grader grade", "grader regrade")) else (0,)), (
-            line,
-            done.stdout,
-            done.stderr,
-        )
-        said, _line, place = done.stdout.rstrip("\n").rpartition("\n")
-        self.said[line] = said + done.stderr
+        allowed = (0, 1) if line.startswith(("grader grade", "grader regrade")) else (0,)
+        assert done.returncode in allowed, (line, done.stdout, done.stderr)
+        printed, _newline, place = done.stdout.rstrip("\n").rpartition("\n")
+        self.said[line] = printed + done.stderr
         return Path(place)
 
     def run(self, *command: str) -> str:
-        """Run in the course a command that the document does not name. Return its output."""
+        """Run a command that is not in the document, in the course folder. Return its output."""
         done = subprocess.run(
             command, cwd=self.course, env=self.environment, capture_output=True, text=True, timeout=HANGS
         )
@@ -185,6 +182,7 @@ class Walk:
 
 
 def answered(book: dict[str, Any], answers: tuple[str | None, str | None]) -> dict[str, Any]:
+    """Write the answers into the cells of their exercises, and return the notebook. None: leave the cell as it is."""
     for name, answer in zip(("sequence_mask", "masked_softmax"), answers, strict=True):
         if answer is not None:
             cell(book, name)["source"] = answer

@@ -1,7 +1,7 @@
 """Run nbgrader's own commands, each in a process that is forked after the imports.
 
-A start of nbgrader takes seconds, and a class with its exchange calls it a hundred times. This program reads one call
-per line of its stdin as JSON (argv, cwd, env, log), runs it as `nbgrader` would, and prints its exit status.
+nbgrader takes seconds to start, and the walk of a class calls it a hundred times. This program reads one call per
+line of its stdin as JSON (argv, cwd, env, log), runs it as `nbgrader` would, and prints its exit status.
 """
 
 from __future__ import annotations

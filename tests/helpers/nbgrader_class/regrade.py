@@ -1,7 +1,8 @@
-"""Autograde one student as formgrader's button does. Run this in a course folder.
+"""Autograde one student three times, as formgrader's button does. Run this in a course folder.
 
-The steps: the tier `basic`, which is refused; the same tier for trusted submissions; then, with a manual score and
-comment, as configured. After each step, print the gradebook's row for one cell as one line of JSON.
+First with the tier `basic`, which is refused. Then with this tier for trusted submissions. Then, after an instructor
+has entered a score and a comment, with the settings of the course. After each step, print the gradebook's values for
+one exercise as one line of JSON.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from nbgrader.apps.baseapp import NbGrader
 from traitlets.config import Config
 
 
-def say(step: str, student: str, assignment: str, exercise: str) -> None:
+def print_mark(step: str, student: str, assignment: str, exercise: str) -> None:
     with Gradebook("sqlite:///gradebook.db") as gradebook:
         grade = gradebook.find_grade(f"check-{exercise}", assignment, assignment, student)
         comment = gradebook.find_comment(exercise, assignment, assignment, student)
@@ -44,15 +45,15 @@ def autograde(student: str, assignment: str, **headway: object) -> None:
 def main(assignment: str, student: str, exercise: str) -> None:
     about = student, assignment, exercise
     autograde(student, assignment, sandbox="basic")
-    say("refused", *about)
+    print_mark("refused", *about)
     autograde(student, assignment, sandbox="basic", trusted_submissions=True)
-    say("trusted", *about)
+    print_mark("trusted", *about)
     with Gradebook("sqlite:///gradebook.db") as gradebook:
         gradebook.find_grade(f"check-{exercise}", assignment, assignment, student).manual_score = 2.5
         gradebook.find_comment(exercise, assignment, assignment, student).manual_comment = "seen"
         gradebook.db.commit()
     autograde(student, assignment)
-    say("overridden", *about)
+    print_mark("overridden", *about)
 
 
 if __name__ == "__main__":

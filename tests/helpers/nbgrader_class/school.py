@@ -88,9 +88,9 @@ class School:
 
 
 def school_of(root: Path, assignment: str) -> School:
-    """Make a course with one assignment, and generate it."""
-    for room in ("assignments", "solutions"):
-        shutil.copytree(ROOT / room / assignment, root / room / assignment)
+    """Make a checkout and a course with one assignment, and run `nbgrader generate_assignment`."""
+    for top in ("assignments", "solutions"):
+        shutil.copytree(ROOT / top / assignment, root / top / assignment)
     shutil.copy(ROOT / "assignments" / "headway.toml", root / "assignments")
     (root / "home").mkdir()
     school = School(root)
@@ -111,6 +111,7 @@ def answered(book: Book, qkv: str = QKV, output: str = OUTPUT) -> Book:
 
 
 def right_and_loud(book: Book) -> Book:
+    """Answer right, print much, and add a cell, a tag and another kernel."""
     book = answered(book, "%%time\n" + QKV.replace("    B, T", LOUD + "    B, T"))
     book["cells"].insert(
         1, {**new_cell("%matplotlib inline\n!ls\nprint('hello')"), "metadata": {"tags": ["mine"]}}
@@ -128,7 +129,10 @@ def deleted_and_renamed(book: Book) -> Book:
 
 
 def tampered(book: Book) -> Book:
-    """Change nbgrader's metadata so that nbgrader would raise an exception or give a hundred points."""
+    """Change nbgrader's metadata so that nbgrader would raise an exception or give a hundred points.
+
+    Also change the source of a graded cell, add a wrong copy of an answer, and reverse the cells after the third.
+    """
     book = answered(book)
     cell(book, "check-transpose_qkv")["metadata"]["nbgrader"].update(points=100.0)
     cell(book, "check-transpose_output")["source"] = "100.0"
@@ -172,9 +176,8 @@ CLASS: dict[str, Callable[[Book], Book | str]] = {
     "hal": deleted_and_renamed,
     "ivy": lambda book: "{ this is no notebook",
     "jon": tampered,
-    "jim": lambda book: answered(
-        book, QKV.replace("return ", "return X.abs().max() * ")
-    ),  # an input as a factor
+    # The factor depends on the input.
+    "jim": lambda book: answered(book, QKV.replace("return ", "return X.abs().max() * ")),
     "kim": another_assignment,
     "lea": lambda book: answered(book, QKV.replace(".transpose(1, 2)", "")),  # is graded again
 }

@@ -1,8 +1,8 @@
-"""A made-up class for 04_heads: what each student submits, and the points and messages that it deserves.
+"""A made-up class for 04_heads: what each student submits, and the expected points and messages.
 
-Its two exercises are worth 3 points each. Four facets share them: shapes 1/8, values 4/8, gradients 2/8, purity 1/8.
-An answer with only the gradient wrong gets three quarters of the points; one with wrong values gets at most one quarter.
-An answer with a wrong shape gets nothing, and so does one that is trivial or cannot run.
+The two exercises of 04_heads are worth 3 points each. Four facets share the points of an exercise: shapes 1/8,
+values 4/8, gradients 2/8, purity 1/8. An answer with only the gradient wrong gets three quarters of the points. An
+answer with wrong values gets at most one quarter. One that has a wrong shape, is trivial or cannot run gets nothing.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from helpers.nbgrader_class.school import LOUD, OUTPUT, QKV, Book, answered, cel
 
 # Points of an exercise.
 FULL, GRADIENT_WRONG = 3.0, round(3 * 6 / 8, 6)
-VALUES_WRONG = round(3 * 1 / 8, 6)  # only shapes and purity pass, so they count half
-QUARTER, NOTHING = 0.75, 0.0  # QUARTER: the most that an answer with wrong values gets
+VALUES_WRONG = round(3 * 1 / 8, 6)  # only shapes and purity pass (2/8), and alone they count half
+QUARTER, NOTHING = 0.75, 0.0  # QUARTER: wrong values, but shapes, purity and gradients pass
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Student:
     file: makes the submitted file from the released notebook. qkv, output: the points of the two exercises.
     comment: a part of the comment on `transpose_qkv`; None for no comment.
     page: another text of the feedback page.
-    repaired: whether the grader repairs the notebook's cells. A test then does not compare with `grader grade`, which
-    gets the file as submitted.
+    repaired: whether the cells are repaired before grading. `grader grade` repairs nothing, so a test does not compare
+    its result.
     """
 
     file: Callable[[Book], Book | bytes]
@@ -59,11 +59,11 @@ def broken(file: Callable[[Book], Book | bytes], comment: str) -> Student:
     return Student(file, NOTHING, NOTHING, comment)
 
 
-# ---- what some did to their notebooks
+# ---- notebooks that differ from the released one in more than the answers
 
 
 def helper_elsewhere(book: Book) -> Book:
-    """Call a function that is in another cell, which the student added and tagged, below a magic and a shell command."""
+    """Call a function from an added cell. This cell has tags, and a magic and a shell command above the function."""
     book = answered(book, body("return split(X, num_heads)"))
     own = "%matplotlib inline\n!ls\ndef split(X, H):\n    return X.unflatten(-1, (H, -1)).transpose(1, 2).flatten(0, 1)\n"
     book["cells"].insert(1, {**new_cell(own), "metadata": {"tags": ["mine", "hide_input"]}})
@@ -129,8 +129,8 @@ def reordered(book: Book) -> Book:
 def without_marks(book: Book) -> Book:
     """Remove nbgrader's metadata from every cell, as some other editors do."""
     book = answered(book)
-    for one in book["cells"]:
-        one["metadata"] = {}
+    for part in book["cells"]:
+        part["metadata"] = {}
     return book
 
 
@@ -154,23 +154,23 @@ def forged_outputs(book: Book) -> Book:
     """Give the graded cells outputs with full points."""
     book = answered(book, body("return None"))
     for name in ("transpose_qkv", "transpose_output"):
-        paid = {
+        full = {
             "output_type": "execute_result",
             "data": {"text/plain": "3.0"},
             "metadata": {},
             "execution_count": 1,
         }
-        cell(book, f"check-{name}")["outputs"] = [paid]
+        cell(book, f"check-{name}")["outputs"] = [full]
     return book
 
 
 def crossed(book: Book) -> Book:
-    """Put each answer into the other's cell."""
+    """Put each answer into the cell of the other exercise."""
     return answered(book, OUTPUT, QKV)
 
 
 def swapped(book: Book) -> Book:
-    """Give each answer the name of the other, in the cell of that name."""
+    """Exchange the bodies of the two functions."""
     names = "transpose_qkv", "transpose_output"
     return answered(book, OUTPUT.replace(*names[::-1]), QKV.replace(*names))
 
@@ -241,14 +241,14 @@ CLASS: dict[str, Student] = {
     "b-huge-output": Student(huge_output, NOTHING, NOTHING, "larger than 8 MiB"),
     "b-no-cells": Student(without_anything, NOTHING, NOTHING, "not defined", repaired=True),
     "b-another": Student(another_assignment, NOTHING, NOTHING, "not defined in 04_heads.ipynb", repaired=True),
-    # cells that were deleted, renamed, copied, moved: nothing is lost by it
+    # cells that were deleted, renamed, copied or moved: no points are lost
     "c-deleted": Student(without_cells, FULL, FULL, None, "check-transpose_qkv was missing", repaired=True),
     "c-renamed": Student(renamed, FULL, FULL, None, "transpose_qkv was missing", repaired=True),
     "c-copied": Student(copied, FULL, FULL, None, "more than once"),
     "c-reordered": Student(reordered, FULL, FULL, None),
     "c-unmarked": Student(without_marks, FULL, FULL, None, repaired=True),
     # hostile
-    "h-exit": broken(writes(HOSTILE_EXIT), "the worker process ended twice"),  # the lesson's demo calls it
+    "h-exit": broken(writes(HOSTILE_EXIT), "the worker process ended twice"),  # a demo cell calls the function
     "h-check": wrong(HOSTILE_CHECK, "failed", NOTHING),
     "h-files": wrong(HOSTILE_FILES, "failed", NOTHING),
     "h-markup": wrong(HOSTILE_MARKUP, "ValueError", NOTHING),

@@ -1,4 +1,4 @@
-"""A class of sixty through nbgrader's real commands: once by the exchange, once from a folder of downloads."""
+"""Take the class of `students.py` through nbgrader's commands: by the exchange, and from an archive of downloads."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from helpers.nbgrader_class.school import ASSIGNMENT, BIN, QKV, School, answered
 from helpers.nbgrader_class.students import ABSENT, CLASS, LATE, TWICE
 
 FORKED = Path(__file__).with_name("forked.py")
-PAGE = f"{ASSIGNMENT}/feedback/{ASSIGNMENT}.html"  # the feedback page, below a student's home folder
-
+# Configuration: a penalty for late submissions, and the folder of the exchange.
 POLICY = """
 import sys
 sys.path.insert(0, {folder!r})
 c.AssignLatePenalties.plugin_class = "policy.PointAnHour"
 c.Exchange.root = {exchange!r}
 """
+# The plugin that POLICY names: a point per started hour.
 PLUGIN = """
 import math
 from nbgrader.plugins import BasePlugin
@@ -33,9 +33,11 @@ class PointAnHour(BasePlugin):
     def late_submission_penalty(self, student_id, score, total_seconds_late):
         return math.ceil(total_seconds_late / 3600)
 """
+# Configuration: how `nbgrader zip_collect` finds the student in the name of a file.
 DOWNLOADS = """
 c.FileNameCollectorPlugin.named_regexp = r".*/(?P<student_id>[\\w-]+)_(?P<file_id>04_heads)\\.ipynb"
 """
+# Configuration that makes every grading fail.
 NO_WORKER = """
 from grader.classroom.bounded_grading import BoundedGrading
 from grader.sandbox.base import SandboxError
@@ -75,7 +77,7 @@ class Nbgrader:
     def __call__(self, *argv: str, student: str = "", status: int = 0) -> str:
         """Run a command of nbgrader and return its output. status: the exit status that it must have.
 
-        student: run it as this student, in an own home folder without the configuration of the course.
+        student: run it as this student, in the student's home folder, without the course's configuration.
         Raises AssertionError for another exit status.
         """
         home = self.home(student) if student else self.folder
@@ -83,14 +85,14 @@ class Nbgrader:
         if student:
             environment |= {"HOME": str(home), "JUPYTER_DATA_DIR": str(home / "jupyter")}
             environment.pop("XDG_CACHE_HOME")
-        log = self.school.root / "said"
+        log = self.school.root / "output"
         call = {"argv": argv, "cwd": str(home), "env": environment, "log": str(log)}
         assert self._server.stdin is not None and self._server.stdout is not None
         print(json.dumps(call), file=self._server.stdin, flush=True)
-        ended = self._server.stdout.readline().strip()
-        said = log.read_text("utf-8", "replace")
-        assert ended == str(status), f"nbgrader {' '.join(argv)} ended with {ended}\n{said[-3000:]}"
-        return said
+        actual = self._server.stdout.readline().strip()
+        output = log.read_text("utf-8", "replace")
+        assert actual == str(status), f"nbgrader {' '.join(argv)} ended with {actual}\n{output[-3000:]}"
+        return output
 
     def home(self, student: str) -> Path:
         folder = self.school.root / f"{self.name}-homes" / student
@@ -98,6 +100,7 @@ class Nbgrader:
         return folder
 
     def student(self, student: str, command: str, *options: str) -> str:
+        """Run a command of the exchange as a student, and return its output."""
         about = (f"--Exchange.root={self.exchange}", f"--course={self.name}", f"--student={student}")
         return self(command, ASSIGNMENT, *about, *options, student=student)
 
@@ -155,7 +158,7 @@ def _mark(notebook: SubmittedNotebook, exercise: str) -> Mark:
 
 
 def handed_in(nbgrader: Nbgrader, student: str, book: dict[str, object]) -> bytes:
-    """Return the file that one student of the class submits. book: the released notebook."""
+    """Return the file that a student submits, with the real paths of course and seed. book: the released notebook."""
     made = CLASS[student].file(json.loads(json.dumps(book)))
     data = made if isinstance(made, bytes) else json.dumps(made).encode()
     seed = nbgrader.school.root / "home" / ".config" / "headway" / "seed"
@@ -165,8 +168,8 @@ def handed_in(nbgrader: Nbgrader, student: str, book: dict[str, object]) -> byte
 def by_the_exchange(school: School) -> Nbgrader:
     """Grade a class through nbgrader's exchange.
 
-    Release, fetch, submit, collect, autograde. Then one student submits again and one late; collect and autograde
-    again, release the feedback, and export.
+    Release, fetch, submit, collect, autograde. Then one student submits again, and one submits late. Collect and
+    autograde again, release the feedback, and export.
     """
     nbgrader = Nbgrader(school, "walk")
     nbgrader.configure(POLICY.format(folder=str(nbgrader.folder), exchange=str(nbgrader.exchange)))
@@ -206,6 +209,7 @@ def fetched(nbgrader: Nbgrader, student: str) -> dict[str, object]:
 
 
 def submit(nbgrader: Nbgrader, student: str, book: dict[str, object] | None = None) -> None:
+    """Submit a notebook; by default, the one of the class list."""
     released = fetched(nbgrader, student)
     data = handed_in(nbgrader, student, released) if book is None else json.dumps(book).encode()
     (nbgrader.home(student) / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").write_bytes(data)

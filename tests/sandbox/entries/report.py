@@ -19,7 +19,8 @@ from grader.sandbox.choose import choose, report_all  # noqa: E402
 from grader.sandbox.process import SandboxedProcess  # noqa: E402
 from grader.sandbox.server import Program  # noqa: E402
 
-ASKED = """
+# The answer is the user id, the files in the folder, and a sum by torch.
+SOURCE = """
 import os, torch
 try:
     open("/etc/passwd.planted", "w")
@@ -30,12 +31,13 @@ answer = [os.getuid(), os.listdir("."), torch.ones(2).sum().item()]
 
 
 def answer_in(tier: str) -> object:
+    """Return the answer and the capabilities of a worker in this tier, or why the tier does not work."""
     try:
         launcher = choose(tier, Program("standin_torch:serve", code=(code,)))
     except SandboxError as error:
         return str(error)
     process = launcher.start(Limits())
-    os.write(process.to_worker, struct.pack("<I", len(ASKED)) + ASKED.encode())
+    os.write(process.to_worker, struct.pack("<I", len(SOURCE)) + SOURCE.encode())
     os.set_blocking(process.from_worker, True)
     (size,) = struct.unpack("<I", os.read(process.from_worker, 4))
     reply = json.loads(os.read(process.from_worker, size))
@@ -46,7 +48,7 @@ def answer_in(tier: str) -> object:
 
 
 def capabilities_of(process: SandboxedProcess) -> list[str]:
-    """Return the capabilities of the worker, from /proc."""
+    """Return the different sets of capabilities of the worker, from /proc."""
     fields = dict(
         line.split(":\t") for line in Path(f"/proc/self/fdinfo/{process._pidfd}").read_text().splitlines()
     )
@@ -62,8 +64,5 @@ if "refuse" in options:
     kernel.forbid_new_privileges()
     kernel.load_filter(seccomp.assemble((), (), {"unshare": errno.EPERM}, default=None))
 reports = [[report.tier, report.available, report.reason] for report in report_all(fresh=True)]
-print(
-    json.dumps(
-        {"reports": reports, "auto": choose().tier, **{t: answer_in(t) for t in ("strict", "landlock")}}
-    )
-)
+answers = {tier: answer_in(tier) for tier in ("strict", "landlock")}
+print(json.dumps({"reports": reports, "auto": choose().tier, **answers}))

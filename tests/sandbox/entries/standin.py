@@ -1,4 +1,7 @@
-"""A program for workers of tests: run each received source and send its variable `answer` back."""
+"""A program for the workers of tests: run each received source, and send its variable `answer` back.
+
+`prepare` is a preparation. `fail`, `start_a_thread` and `die` are a program and preparations that go wrong.
+"""
 
 import json
 import os

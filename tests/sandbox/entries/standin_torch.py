@@ -1,4 +1,4 @@
-"""The same program with torch imported before the fork, like the real one."""
+"""The program of `standin.py`, with torch imported before the fork, as in the real worker program."""
 
 import safetensors.torch  # noqa: F401
 import torch  # noqa: F401

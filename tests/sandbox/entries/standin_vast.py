@@ -1,4 +1,4 @@
-"""The same program, with gigabytes of address space mapped before the fork, as by CUDA libraries."""
+"""The program of `standin.py`, with 5 GiB of address space mapped before the fork, more than CUDA maps."""
 
 import mmap
 
