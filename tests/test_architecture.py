@@ -1,6 +1,6 @@
 """A package imports only packages before it in `LAYERS`, and no modules import each other in a cycle.
 
-`LAYERS` must list every package. A module directly in `grader/` fails.
+`LAYERS` must list every package. No module may be directly in `grader/`.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ LAYERS = (
     "nbgrader",
     "cli",
 )
-# These import no other package: the lowest one, blocks that students read, and code that runs beside theirs.
+# These import no other package. Students read `given`; `worker` runs in the process of student code.
 ALONE = ("support", "given", "worker")
 FILES = {"__init__.py", "py.typed"}
 MAX_ENTRIES, MAX_LEVELS = 20, 12
-# File names in several packages, for example for one submission and a class, or for parent and worker.
+# File names in several packages: report/formats.py is for one submission, classroom/formats.py for many.
 SHARED_FILE_NAMES = {"__init__", "check", "course", "errors", "formats", "measures", "model", "terminal"}
 
 
@@ -61,7 +61,9 @@ def imports(path: Path) -> Iterator[str]:
         if isinstance(node, ast.Import):
             named = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            full = [f"{node.module}.{alias.name}" for alias in node.names]  # of a module, or of a name in one
+            full = [
+                f"{node.module}.{alias.name}" for alias in node.names
+            ]  # each is a module, or a name in a module
             named = [name if name.removeprefix("grader.") in MODULES else node.module for name in full]
         yield from (name.removeprefix("grader.") for name in named if name.startswith("grader."))
 
@@ -76,7 +78,7 @@ def package(module: str) -> str:
     return module.partition(".")[0]
 
 
-def test_every_entry_of_the_package_is_in_the_table():
+def test_every_entry_of_the_package_is_in_layers():
     entries = {p.name for p in GRADER.iterdir() if p.name != "__pycache__"}
     assert entries - FILES - {"locale"} == set(LAYERS)
     assert len(entries) <= MAX_ENTRIES

@@ -53,9 +53,9 @@
 #
 # $$\cos(a + b) = \cos a \cos b - \sin a \sin b$$
 #
-# It follows that a shift by `delta` positions is a *linear* map. One matrix maps every `P[i]` to
-# `P[i + delta]`, for every `i`. It rotates each pair by its own angle, and a projection such as `W_q` could
-# learn it. Look at the first two columns above. One matrix with two rows and two columns maps $(0, 1)$ to
+# It follows, for even $D$, that a shift by `delta` positions is a *linear* map. One matrix maps `P[i]` to
+# `P[i + delta]`, the same for every `i`. It rotates each pair by its own angle, and a projection such as
+# `W_q` could learn it. Look at $\sin i$ and $\cos i$ in the table above. One matrix with two rows and two columns maps $(0, 1)$ to
 # $(0.841, 0.540)$, and $(0.841, 0.540)$ to $(0.909, -0.416)$. You will write this matrix down.
 #
 # **Words before positions.** Before a position can be added, each token must become a vector. An
@@ -65,13 +65,13 @@
 # layer can guess it. Many vocabularies use 0, and so does lesson 11. Published notebooks with a
 # `TokenEmbedding` use 1, so we use 1 here.
 #
-# **What goes wrong.** These are pitfalls of `PositionalEncoding`. The first two do not change the output.
+# **What goes wrong.** These are pitfalls of `PositionalEncoding`. On the CPU, the first two do not change the output.
 #
 # - `X += P` writes into the caller's tensor, which the caller may still need. Return a new tensor.
 # - A plain attribute does not move when the module moves to another device. A `Parameter` moves, but it would
 #   be trained. A *buffer* (`self.register_buffer`) moves and is not trained. With `persistent=False` it is
 #   also left out of the saved weights.
-# - The length `T` selects the rows, and `T` is the size of axis 1 of `X`. Axis 0 is the batch.
+# - The rows are selected by the size of axis 0 of `X`. That is the batch size; the length `T` is axis 1.
 # - Near position 1000, a `float32` angle is only exact to about 0.00003. Compute the table once in `float64`
 #   and then round it. Every row is then as exact as its dtype allows.
 # - Apply dropout last, to the sum.
@@ -176,7 +176,7 @@ except NotImplementedError as unwritten:
 # - Attention alone does not see the order of the keys, so a positional encoding is added to the embeddings.
 # - Each pair of features is a sine and a cosine of one frequency. Fast pairs separate near positions, slow
 #   pairs separate distant ones.
-# - A shift by `delta` rotates every pair by a fixed angle, so it is a linear map.
+# - For even $D$, a shift by `delta` rotates every pair by a fixed angle, so it is a linear map.
 # - The table is a buffer: it moves with the module and is not trained.
 # - The embedding row of the padding token stays zero and gets no gradient.
 

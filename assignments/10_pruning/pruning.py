@@ -164,8 +164,8 @@ def gated_attention(
 # heads get 0: the two samples have opposite signs and cancel. That is why the absolute value comes first.
 #
 # If the targets were the model's own outputs, 4 and 4, the loss would be at its minimum. There every gradient
-# is zero, for important heads and for useless ones. A little noise on the targets gives gradients that are
-# not zero.
+# is zero, for important heads and for useless ones. That is why the targets above are the outputs plus and
+# minus 1: with noise on the targets, the gradients are not zero.
 #
 # ## Exercise: `head_importance`
 #
@@ -333,8 +333,8 @@ class Classifier(nn.Module):
 # | `"removed"` | the list of the heads that are removed in this row, numbered as in the model before any removal |
 # | `"accuracy"` | the share of right answers without them, from 0 to 1, in evaluation mode |
 #
-# Within one seed and order, each row removes the heads of the row before and one more. So a random order is
-# drawn once per seed, not once per row. The heads inside a `"removed"` list may be in any order, and so may
+# Within one seed and order, the row with $n + 1$ removed heads removes those of the row with $n$, and one
+# more. So a random order is drawn once per seed, not once per row. The heads inside a `"removed"` list may be in any order, and so may
 # the rows. Heads that you removed for one row must be back for the next order: work on a copy, or find a way
 # that changes nothing.
 

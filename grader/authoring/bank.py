@@ -1,7 +1,8 @@
 """Known answers, right and wrong: each a few edits of the reference, or a definition that takes its place.
 
-The file of an entry names its exercise: `solutions/NN_name/mistakes/<Exercise>.py`. A mistake's page for
-`grader explain` is the section of its id in the Markdown file beside it.
+In `solutions/NN_name/`, mistakes are in `mistakes/<Exercise>.py`, mutants in `mutants/<Exercise>.py`. Right and
+trivial answers are in `variants.py` and name their exercise in `of`. A mistake's page for `grader explain` is the
+section of its id in `mistakes/<Exercise>.md`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from grader.bundle.check import POLICIES, PRECISION
 from grader.support.source import definition_span
 
 KINDS = ("mistake", "different", "policy", "mutant", "same", "also", "trivial")
-DEVICE = "device"  # no check has this policy: the facet `device` counts
+DEVICE = "device"  # not in POLICIES: a check of the facet `device` costs points
 Change = Edit | str  # an edit of the reference, or the whole definition
 
 
@@ -25,8 +26,8 @@ class KnownAnswer:
     """One known answer to one exercise.
 
     kind: "mistake" fails; "different" fails too: it is a valid design, not the required one; "policy" passes, and
-    shows advice about the policy that it `breaks`, or fails on another device; "mutant" fails, and a report says
-    nothing more; "same" is right; "also" is right too, see `also`; "trivial" gets no points.
+    shows advice about the policy that it `breaks`, or fails on another device; "mutant" fails, and a report
+    does not name it; "same" is right; "also" is right too, see `also`; "trivial" gets no points.
     says: what the answer does, in one sentence without code. asks: a question that leads on. page: what it
     does to a model and how to see it, for `grader explain`. seen: where real code did it. steady: whether every
     call gives the same values; if not, the results that are the same in every run identify it. forms: the same
@@ -48,7 +49,7 @@ class KnownAnswer:
 
     @property
     def policy(self) -> str:
-        """Return the policy whose checks it fails; "" if it costs points, here or on another device."""
+        """Return the policy that the answer breaks; "" if it breaks none, or only `device`."""
         return "" if self.breaks == DEVICE else self.breaks
 
 
@@ -86,7 +87,7 @@ def dtype_mistake(id: str, *change: Change, says: str, asks: str, seen: str = ""
 
 
 def mutant(id: str, *change: Change, says: str) -> KnownAnswer:
-    """Describe a repair or a test that still has a fault. It must fail; a student reads nothing about it."""
+    """Describe a wrong answer to an exercise that asks for a repair or a test. It must fail; no report names it."""
     return _answer(id, "", "mutant", change, says=says)
 
 

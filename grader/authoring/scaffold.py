@@ -79,7 +79,10 @@ def _require_names(assignment: str, exercise: str) -> None:
             f"{assignment!r} is not a valid name for an assignment: use two digits and lower-case words, such as 12_normalising"
         )
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", exercise) or keyword.iskeyword(exercise):
-        raise NotScaffolded(f"{exercise!r} cannot be the name of a function or a class")
+        raise NotScaffolded(
+            f"{exercise!r} is not a valid name for an exercise: use ASCII letters, digits and underscores, begin with a letter,"
+            " and avoid keywords of Python"
+        )
 
 
 def _require_new(solutions: Path, exercise: str) -> None:

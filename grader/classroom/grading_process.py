@@ -71,7 +71,7 @@ class Task:
 class TaskResult:
     """The results of a task; `new` are those that were not in the store.
 
-    content: the hash by which results are stored. defines: the exercises that the file defines, wanted or not.
+    content: the hash by which results are stored. defines: the exercises that a graded file defines, wanted or not.
     tree: a hash of the syntax tree of what the student wrote, see `own_tree`.
     problem: why the file as a whole could not be graded. remarks: sentences for the instructor.
     grader_failed: the problem is a fault of the grader or the machine.
@@ -80,7 +80,7 @@ class TaskResult:
     results: tuple[ExerciseResult, ...] = ()
     new: tuple[ExerciseResult, ...] = ()
     content: str = ""
-    size: int = 0  # characters of source
+    size: int = 0  # characters of source; bytes of the file if that could not be read
     problem: str = ""
     remarks: tuple[str, ...] = ()
     grader_failed: bool = False
@@ -92,6 +92,8 @@ class TaskResult:
 @contextmanager
 def grading(allow: Callable[[float], None], config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
     """Set a process of the pool up to grade tasks; yield the function that grades one.
+
+    allow: called with the seconds after which the pool may kill this process, see `ProcessPool`.
 
     Raises SandboxError if the tier is not available.
     """
@@ -114,7 +116,7 @@ def grading(allow: Callable[[float], None], config: RunConfig) -> Iterator[Calla
         store = opened.enter_context(closing(Store(config.store, config.key))) if config.store else None
         if config.key.sandbox != "basic":  # workers of that tier are children and would inherit the limit
             limit_memory(MEMORY)
-        gc.freeze()  # searching these lasting objects for garbage takes 2 % of the time of a class
+        gc.freeze()  # otherwise searching these objects for garbage takes 2 % of the time of grading a class
 
         def work(task: Task) -> TaskResult:
             allow(READ_SECONDS)
@@ -153,7 +155,7 @@ def grade(
     """
     try:
         data = task.read()
-    except (OSError, BadArchive):
+    except (OSError, BadArchive, MemoryError):
         problem = _("{file} cannot be read").format(file=shown(task.file))
         return TaskResult(problem=problem, grader_failed=True)
     content, size, wanted = hashlib.sha256(data).hexdigest(), len(data), task.expected
@@ -236,6 +238,6 @@ def _why_nothing(submission: Submission) -> str:
 
 
 def _wanted(bundles: Sequence[Bundle], only: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """Return the exercises of `names` to grade, in the order of the course. only: no others, unless it is empty."""
+    """Return the exercises of `names` to grade, in the order of the course; with `only`, only those that are in it."""
     known = [e.name for bundle in bundles for e in bundle.exercises]
     return tuple(name for name in known if name in names and (not only or name in only))

@@ -1,4 +1,4 @@
-"""Add slips (code that is certain to raise, or is never called) to a result that did not pass."""
+"""Add slips (see intake/slips.py) to a result that did not pass."""
 
 from __future__ import annotations
 

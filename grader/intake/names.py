@@ -54,7 +54,7 @@ class Names:
 
     definitions: Mapping[str, Definition]
     faults: tuple[Fault, ...] = ()
-    # Functions and classes that a later definition of the same name replaces.
+    # Functions and classes that a later function or class of the same name replaces.
     replaced: tuple[Definition, ...] = ()
 
     @property
@@ -166,7 +166,7 @@ def _becomes_a_method(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 def _parameters_of(node: ast.stmt, method: str) -> Parameters | None:
     """Return the parameters of a class's method, without `self`; None if the class does not define it.
 
-    For a function, return its own parameters if `method` is "__init__", else None.
+    For a function that is not `async`, return its own parameters if `method` is "__init__".
     """
     if isinstance(node, ast.FunctionDef):
         return _parameters(node.args, skip=0) if method == "__init__" else None

@@ -18,9 +18,9 @@ ALIKE = 0.6  # how similar a name has to be for an exercise to be called near
 class NotGraded:
     """A definition that was not graded.
 
-    exercise: the one with the nearest name; "" if none is near. same: its parameters are those of that exercise.
-    taken: the other definition of the file that was graded as that exercise, if the names differ only in case and
-    underscores; "" otherwise.
+    exercise: one with the same parameters (`same`), else the one with the nearest name; "" if there is none.
+    taken: the other definition of the file that was taken for that exercise, if the name of this definition differs
+    from the exercise's only in case and underscores; "" otherwise.
     """
 
     definition: Definition
@@ -50,7 +50,8 @@ def _compared(
 ) -> NotGraded | None:
     """Return a definition with its nearest exercise.
 
-    Return None for code that is no attention or Transformer code, and for a class that the report shows anyway.
+    Return None for code that is no attention or Transformer code, for a building block, and for a definition that was
+    taken for an exercise: the report has a result for that.
     """
     name = definition.name
     exercise_of = {alias: exercise for exercise, alias in found.items()}

@@ -67,6 +67,7 @@ def with_neighbours(submission: Submission, read: ReadFile | None = None) -> Sub
             place, source, above = _module(module, folder, text)
             if place is None or place == PurePosixPath(submission.path.name):
                 continue
+            # A guess, unless the parts of the name that were left out name the folder of the submission.
             guessed = () if _is_in_folders(submission.path, above) else (module,)
             if place in found:
                 known = found[place]
@@ -85,9 +86,9 @@ def with_neighbours(submission: Submission, read: ReadFile | None = None) -> Sub
 
 
 def content_of(path: Path, data: bytes, beside: ReadFile) -> str:
-    """Return the hash by which `grader grade` stores the results of a notebook.
+    """Return the hash by which `grader grade` stores the results of a file.
 
-    Raises Blocked if its source is too large.
+    Raises Blocked if it cannot be read as a submission.
     """
     return with_neighbours(submission_from(path, data), beside).content
 

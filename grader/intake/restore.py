@@ -20,7 +20,7 @@ def restored(text: str, name: str, stub: str, *, notebook: bool) -> str:
     """Return the file's text with the stub's definition of `name` instead of its own. Raises CannotRestore.
 
     In a script, or in a cell, the first definition is replaced and others are removed. A script without one gets it at
-    the end, and an empty script becomes the whole stub.
+    the end, and an empty script becomes the whole stub. A cell for the exercise that does not parse becomes the stub.
     """
     start, stop = definition_span(stub, name)
     original = stub[start:stop]
@@ -48,7 +48,9 @@ def _in_script(text: str, name: str, original: str) -> str:
 
 def _spans(text: str, name: str) -> list[tuple[int, int]]:
     """Return where the top-level definitions of a name begin and end, as offsets."""
-    lines = list(io.StringIO(text))  # as Python counts lines; `splitlines` also ends them at a form feed
+    lines = list(
+        io.StringIO(text, newline="")
+    )  # ends lines where Python does; `splitlines` also ends them at a form feed
     out = []
     for node in parse(text).body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:

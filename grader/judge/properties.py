@@ -54,7 +54,7 @@ def sums_to_one(check: Check, case: RecordedCase, observation: Observation) -> F
 
 
 def carries(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """A matrix maps each row of one tensor, as a column vector, to the same row of another.
+    """A matrix M maps row i of one tensor to row i of another: M @ rows[i] is images[i].
 
     `rows` and `images`: names of the two tensors, which only the judge has. `tol`: the
     tolerance instead of the default. `says`: the sentence if a row differs.
@@ -70,16 +70,16 @@ def carries(check: Check, case: RecordedCase, observation: Observation) -> Findi
 
 
 def witnessed(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """At least one row is the expected one, which shows that the code ran on the data. `says`: the sentence if not."""
+    """At least one row equals the expected row at its place, so the code used the data. `says`: the sentence if not."""
     (name,) = check.of
     rows = values_of(name, case, observation) == case.expected[name]
     return PASSED if rows.all(-1).any() else failed("differ", _(check.params["says"]))
 
 
 def kept_weights(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """`.attention_weights` holds the weights that were used, before dropout.
+    """`.attention_weights` holds the attention weights as they are before dropout.
 
-    `optional`: also pass if the attribute is missing or has another shape.
+    `optional`: also pass if the attribute is missing, or is no tensor of the expected shape and kind.
     """
     (name,) = check.of
     seen, header = observation.seen.get(name), case.headers[name]

@@ -209,8 +209,9 @@ def in_order(check: Check, case: RecordedCase, observation: Observation) -> Find
                 if sign > 0
                 else _("the order `{order}` removes weak heads first").format(order=order),
                 where=_(
-                    "rank correlation of the order of removal with the strength of the heads: {found:.2f}"
-                ).format(found=min(found) if sign > 0 else max(found)),
+                    "rank correlation of the time of removal with the strength of a head: {found:.2f};"
+                    " it should be near {wanted}"
+                ).format(found=min(found) if sign > 0 else max(found), wanted=sign),
             )
     return PASSED
 

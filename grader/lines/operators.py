@@ -81,7 +81,8 @@ def _constants(scope: Scope) -> Iterator[Edit]:
 
 
 def _axes(scope: Scope) -> set[int]:
-    """Return the `id` of each node that is an axis: an argument, a keyword such as `dim`, or an index of `.shape`."""
+    """Return the `id` of each node that is an axis: an argument of a call such as `transpose`, a keyword such as
+    `dim`, or an index of `.shape`."""
     found: set[int] = set()
     for node, _statement in scope.expressions():
         if isinstance(node, ast.Call):
@@ -125,7 +126,9 @@ def _number(node: ast.expr) -> int | float | None:
 
 
 def _names(scope: Scope) -> Iterator[Edit]:
-    """Replace a name, or None, by another name of the scope; add 1 to a size, or subtract 1."""
+    """Replace a name, or None, by another name of the scope. Add 1 to a size, or subtract 1.
+
+    In a constructor, do the latter to every name."""
     for node, statement in scope.expressions():
         if isinstance(node, ast.Constant) and node.value is None:
             for name in scope.names[:12]:
@@ -139,12 +142,12 @@ def _names(scope: Scope) -> Iterator[Edit]:
             ):
                 yield edit(scope, "name", node, name, statement)
         if node.id in scope.sizes or scope.is_constructor:
-            yield edit(scope, "size by one", node, f"({node.id} - 1)", statement, True)
-            yield edit(scope, "size by one", node, f"({node.id} + 1)", statement, True)
+            yield edit(scope, "size by one", node, f"({node.id} - 1)", statement, inserts=True)
+            yield edit(scope, "size by one", node, f"({node.id} + 1)", statement, inserts=True)
 
 
 def _names_for_constants(scope: Scope) -> Iterator[Edit]:
-    """Replace a constant argument or index by a name: one of them, or all that are equal and have the same keyword."""
+    """Replace a constant argument or index by a name: at one place, or at all with an equal constant and keyword."""
     passed: dict[tuple[str, str], list[tuple[ast.expr, ast.stmt]]] = {}
     for node, statement in scope.expressions():
         parts: list[tuple[str, ast.expr]] = []
@@ -167,7 +170,7 @@ def _names_for_constants(scope: Scope) -> Iterator[Edit]:
 
 
 def _names_for_arguments(scope: Scope) -> Iterator[Edit]:
-    """Replace a longer argument by a name."""
+    """Replace an argument that is neither a name nor a constant by a name."""
     tensors = [name for name in scope.names if name not in scope.sizes][:10]
     for node, statement in scope.expressions():
         if scope.is_constructor or not isinstance(node, ast.Call):
@@ -192,12 +195,14 @@ def _unknown_names(scope: Scope) -> Iterator[Edit]:
 
 
 def _unknown_attributes(scope: Scope) -> Iterator[Edit]:
-    """Replace an attribute of `self` that the class never assigns by one that it assigns."""
+    """If the class never assigns an attribute of `self`, replace it by one that the class assigns."""
     for node, statement in scope.expressions():
-        if not _is_of_self(node) or not scope.attributes:
+        if not _is_of_self(node):
             continue
         assert isinstance(node, ast.Attribute)
-        for name in scope.attributes if node.attr not in scope.attributes else ():
+        if node.attr in scope.attributes:
+            continue
+        for name in scope.attributes:
             yield edit(scope, "unknown attribute", node, f"self.{name}", statement)
 
 
@@ -222,7 +227,7 @@ def _swapped_attributes(scope: Scope) -> Iterator[Edit]:
     reads: dict[str, list[tuple[ast.expr, ast.stmt]]] = {}
     for node, statement in scope.expressions():
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
-            # A layer that is no attribute is made by `setattr` or a base class.
+            # A layer that the class does not assign is made by `setattr` or a base class.
             if node.attr in scope.attributes or node.attr in scope.layers:
                 reads.setdefault(f"self.{node.attr}", []).append((node, statement))
         elif isinstance(node, ast.Name) and node.id in scope.names:
@@ -234,12 +239,13 @@ def _swapped_attributes(scope: Scope) -> Iterator[Edit]:
             pieces += [(*scope.text.span(node), one) for node, _s in reads[other]]
             first, statement = min((*reads[one], *reads[other]), key=lambda pair: scope.text.span(pair[0]))
             lines = {s.lineno for _n, s in (*reads[one], *reads[other])}
+            # Two names that are each read once, in different lines, are rarely exchanged by mistake.
             if len(pieces) > 2 or len(lines) == 1 or few is own or scope.is_constructor:
                 yield Edit(kind, tuple(pieces), scope.text.span(first), statement.lineno)
 
 
 def _everywhere(scope: Scope) -> Iterator[Edit]:
-    """Replace a name at all places of a function where it is read, or one constant at all of its places."""
+    """Replace a name at all places of a function where it is read, or one whole number at all of its places."""
     reads: dict[str, list[tuple[ast.expr, ast.stmt]]] = {}
     for node, statement in scope.expressions():
         text = scope.text.of(node)
@@ -253,7 +259,9 @@ def _everywhere(scope: Scope) -> Iterator[Edit]:
         if len(places) < 2:
             continue
         others = (
-            scope.names if name in scope.names else [str(int(name) + 1), str(int(name) - 1), "(-1)", "(-2)"]
+            scope.names
+            if name in scope.names
+            else [str(int(name, 0) + 1), str(int(name, 0) - 1), "(-1)", "(-2)"]
         )
         for other in others:
             if other != name and ((name in scope.sizes) == (other in scope.sizes)):

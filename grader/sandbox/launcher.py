@@ -23,8 +23,8 @@ class SandboxLauncher:
     """Starts workers of a Linux tier. The constructor returns at once, and the server starts in the
     background; `start` waits for it. May be used from several threads.
 
-    `ready` workers are forked ahead with the most recent limits, so that a start need not wait for
-    the fork. `warm` is the level at the start; see the method `warm`. Each worker is used once.
+    `ready`: how many workers are forked ahead, with the most recent limits, so that a start need not
+    wait for the fork. `warm` is the level at the start; see the method `warm`. Each worker is used once.
     """
 
     def __init__(
@@ -36,7 +36,8 @@ class SandboxLauncher:
         self._level = "none"
         self._lock = threading.Lock()
         self._pool: list[SandboxedProcess] = []
-        # Under root each number has its own user. With a random start, two launchers rarely share users.
+        # Under root, the number of a worker decides its user. A random first number makes it rare that two launchers
+        # share users.
         self._number = int.from_bytes(os.urandom(2), "big")
         self._closed = False
         self._server = Server(self.tier, self._program)

@@ -140,7 +140,7 @@ except NotImplementedError as unwritten:
 # %% [markdown]
 # ## Questions to think about
 #
-# 1. What should a row of length 0 give? Try your function. Which result is best, and why?
+# 1. What should `masked_softmax` give for a length of 0? Try your function. Which result is best, and why?
 # 2. Why does `masked_fill` with `-1e9` work in `float32` and raise an exception in `float16`?
 #    (`torch.finfo(dtype).min` is the lowest finite value of a dtype.)
 # 3. A tensor of scores is large. What does it cost to leave `X` unchanged and mask a copy? What may it cost

@@ -37,11 +37,11 @@
 # $$a(q, k) = \frac{q^\top k}{\sqrt{d}}$$
 #
 # For all pairs at once this is a single matrix product, which computers do very fast. This is why the
-# **Transformer** uses it, the model that this course builds. The learned parameters are in the layers that
+# **Transformer**, the model that this course builds, uses it. The learned parameters are in the layers that
 # produce the queries and keys (lesson 05).
 #
-# **Why the square root?** Take elements that are independent, with mean 0 and variance 1. A product of two of
-# them has variance 1 again. A sum of $d$ such products has variance $d$, so typical scores are of size
+# **Why the square root?** Let the elements of $q$ and $k$ be independent, with mean 0 and variance 1. A product
+# of two of them has variance 1 again. A sum of $d$ such products has variance $d$, so typical scores are of size
 # $\sqrt{d}$. For $d = 64$ that is 8, and a softmax of the scores 8 and 0 gives 0.9997 and 0.0003. Such a
 # softmax is *saturated*: nearly all weight is on one key, and the gradient is nearly zero. Dividing by
 # $\sqrt{d}$ brings scores back to size 1 for every $d$.

@@ -342,11 +342,11 @@ def prune_heads(draw):
         return case, attention(case, draw, H, HEAD, **{**sizes, **more})
 
     for id, heads, title, bias in (
-        ("one", [1], "one head", False),
-        ("unsorted", [3, 0], "two heads, in any order", True),
-        ("repeated", [2, 0, 2, 2], "a head that is named more than once", True),
-        ("none", [], "no head", True),
-        ("one-left", [3, 1, 0], "all heads but one", False),
+        ("one", [1], "one head removed", False),
+        ("unsorted", [3, 0], "two heads removed, in any order", True),
+        ("repeated", [2, 0, 2, 2], "a removed head is named more than once", True),
+        ("none", [], "no head removed", True),
+        ("one-left", [3, 1, 0], "all heads but one removed", False),
     ):
         case, mha = start(id, bias=bias)
         kept = H - len(set(heads))

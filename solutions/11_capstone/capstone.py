@@ -24,7 +24,7 @@
 # | `src_valid_len` | `(B,)` | how many source tokens are real, the end included |
 # | `tgt` | `(B, T + 1)` | a start token, the target words, an end token, then padding |
 # | `tgt_valid_len` | `(B,)` | how many target tokens are real, start and end included |
-# | scores | `(B, T, V)` | the output of the model for `T` target tokens: one score for every next word |
+# | scores | `(B, T, V)` | the output of the model for `T` target tokens: at each step, one score per word of the vocabulary |
 #
 # In *reverse*, the target is the source backwards, and each word is replaced according to a fixed table. The
 # model does not see the table and has to learn it: a toy translation. In *induction*, a few different words
@@ -63,7 +63,7 @@
 # next word. *Greedy* decoding takes the word with the highest score, appends it, and passes it to the next
 # call. Pass the state that the call returned, too: it holds the cache. A sentence ends when its best word is
 # the end token. The sentences of a batch end at different steps. So the loop runs until the last one has ended
-# or all steps are used. Drop everything that a sentence wrote after its end.
+# or `num_steps` words are written. Drop everything that a sentence wrote after its end.
 #
 # | step | input | the cache holds | best word | written so far |
 # |---|---|---|---|---|
@@ -88,7 +88,7 @@
 # - A new state for each call of the decoder makes the model forget what it wrote. If you pass the whole
 #   sentence so far together with a cache that contains it, the model sees the earlier words several times.
 #
-# **What is graded.** A first case checks what your loop does in 24 tiny steps. Then *reverse* is trained for
+# **What is graded.** A first case checks what your loop does in 24 tiny steps, with a model of the grader. Then *reverse* is trained for
 # 200 steps and *induction* for 350 (a few seconds each; a line shows the progress). The grader loads the
 # returned state dict into the parts of the course, and measures it on 128 sentences that were in no batch.
 # 35 % of them must be right, word for word. Over 200 seeds, the reference solution gets at least 46 % of them
@@ -274,7 +274,8 @@ if __name__ == "__main__":
 #
 # 1. Train for 50, 100, 200 and 400 steps and draw the share of right sentences. Does it grow evenly? What
 #    does the loss do meanwhile?
-# 2. Without the causal mask in the decoder, the loss falls faster and no written sentence is right. Why?
+# 2. Without the causal mask in the decoder, the loss falls faster and few written sentences are right.
+#    Why?
 #    Which single measurement would have shown it early?
 # 3. Greedy decoding takes the best word at every step. Give a case in which the best *sentence* begins with a
 #    word that is not the best.

@@ -1,4 +1,4 @@
-"""Archives are read in one pass and within limits; a bad archive does not affect other files."""
+"""Archives are read within limits on memory and time, and refused with a sentence if they are bad."""
 
 from pathlib import PurePosixPath
 
@@ -20,7 +20,7 @@ def test_a_hostile_archive_is_refused_within_bounds(name, tmp_path):
     assert sentence in found[0]
 
 
-def test_a_broken_member_costs_only_itself(tmp_path):
+def test_a_broken_member_of_a_zip_affects_no_other_member(tmp_path):
     broken_deflate(tmp_path / "a.zip")
     found = members(tmp_path / "a.zip")
     assert [bool(member.problem) for member in found.values()] == [True, False]
@@ -36,7 +36,7 @@ def test_an_archive_that_points_outside_is_refused(tmp_path, name):
         members(tmp_path / "bad.zip")
 
 
-def test_a_member_that_is_gone_is_reported(tmp_path):
+def test_a_member_that_is_missing_is_reported(tmp_path):
     zip_of(tmp_path / "a.zip", {"other.py": ANSWER})
     with pytest.raises(BadArchive, match="no longer contains this file"):
         read_member(tmp_path / "a.zip", PurePosixPath("answer.py"))

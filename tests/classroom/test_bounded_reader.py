@@ -1,4 +1,4 @@
-"""If a file makes the reading process hang or exit, the next file is still read."""
+"""If a call in the reading process fails, the caller gets a sentence, and the next call works."""
 
 import os
 import time
@@ -18,11 +18,11 @@ def crash():
     os._exit(1)
 
 
-def raise_ours():
+def raise_bad_archive():
     raise BadArchive("cannot be read as an archive")
 
 
-def raise_other():
+def raise_zero_division():
     raise ZeroDivisionError
 
 
@@ -35,10 +35,10 @@ LONG = 120.0  # seconds: much more than a quick call needs, even on a busy machi
         (take_memory, (), LONG, "takes more than 1024 MiB of memory to read"),
         (time.sleep, (60,), 5.0, "takes more than 5 seconds to read"),
         (crash, (), LONG, "crashed the process that read it"),
-        (raise_other, (), LONG, r"cannot be read \(ZeroDivisionError\)"),
+        (raise_zero_division, (), LONG, r"cannot be read \(ZeroDivisionError\)"),
     ],
 )
-def test_a_call_beyond_the_limits_costs_only_itself(function, arguments, seconds, sentence):
+def test_after_a_failed_call_the_next_call_works(function, arguments, seconds, sentence):
     with BoundedReader(seconds=seconds) as reader:
         with pytest.raises(Unreadable, match=sentence):
             reader.call(function, *arguments)
@@ -46,6 +46,6 @@ def test_a_call_beyond_the_limits_costs_only_itself(function, arguments, seconds
         assert reader.call(PurePosixPath, "a/b") == PurePosixPath("a/b")
 
 
-def test_a_sentence_of_the_grader_is_passed_on():
+def test_an_exception_of_the_grader_reaches_the_caller():
     with BoundedReader() as reader, pytest.raises(BadArchive, match="cannot be read as an archive"):
-        reader.call(raise_ours)
+        reader.call(raise_bad_archive)

@@ -36,14 +36,18 @@ def config(tmp_path: Path) -> RunConfig:
 
 
 @contextmanager
-def pretending(allow: Callable[[float], None], _config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
-    """Replace the grading of a file: do what the file says."""
+def pretending(allow: Callable[[float], None], config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
+    """Replace `grading`: hang or exit if the content of a file says so, otherwise pass its first exercise.
+
+    With a file `broken` beside the cases, a plain file makes the process exit too.
+    """
 
     def work(task: Task) -> TaskResult:
         if b"hang" in task.read():
             allow(0.5)
             time.sleep(600)
-        if b"exit" in task.read() or (task.read() == PLAIN_FILE and (_config.bundles / "broken").exists()):
+        exits_on_plain = task.read() == PLAIN_FILE and (config.bundles / "broken").exists()
+        if b"exit" in task.read() or exits_on_plain:
             os._exit(1)
         return TaskResult((ExerciseResult(NAMES[0], "04_heads", "passed", 3.0, 3.0),))
 
@@ -60,10 +64,10 @@ def graded(bundles, config: RunConfig, monkeypatch, *texts: bytes):
 
 
 @pytest.mark.parametrize(("text", "why"), [(b"hang", "time limits"), (b"exit", "exited 2 times")])
-def test_a_file_that_stops_its_process_fails_alone(bundles, config, monkeypatch, text, why):
+def test_only_the_file_that_stops_its_process_fails(bundles, config, monkeypatch, text, why):
     honest, hostile, other = graded(bundles, config, monkeypatch, b"good", text, b"fine")
-    for one in (honest, other):
-        assert [r.outcome for r in one.report.exercises] == ["passed"]
+    for submission in (honest, other):
+        assert [r.outcome for r in submission.report.exercises] == ["passed"]
     assert [(r.name, r.outcome, r.score) for r in hostile.report.exercises] == [
         (name, "failed", 0.0) for name in NAMES
     ]
@@ -72,15 +76,15 @@ def test_a_file_that_stops_its_process_fails_alone(bundles, config, monkeypatch,
     assert not hostile.grader_failed
 
 
-def test_a_process_that_exits_over_a_plain_file_costs_nothing(bundles, config, monkeypatch):
+def test_no_points_are_lost_if_a_plain_file_stops_the_process(bundles, config, monkeypatch):
     (config.bundles / "broken").touch()
-    (one,) = graded(bundles, config, monkeypatch, b"exit")
-    assert one.grader_failed
-    assert [(r.outcome, r.score) for r in one.report.exercises] == [("could_not_grade", None)] * 2
+    (submission,) = graded(bundles, config, monkeypatch, b"exit")
+    assert submission.grader_failed
+    assert [(r.outcome, r.score) for r in submission.report.exercises] == [("could_not_grade", None)] * 2
 
 
 class RaisingEngine:
-    """An engine whose judges raise an exception on some file, or on every file."""
+    """An engine that raises `error` for every file but the plain file; with `plain_too`, also for that."""
 
     def __init__(self, bundles, error: Exception, plain_too: bool = False):
         self.bundles, self.error, self.plain_too = bundles, error, plain_too
@@ -106,22 +110,23 @@ class RaisingEngine:
     ],
 )
 @pytest.mark.parametrize("expected", [NAMES, ()])
-def test_an_exception_over_one_file_is_its_own_fault(bundles, config, error, expected):
+def test_a_file_fails_if_the_engine_raises_on_that_file_alone(bundles, config, error, expected):
+    """If the engine raises on a plain file too, the grader failed instead."""
     store = Store(config.store, config.key)
     task = Task(0, Path("a.py"), partial(bytes, b"def transpose_qkv(): pass\n"), expected)
     found = grade(RaisingEngine(bundles, error), store, config, task)
     assert [(r.outcome, r.score) for r in found.results] == [("failed", 0.0)] * (len(expected) or 1)
     assert "could not judge this file" in found.results[0].message
     assert type(error).__name__ in found.remarks[0]
-    assert not found.new, "it is tried again at the next call"
-    found.remarks[0].encode()
+    assert not found.new, "the result is not stored, so the next run grades the file again"
+    found.remarks[0].encode()  # raises if the remark has a lone surrogate
     found = grade(RaisingEngine(bundles, error, plain_too=True), store, config, task)
     assert found.grader_failed
     assert type(error).__name__ in found.problem
     store.close()
 
 
-def test_time_for_an_exercise_exceeds_its_own_limits(bundles):
+def test_time_for_an_exercise_exceeds_the_limits_of_its_cases(bundles):
     exercise: Exercise = bundles[0].exercises[0]
     assert seconds_for(exercise) > len(exercise.cases) * exercise.limits["wall_seconds"]
 

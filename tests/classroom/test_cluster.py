@@ -1,4 +1,6 @@
-"""A cluster gives the results of one machine. A worker that could read or change results is refused with a sentence.
+"""A cluster gives the same results as one machine.
+
+A worker with another course, grader or certificate, or without the sandbox tier of the class, is refused.
 
 How batches are sent to workers: test_cluster_batches.py.
 """
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pickle
 import shutil
 import signal
 import stat
@@ -64,18 +67,16 @@ def test_a_worker_with_the_same_course_is_accepted(config, tmp_path):
 
 def test_a_worker_receives_neither_secret_nor_store(config):
     course = Course.of(config)
-    import pickle
-
     assert SECRET not in pickle.dumps(GradingPlugin(course))
     assert str(config.store).encode() not in pickle.dumps(GradingPlugin(course))
-    assert "bundle" not in repr(course)
+    assert "bundle" not in repr(course), "the repr, which Dask may log, holds no cases"
 
 
-def test_a_worker_of_a_lower_tier_is_refused(config, tmp_path, monkeypatch):
-    def only_landlock(_asked):
+def test_a_worker_without_the_tier_of_the_class_is_refused(config, tmp_path, monkeypatch):
+    def refuse_strict(_asked):
         raise SandboxError("the strict sandbox does not work on this machine: user namespaces: not permitted")
 
-    monkeypatch.setattr(cluster_worker, "best_tier", only_landlock)
+    monkeypatch.setattr(cluster_worker, "best_tier", refuse_strict)
     assert "strict sandbox does not work" in set_up(Course.of(config), tmp_path).refusal
 
 
@@ -99,14 +100,14 @@ def test_a_worker_that_serves_another_run_grades_no_batch(config, tmp_path, monk
     plugin = set_up(Course.of(config), tmp_path)
     worker = SimpleNamespace(plugins={NAME: plugin})
     monkeypatch.setattr(cluster_worker, "get_worker", lambda: worker)
-    assert Course.of(config).id != plugin.course.id, "also a second run of the same class"
+    assert Course.of(config).id != plugin.course.id, "each run of the same class has its own id"
     assert "another run" in refusal("another", worker)
     assert "another run" in grade_batch("another", [])
     plugin.refusal = None
-    assert "another run" in grade_batch("another", []), "also while the other one is set up"
-    assert grade_batch(plugin.course.id, []) is None, "it is asked again when it is ready"
+    assert "another run" in grade_batch("another", []), "also while the worker is set up for its run"
+    assert grade_batch(plugin.course.id, []) is None, "not set up yet: the scheduler asks again"
     worker.plugins.clear()
-    assert "another run" in grade_batch(plugin.course.id, []), "the other run has ended"
+    assert "another run" in grade_batch(plugin.course.id, []), "its plugin was removed"
 
 
 # ---- addresses and certificates
@@ -143,6 +144,7 @@ def test_scheduler_and_worker_need_certificates_on_one_machine_too(call):
 
 @contextmanager
 def scheduler(keys: Path) -> Iterator[str]:
+    """Run a scheduler with these certificates. Yield its address."""
     command = [GRADER, "cluster", "scheduler", "--certificates", keys, "--port", "0"]
     environment = {**os.environ, "TMPDIR": str(keys.parent)}  # Dask makes a folder there
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
@@ -163,7 +165,8 @@ def test_only_certificates_of_one_authority_are_trusted(tmp_path):
     with pytest.raises(UsageError, match="is not empty"):
         write_certificates(ours, days=1)
     shutil.copytree(theirs, mixed)
-    shutil.copy(ours / "ca.pem", mixed)  # it accepts the scheduler, which does not accept it
+    # A worker with these files trusts the scheduler, but the scheduler does not trust the worker.
+    shutil.copy(ours / "ca.pem", mixed)
     with scheduler(ours) as address:
         require_trust(address, ours, "worker")
         for folder in (theirs, mixed):
@@ -187,7 +190,7 @@ NO_NAMESPACES = 'for kind in user pid; do echo 0 > /proc/sys/user/max_${kind}_na
 
 @contextmanager
 def worker(address: str, keys: Path, before: list[str] | None = None, **variables: str) -> Iterator[None]:
-    """Start a worker with an empty cache."""
+    """Run a worker with an empty cache. before: the words of a command that starts it, such as `unshare`."""
     home = keys.parent / "worker"
     home.mkdir()
     grader = [sys.executable, "-c", "from grader.cli.main import main; main()"]
@@ -205,7 +208,7 @@ def worker(address: str, keys: Path, before: list[str] | None = None, **variable
         process.wait()
 
 
-def refused(config: RunConfig, address: str, keys: Path) -> None:
+def require_refusal(config: RunConfig, address: str, keys: Path) -> None:
     """Require that a cluster refuses its only worker."""
     task = Task(0, Path("a.py"), bytes, ("transpose_qkv",))
     grading = ClusterGrading(load_all(config.bundles), config, address, keys, 1)
@@ -226,10 +229,10 @@ def has_user_namespaces() -> bool:
 
 @pytest.mark.skipif(not has_user_namespaces(), reason="NOT TESTED: this system makes no user namespaces")
 def test_a_real_worker_without_the_tier_is_refused(config, keys, capfd):
-    less = ["unshare", "--user", "--map-root-user", "sh", "-c", NO_NAMESPACES, "sh"]
+    without_namespaces = ["unshare", "--user", "--map-root-user", "sh", "-c", NO_NAMESPACES, "sh"]
     strict = replace(config, key=replace(config.key, sandbox="strict"))
-    with scheduler(keys) as address, worker(address, keys, less):
-        refused(strict, address, keys)
+    with scheduler(keys) as address, worker(address, keys, without_namespaces):
+        require_refusal(strict, address, keys)
     assert "is not used: the strict sandbox does not work on this machine" in capfd.readouterr().err
 
 
@@ -238,7 +241,7 @@ def test_a_real_worker_with_another_course_is_refused(config, keys, tmp_path, ca
     with (tmp_path / "other" / "grader" / "judge" / "tolerance.py").open("a") as file:
         file.write("# another version\n")
     with scheduler(keys) as address, worker(address, keys, PYTHONPATH=str(tmp_path / "other")):
-        refused(config, address, keys)
+        require_refusal(config, address, keys)
     assert "is not used: it has another version of the course" in capfd.readouterr().err
 
 
@@ -251,7 +254,7 @@ ROOT_ONLY = pytest.mark.skipif(
 
 
 @ROOT_ONLY
-def test_hosts_that_lose_workers_store_what_one_machine_does(tmp_path):
+def test_hosts_that_lose_workers_store_the_same_as_one_machine(tmp_path):
     private = ["unshare", "--mount", "--propagation", "private"]  # `ip netns` leaves a mount
     script = [sys.executable, ROOT / "scripts" / "cluster_hosts.py"]
     done = subprocess.run(

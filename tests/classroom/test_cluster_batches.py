@@ -1,4 +1,4 @@
-"""Only permitted workers get batches; batches of a lost worker are graded again, equal submissions once."""
+"""Only permitted workers get batches. Batches of lost workers are graded again, equal submissions once."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ def config(tmp_path: Path) -> RunConfig:
 
 
 class Future:
+    """A finished Dask future. answer: its result, or the exception that it raises."""
+
     def __init__(self, answer: object):
         self.answer = answer
 
@@ -42,7 +44,11 @@ class Future:
 
 
 class Cluster:
-    """A fake Dask client whose workers return the results of the test."""
+    """A fake Dask client.
+
+    answers: makes the answer of a worker from the tasks that it gets. refusals: the address of a worker → why it
+    is refused; "" if it is accepted. sent: (address of the worker, numbers of the tasks) of each batch.
+    """
 
     status = "running"
     unregistered = ""
@@ -87,7 +93,10 @@ def graded(tasks: list[Task]) -> list[TaskResult]:
 
 
 def run(config, monkeypatch, answers, refusals, number: int = 3, equal: int = 99):
-    """Grade tasks; every `equal`-th has the same content. Return the results and the sent batches."""
+    """Grade `number` tasks. Return the results and the sent batches.
+
+    Tasks have the same content if their numbers are equal modulo `equal`.
+    """
     grading = ClusterGrading(load_all(config.bundles), config, "local:1", None, number)
     grading._client = Cluster(answers, refusals)
     tasks = [Task(n, Path("a.py"), bytes, ("transpose_qkv",)) for n in range(number)]
@@ -100,6 +109,7 @@ def run(config, monkeypatch, answers, refusals, number: int = 3, equal: int = 99
         return TaskResult((result("could_not_grade", None),), content=content, to_send=task)
 
     def one_ahead(tasks):
+        """Look each task up before the task before it is yielded, as the real lookup process does."""
         found = None
         for task in tasks:
             before, found = found, (task, look_up(task))
@@ -126,7 +136,7 @@ def test_a_batch_whose_worker_is_lost_is_graded_again(config, monkeypatch):
     assert len(sent) == 3
 
 
-def test_a_submission_whose_workers_are_lost_gets_no_zero(config, monkeypatch):
+def test_a_submission_that_loses_three_workers_gets_no_zero(config, monkeypatch):
     def answers(tasks):
         return RuntimeError("lost") if 1 in [task.number for task in tasks] else graded(tasks)
 
@@ -139,25 +149,26 @@ def test_a_submission_whose_workers_are_lost_gets_no_zero(config, monkeypatch):
     assert [numbers for _address, numbers in sent].count([1]) == 3
 
 
-@pytest.mark.parametrize(("lost", "answers"), [(0, True), (9, True), (10, False)])
-def test_a_worker_that_exits_at_the_start_ends_no_run(config, monkeypatch, lost, answers):
+@pytest.mark.parametrize(("lost", "succeeds"), [(0, True), (9, True), (10, False)])
+def test_sending_the_course_is_tried_up_to_ten_times(config, monkeypatch, lost, succeeds):
+    """A call that sends the course fails if a worker exits meanwhile."""
     monkeypatch.setattr("grader.classroom.cluster.TICK", 0)
     grading = ClusterGrading(load_all(config.bundles), config, "local:1", None, 1)
     grading._client = Cluster(graded, {"a": ""})
     grading._client.lost_registrations = lost
-    with nullcontext() if answers else pytest.raises(ClusterError, match="the scheduler does not answer"):
+    with nullcontext() if succeeds else pytest.raises(ClusterError, match="the scheduler does not answer"):
         grading._register()
     assert grading._client.registered == min(lost + 1, 10)
 
 
-def test_equal_submissions_are_sent_once_at_a_time(config, monkeypatch):
+def test_of_equal_submissions_only_the_first_is_sent(config, monkeypatch):
     results, sent = run(config, monkeypatch, graded, {"a": ""}, number=40, equal=2)
     assert sent[0] == ("a", [0, 1])
     assert [results[n].results[0].outcome for n in range(40)] == ["passed"] * 40
     assert [len(results[n].new) for n in range(20)] == [1, 1] + [0] * 18
 
 
-def test_what_was_graded_since_it_was_looked_up_is_not_sent_again(config, monkeypatch):
+def test_a_task_is_not_sent_if_an_equal_one_was_graded_meanwhile(config, monkeypatch):
     results, sent = run(config, monkeypatch, graded, {"a": ""}, number=3, equal=1)
     assert sent == [("a", [0])]
     assert [results[n].results[0].outcome for n in range(3)] == ["passed"] * 3
@@ -171,7 +182,7 @@ def test_every_worker_of_a_large_cluster_grades(config, monkeypatch):
 @pytest.mark.parametrize(
     ("others", "name"), [({"a": False}, NAME), ({"a": False, "b": True}, ""), ({"a": OSError()}, NAME)]
 )
-def test_the_plugin_of_another_run_stays(config, others, name):
+def test_the_plugin_stays_if_a_worker_serves_another_run(config, others, name):
     grading = ClusterGrading([], config, "local:1", None, 1)
     grading._client = Cluster(graded, {})
     grading._client.others = others
@@ -179,13 +190,13 @@ def test_the_plugin_of_another_run_stays(config, others, name):
     assert grading._client.unregistered == name
 
 
-def test_a_scheduler_that_is_lost_is_one_sentence(config, monkeypatch):
+def test_a_lost_scheduler_raises_a_cluster_error(config, monkeypatch):
     monkeypatch.setattr(Cluster, "lost", True)
     with pytest.raises(ClusterError, match="the scheduler does not answer"):
         run(config, monkeypatch, graded, {"a": ""})
 
 
-def test_workers_that_are_refused_get_nothing(config, monkeypatch, capsys):
+def test_workers_that_are_refused_get_no_batch(config, monkeypatch, capsys):
     refusals = {"good": "", "bad": "it is another machine", "bare": ModuleNotFoundError("grader")}
     _results, sent = run(config, monkeypatch, graded, refusals)
     assert {address for address, _numbers in sent} == {"good"}

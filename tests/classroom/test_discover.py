@@ -1,4 +1,4 @@
-"""The files in a folder of submissions: their students, their assignments, and the files inside archives."""
+"""`discover` finds the submitted files in a folder and in archives, with their students and exercises."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from grader.classroom.discover import discover
 RIGHT = "def transpose_qkv(X, num_heads): ...\n"
 
 
-def test_a_place_decides_the_student_and_the_exercises(bundles: list[Bundle], tmp_path):
+def test_the_path_of_a_file_gives_its_student_and_exercises(bundles: list[Bundle], tmp_path):
     heads = next(b for b in bundles if b.assignment == "04_heads")
     fill(
         tmp_path,
@@ -34,9 +34,9 @@ def test_a_place_decides_the_student_and_the_exercises(bundles: list[Bundle], tm
         },
     )
     (tmp_path / "bob" / "heads.ipynb").write_text("{}", "utf-8")
-    os.utime(tmp_path / "bob" / "heads.py", (1, 1))
+    os.utime(tmp_path / "bob" / "heads.py", (1, 1))  # older than the notebook, which is therefore graded
     (tmp_path / "link.py").symlink_to(tmp_path / "ada.py")
-    found = {h.submission: (h.student, h.expected) for h in discover(tmp_path, bundles)}
+    found = {file.submission: (file.student, file.expected) for file in discover(tmp_path, bundles)}
     both = tuple(e.name for e in heads.exercises)
     assert found == {
         "ada.py": ("ada", ()),
@@ -53,16 +53,16 @@ def test_an_archive_counts_as_the_folder_it_holds(bundles: list[Bundle], tmp_pat
     with tarfile.open(tmp_path / "bob.tar.gz", "w:gz") as archive:
         archive.add(fill(tmp_path / "elsewhere.d", {"mine.py": RIGHT}) / "mine.py", "mine.py")
     shutil.rmtree(tmp_path / "elsewhere.d")
-    found = {h.submission: h for h in discover(tmp_path, bundles)}
-    assert {name: h.student for name, h in found.items()} == {
+    found = {file.submission: file for file in discover(tmp_path, bundles)}
+    assert {name: file.student for name, file in found.items()} == {
         "ada.zip/04_heads/heads.py": "ada",
         "bob.tar.gz/mine.py": "bob",
     }
-    assert all(h.read().decode() == RIGHT for h in found.values())
+    assert all(file.read().decode() == RIGHT for file in found.values())
     assert found["ada.zip/04_heads/heads.py"].expected
 
 
-def test_hostile_archives_leave_their_neighbours_alone(bundles: list[Bundle], tmp_path):
+def test_hostile_archives_do_not_affect_files_beside_them(bundles: list[Bundle], tmp_path):
     for name in ("broken.zip", "members.tar.gz", "cut.zip", "pax.tar.gz"):
         make, _sentence = HOSTILE[name]
         make(tmp_path / name)
@@ -82,7 +82,7 @@ def test_hostile_source_does_not_hang_discovery(bundles: list[Bundle], tmp_path)
     assert [file.file.name for file in discover(tmp_path, bundles)] == ["heads.py"] * 3
 
 
-def test_a_file_beyond_the_limits_costs_only_itself(bundles, tmp_path, monkeypatch):
+def test_a_file_beyond_the_limits_affects_no_other_student(bundles, tmp_path, monkeypatch):
     monkeypatch.setattr("grader.classroom.discover.is_changed", _slow_for_ada)
     for student in ("ada", "bob"):
         fill(tmp_path / student, {"heads.py": RIGHT})
@@ -101,7 +101,7 @@ def _slow_for_ada(path, read, stub, exercises):
     return True
 
 
-def test_a_student_has_a_limited_number_of_files(bundles: list[Bundle], tmp_path):
+def test_only_50_files_of_a_student_are_graded(bundles: list[Bundle], tmp_path):
     fill(tmp_path / "ada", {f"a{n:03}.py": "x" for n in range(60)} | {"heads.py": RIGHT})
     fill(tmp_path, {"bob.py": RIGHT})
     found = discover(tmp_path, bundles)

@@ -1,15 +1,13 @@
-"""`grader grade` on a small class: outcomes, options, formats, parts of a class, refusals."""
+"""`grader grade` on a small class: outcomes, options, formats, shards, refusals."""
 
 from __future__ import annotations
 
 import csv
-import io
 import json
 import os
 import shutil
 import sqlite3
 import subprocess
-import sys
 import time
 from contextlib import closing
 from datetime import UTC, datetime
@@ -73,7 +71,7 @@ def records(school) -> dict[str, dict]:
 # ---- a class
 
 
-def test_everyone_gets_what_is_deserved(records):
+def test_each_answer_gets_the_deserved_outcome(records):
     for name in (
         "ada.py",
         "=cmd|' ,C'!A0.py",
@@ -89,12 +87,12 @@ def test_everyone_gets_what_is_deserved(records):
     assert records["bob.py"]["exercises"][0]["diagnosis"]["kind"] == "exact"
 
 
-def test_an_exercise_that_is_missing_where_it_belongs_is_blocked(records):
+def test_an_exercise_missing_from_its_assignment_file_is_blocked(records):
     hal = {e["name"]: e["outcome"] for e in records["hal/04_heads/heads.py"]["exercises"]}
     assert hal == {"transpose_qkv": "passed", "transpose_output": "blocked"}
 
 
-def test_what_cannot_be_read_is_reported_and_a_helper_is_not(records):
+def test_files_that_cannot_be_read_are_listed_and_helpers_are_not(records):
     eve = records["eve.py"]["exercises"][0]
     assert (eve["name"], eve["outcome"]) == ("transpose_qkv", "blocked")
     assert "Python cannot read transpose_qkv: eve.py, line 1: invalid syntax" in eve["message"]
@@ -116,7 +114,7 @@ def test_records_follow_the_schema_and_name_student_and_sandbox(records):
     assert len(records["ada.py"]["content"]) == 64
 
 
-def test_equal_files_are_graded_once_and_nothing_is_graded_again(school, records):
+def test_equal_files_and_files_of_an_earlier_run_are_graded_once(school, records):
     store = store_of(school, school / "class")
     before = rows(store)
     same = records["hal/04_heads/heads.py"]["content"]
@@ -136,10 +134,10 @@ def test_the_class_report_shows_known_and_shared_mistakes(school, records):
     assert "fay.py: fay.py is empty" in shown
 
 
-def test_one_exercise_alone_and_afresh(school, records):
+def test_regrade_grades_a_file_with_a_stored_result_again(school, records):
     store = store_of(school, school / "class")
-    kept = school / "copy.sqlite"
-    with closing(sqlite3.connect(store)) as old, closing(sqlite3.connect(kept)) as new:
+    copy = school / "copy.sqlite"
+    with closing(sqlite3.connect(store)) as old, closing(sqlite3.connect(copy)) as new:
         old.backup(new)
     done = run(
         school,
@@ -149,7 +147,7 @@ def test_one_exercise_alone_and_afresh(school, records):
         "--only",
         "04",
         "--store",
-        kept,
+        copy,
         "--format",
         "gradescope",
     )
@@ -157,7 +155,7 @@ def test_one_exercise_alone_and_afresh(school, records):
     found = json.loads(done.stdout)
     assert found["score"] == found["tests"][0]["max_score"] == 3
     content = records["ada.py"]["content"]
-    assert [row[2] for row in rows(kept) if row[0] == content] == [2]
+    assert [row[2] for row in rows(copy) if row[0] == content] == [2]
 
 
 def test_only_grades_no_other_exercise(school, records):
@@ -170,13 +168,13 @@ def test_only_grades_no_other_exercise(school, records):
         assert record["points"] == 3 * len(wanted)
 
 
-def test_since_leaves_out_what_was_not_changed(school, records):
+def test_since_selects_the_files_changed_after_a_time(school, records):
     store = store_of(school, school / "class")
     folder = fill(school / "lately", {name: CLASS[name] for name in ("ada.py", "bob.py", "cyd.py")})
     now = time.time()
-    hours = {"ada.py": 0.1, "bob.py": 5.0, "cyd.py": 30.0}  # ago
-    for name, ago in hours.items():
-        os.utime(folder / name, (now - 3600 * ago,) * 2)
+    hours_ago = {"ada.py": 0.1, "bob.py": 5.0, "cyd.py": 30.0}
+    for name, hours in hours_ago.items():
+        os.utime(folder / name, (now - 3600 * hours,) * 2)
     six_hours_ago = datetime.fromtimestamp(now - 6 * 3600)
     for since, expected in {
         "30m": ["ada"],
@@ -201,13 +199,8 @@ def test_regrade_with_only_grades_the_named_exercise_again(school, records):
 def test_the_table_holds_no_formula(school, records, tmp_path):
     out = tmp_path / "marks.csv"
     run(school, "grade", "class", "--format", "csv", "--output", out)
-    table = list(
-        csv.DictReader(
-            io.StringIO(
-                out.read_text("utf-8", newline="") if sys.version_info >= (3, 13) else out.read_text("utf-8")
-            )
-        )
-    )
+    with out.open(encoding="utf-8", newline="") as file:
+        table = list(csv.DictReader(file))
     assert len(table) == len(records)
     hostile = next(row for row in table if "cmd" in row["student"])
     assert hostile["student"].startswith("'=")
@@ -217,28 +210,27 @@ def test_the_table_holds_no_formula(school, records, tmp_path):
 
 
 @pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@sum", "\t=1", "\r=1", " =1", "＝1", "\n=1"])
-def test_a_cell_that_begins_like_a_formula_is_defused(cell):
+def test_a_cell_that_begins_like_a_formula_gets_an_apostrophe(cell):
     assert plain(cell) == f"'{cell}"
     assert plain("ada") == "ada"
 
 
-def test_junit_and_gradescope(school, records):
-    suites = ElementTree.fromstring(
-        run(school, "grade", "class", "--format", "junit").stdout.encode()
-    ).findall("testsuite")
+def test_junit_names_students_and_gradescope_takes_one_submission(school, records):
+    document = run(school, "grade", "class", "--format", "junit").stdout
+    suites = ElementTree.fromstring(document.encode()).findall("testsuite")
     assert "bob.04_heads.transpose_qkv" in [suite.get("name") for suite in suites]
     refused = run(school, "grade", "class", "--format", "gradescope")
     assert refused.returncode == 2
     assert "exactly one submission" in refused.stderr
 
 
-def test_rate_and_time_left():
+def test_the_progress_bar_shows_speed_and_time_left():
     assert speed(60, 120, 60.0) == "120 per minute, 0:30 left"
     assert speed(0, 120, 60.0) == "120 per minute"
     assert speed(5, 0, 1.0) == ""
 
 
-# ---- in parts
+# ---- shards
 
 
 def test_merged_shards_hold_the_rows_of_one_run(school, records, tmp_path):
@@ -246,21 +238,21 @@ def test_merged_shards_hold_the_rows_of_one_run(school, records, tmp_path):
     for number, part in enumerate(parts):
         done = run(school, "grade", "class", "--shard", f"{number}/3", "--store", part, "--format", "csv")
         assert done.returncode in (0, 1), done.stderr
-        assert rows(part), "each shard has some of this class"
+        assert rows(part), "each shard holds some results of this class"
     merged = tmp_path / "merged.sqlite"
     done = run(school, "merge", *parts, "--store", merged)
     whole = rows(store_of(school, school / "class"))
     assert done.stdout == f"{merged}: {len(whole)} results of {len({row[0] for row in whole})} submissions\n"
     assert sorted(row[:2] for row in rows(merged)) == sorted(row[:2] for row in whole)
     again = run(school, "grade", "class", "--store", merged, "--format", "jsonl")
-    assert [without_seconds(one) for one in records_of(again)] == [
-        without_seconds(one) for one in records.values()
+    assert [without_seconds(record) for record in records_of(again)] == [
+        without_seconds(record) for record in records.values()
     ]
     assert {row[2] for row in rows(merged)} == {1}, "nothing was graded again"
 
 
 def without_seconds(record: dict) -> dict:
-    return {**record, "exercises": [{**one, "seconds": 0} for one in record["exercises"]]}
+    return {**record, "exercises": [{**exercise, "seconds": 0} for exercise in record["exercises"]]}
 
 
 def test_a_shard_without_a_file_has_an_empty_store(school, tmp_path):
@@ -286,14 +278,14 @@ def test_a_shard_without_a_file_has_an_empty_store(school, tmp_path):
         (["class", "--shard", "4/4", "--store", "new"], "K from 0 to N-1"),
     ],
 )
-def test_wrong_use_is_one_sentence(school, records, args, sentence):
+def test_wrong_use_is_reported_in_one_sentence(school, records, args, sentence):
     done = run(school, "grade", *args)
     assert done.returncode == 2
     assert sentence in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_without_solutions_it_says_so(school, tmp_path):
+def test_without_the_folder_solutions_nothing_is_graded(school, tmp_path):
     shutil.copytree(school / "assignments", tmp_path / "assignments")
     fill(tmp_path / "class", {"ada.py": ANSWER})
     done = subprocess.run(
@@ -303,7 +295,7 @@ def test_without_solutions_it_says_so(school, tmp_path):
     assert "only instructors have it" in done.stderr
 
 
-def test_basic_needs_trusted_submissions_and_is_in_the_result(school, records):
+def test_trusted_submissions_can_be_graded_in_the_basic_sandbox(school, records):
     folder = fill(school / "trusted", {"ada.py": ANSWER})
     done = run(school, "grade", folder, "--sandbox", "basic", "--trusted-submissions", "--format", "jsonl")
     assert done.returncode == 0

@@ -1,4 +1,4 @@
-"""Groups of equal wrong answers get a name and a comment, and no right answer is ever put in such a group."""
+"""Groups of equal wrong answers get a name and a comment. A group with a right answer gets no name."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_group_that_is_named_keeps_its_lines():
     assert named.diagnosis.lines == lines
 
 
-def test_no_text_or_id_is_taken_that_the_bank_refuses_later():
+def test_a_text_or_id_too_long_for_the_bank_is_refused():
     assert text_of(" a  b ", "--says") == "a b"
     with pytest.raises(UsageError, match="--says takes 1 to 550"):
         text_of("\x1b" * 500, "--says")  # longer after sanitizing
@@ -78,7 +78,7 @@ def test_no_other_answer_is_named():
     assert list(BANK.apply(others)) == others
 
 
-def test_the_level_of_the_course_holds_for_its_own_bank_too():
+def test_the_level_of_the_course_limits_what_its_bank_shows():
     facts, name, page = (
         BANK.apply([failed(UNKNOWN, HEX)], level)[0].diagnosis for level in (FACTS, NAME, PAGE)
     )
@@ -138,7 +138,7 @@ def test_the_bank_is_read_as_it_was_written(tmp_path):
         " " * (MAX_BYTES + 1),
     ],
 )
-def test_a_bank_that_was_not_written_here_is_one_sentence(tmp_path, text):
+def test_a_malformed_bank_is_reported_in_one_sentence(tmp_path, text):
     (tmp_path / FILE).write_text(text, "utf-8")
     with pytest.raises(UsageError, match="correct it, or remove it") as refused:
         read_groups(tmp_path)
@@ -156,7 +156,7 @@ def school(tmp_path_factory) -> Path:
 
 
 def groups(school: Path) -> list[str]:
-    """Return the groups of the class report that have no name."""
+    """Return the ids of the groups without a name in the class report."""
     page = run(school, "grade", "class", "--format", "html").stdout
     return [
         line.split("<code>")[1].split("</code>")[0] for line in page.splitlines() if 'class="unnamed"' in line
@@ -198,18 +198,17 @@ def test_a_group_is_stale_once_the_cases_have_changed(school):
     assert "low=2, high=6" in before
     cases.write_text(before.replace("low=2, high=6", "low=3, high=7"), "utf-8")
     try:
-        said = run(school, "grade", "class").stderr
+        printed = run(school, "grade", "class").stderr
     finally:
         cases.write_text(before, "utf-8")
-    assert (
-        f"{group} was adopted as third-too-large, and the cases of transpose_qkv have changed since" in said
-    )
-    assert said.count("was adopted as") == 1
+    warning = f"{group} was adopted as third-too-large, and the cases of transpose_qkv have changed since"
+    assert warning in printed
+    assert printed.count("was adopted as") == 1
     run(school, "adopt", group, "--remove")
 
 
-def test_a_group_that_claims_a_right_answer_is_refused(school):
-    """A right variant has the values of the group: `adopt` grades all variants and finds it."""
+def test_a_group_that_contains_a_right_answer_is_refused(school):
+    """A variant that counts as right has the values of the group. `adopt` grades it and refuses."""
     (group,) = groups(school)
     variants = school / "solutions" / "04_heads" / "variants.py"
     before = variants.read_text("utf-8")
@@ -218,8 +217,8 @@ def test_a_group_that_claims_a_right_answer_is_refused(school):
         before + f'\nVARIANTS.append(variant("a-third-more", "transpose_qkv", {wrong!r}))\n', "utf-8"
     )
     try:
-        (again,) = groups(school)
-        refused = adopt(school, again, status=2)
+        (same,) = groups(school)
+        refused = adopt(school, same, status=2)
     finally:
         variants.write_text(before, "utf-8")
     assert (
@@ -227,7 +226,7 @@ def test_a_group_that_claims_a_right_answer_is_refused(school):
         in refused.stderr
     )
     assert not (school / FILE).exists() or json.loads((school / FILE).read_text())["named"] == {}
-    assert group == again
+    assert group == same
 
 
 @pytest.mark.parametrize(
@@ -244,12 +243,12 @@ def test_a_group_that_claims_a_right_answer_is_refused(school):
         ([f"transpose_qkv:{HEX}", "--remove"], "has no name in"),
     ],
 )
-def test_a_wrong_call_is_one_sentence(school, options, sentence):
+def test_a_wrong_call_is_reported_in_one_sentence(school, options, sentence):
     (school / FILE).unlink(missing_ok=True)
     refused = adopt(school, *options, status=2)
     assert sentence in refused.stderr
     assert len(refused.stderr.strip().splitlines()) == 1
 
 
-def test_a_comment_for_no_group_is_refused(school):
+def test_a_comment_for_an_unknown_group_is_refused(school):
     assert "x is no group" in run(school, "comment", "x", "text", status=2).stderr

@@ -6,6 +6,7 @@ import json
 import shutil
 import sqlite3
 import sys
+import zlib
 from contextlib import closing
 from pathlib import Path
 
@@ -39,9 +40,9 @@ def school(tmp_path_factory) -> Path:
 @pytest.mark.skipif(sys.platform != "linux", reason="measures processes as Linux does")
 @pytest.mark.parametrize("tier", CONFINED)
 def test_hostile_submissions_do_not_affect_others(school, tier):
-    """Each one is failed or blocked with a sentence, and no process of the grader needs more than 1 GiB.
+    """Each hostile submission fails or is blocked with a sentence. No process needs more than 1 GiB.
 
-    The second call reads the same results from the store.
+    This also holds for the second run, which uses the stored results.
     """
     if not report_on(tier).available:
         pytest.skip(f"no {tier} sandbox on this machine")
@@ -53,41 +54,43 @@ def test_hostile_submissions_do_not_affect_others(school, tier):
         assert used.memory <= 1 << 30
         found = {record["submission"]: record for record in records_of(done)}
         honest = [found.pop(name) for name in ("ada.py", "zoe/heads.py")]
-        assert [outcome(one) for one in honest] == ["passed", "passed"]
+        assert [outcome(record) for record in honest] == ["passed", "passed"]
         for place, record in found.items():
-            failed_with_a_sentence(place, record)
+            require_failure_with_a_sentence(place, record)
         require_reasons(found)
-    assert not (folder / "ran").exists()
+    assert not (folder / "ran").exists(), "conftest.py of a submission was executed"
 
 
-def failed_with_a_sentence(place: str, record: dict) -> None:
+def require_failure_with_a_sentence(place: str, record: dict) -> None:
+    """Require that no exercise passes or gets more than half of its points, and that a sentence says why."""
     for result in record["exercises"]:
         assert result["outcome"] in ("failed", "blocked"), (place, result["name"])
         assert result["score"] <= result["points"] / 2, (place, result["name"])
-        said = [result["message"], *(check["message"] for check in result["checks"])]
-        assert any(said) or record["remarks"], (place, result["name"])
+        sentences = [result["message"], *(check["message"] for check in result["checks"])]
+        assert any(sentences) or record["remarks"], (place, result["name"])
     assert record["exercises"] or record["remarks"], place
 
 
 def require_reasons(found: dict[str, dict]) -> None:
     """Require that each hostile file was refused or failed for its own reason."""
-    sentences = {kind: sentence for kind, (_source, sentence) in (COSTLY | INSIDE).items()}
-    for kind, sentence in sentences.items():
+    for kind, (_source, sentence) in (COSTLY | INSIDE).items():
         record = found[f"{kind}/heads.py"]
         (result,) = [e for e in record["exercises"] if e["name"] == "transpose_qkv"]
         if sentence or kind in INSIDE:
             assert outcome(record) == ("blocked" if kind in COSTLY else "failed"), kind
-        said = [result["message"], *(check["message"] for check in result["checks"])]
-        assert any(text and sentence in text for text in said), (kind, said)
+        messages = [result["message"], *(check["message"] for check in result["checks"])]
+        assert any(message and sentence in message for message in messages), (kind, messages)
     assert outcome(found["half/heads.ipynb"]) == outcome(found["planted/heads.py"]) == "failed"
-    read = next(
-        e for e in found["reads/06_positions/positions.py"]["exercises"] if e["name"] == "shift_matrix"
-    )
-    assert (read["outcome"], read["score"]) == ("failed", 0)
+    exercises = found["reads/06_positions/positions.py"]["exercises"]
+    shift_matrix = next(e for e in exercises if e["name"] == "shift_matrix")
+    assert (shift_matrix["outcome"], shift_matrix["score"]) == ("failed", 0)
     assert not [place for place, record in found.items() if "linked" in place and record["score"]]
     for name in PACKED:
         problems = [
-            r for place, remarks in found.items() if place.startswith(name) for r in remarks["remarks"]
+            remark
+            for place, record in found.items()
+            if place.startswith(name)
+            for remark in record["remarks"]
         ]
         assert any(HOSTILE_ARCHIVES[name][1] in problem for problem in problems), (name, problems)
 
@@ -109,7 +112,7 @@ def test_check_reads_a_costly_file_within_bounds(school, kind):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="plants a symbolic link")
 def test_nothing_is_written_into_a_folder_of_submissions(school):
-    """The grader does not read a store there and does not follow a link; it prints one sentence about each."""
+    """The grader does not read a store there, and prints a sentence about it. It does not follow a link."""
     folder = fill(
         school / "planted", {"ada/answer.py": "def transpose_qkv(X, num_heads):\n    return 0 * X\n"}
     )
@@ -132,11 +135,13 @@ def test_a_forged_row_is_graded_again_with_a_remark(school):
     folder = fill(school / "forged", {"ada.py": KNOWN + "# forged\n"})
     run(school, "grade", folder)
     with closing(sqlite3.connect(store_of(school, folder))) as database, database:
-        forged = "replace(replace(result, '\"failed\"', '\"passed\"'), '\"score\": 0.', '\"score\": 3.')"
-        database.execute(f"UPDATE results SET result = {forged}")
+        ((stored,),) = database.execute("SELECT result FROM results").fetchall()
+        forged = json.loads(zlib.decompress(stored)) | {"outcome": "passed", "score": 3.0}
+        database.execute("UPDATE results SET result = ?", (zlib.compress(json.dumps(forged).encode()),))
     done = run(school, "grade", folder, "--format", "jsonl")
     record = json.loads(done.stdout)
     assert outcome(record) == "failed"
-    assert "ada.py: The stored result of" not in run(school, "grade", folder).stdout  # a genuine row
     assert "transpose_qkv is damaged or was not written by this grader" in record["remarks"][0]
+    # That run has replaced the row, so the next runs use it.
+    assert "ada.py: The stored result of" not in run(school, "grade", folder).stdout
     assert json.loads(run(school, "grade", folder, "--format", "jsonl").stdout)["remarks"] == []

@@ -1,4 +1,4 @@
-"""The class report as HTML: everything that the terminal shows and more, in order, escaped, in one file."""
+"""The class report as HTML: what it shows, and in which order. Text is escaped, and nothing is fetched."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ def words(text: str) -> str:
 
 
 def hostile():
+    """Return a class with EVIL in every text."""
     check = CheckResult("c", EVIL, EVIL, "failed", message=EVIL)
     wrong = result(
         f"name{EVIL}",
@@ -44,7 +45,7 @@ def hostile():
     ]
 
 
-def test_nothing_escapes_and_nothing_is_fetched():
+def test_hostile_text_is_escaped_and_nothing_is_fetched():
     for text in (page(hostile()), page(CLASS), page([])):
         assert_fetches_nothing(text)
     assert "{{ 7*7 }}" in HtmlReader(page(hostile())).text
@@ -66,25 +67,25 @@ def test_an_unnamed_mistake_shows_its_smallest_submission():
     assert "eve, fay" in cluster
 
 
-def test_who_fails_which_check():
+def test_a_failing_check_has_a_count_and_lists_no_passing_student():
     text = words(page(CLASS))
     checks = text[text.index("Checks that fail") : text.index("Everybody")]
     assert "17 of 20 values: padded steps are 0" in checks
     assert "ada" not in checks
 
 
-def test_a_reason_is_beside_every_outcome_without_a_name():
+def test_the_reason_is_beside_the_outcome_of_a_blocked_exercise():
     text = words(
         page([entry("ada", result("sequence_mask", "blocked", 0.0, message="line 3: invalid syntax"))])
     )
     assert "sequence_mask ! blocked line 3: invalid syntax" in text
 
 
-def test_outcomes_are_marks_and_words_and_no_mere_colours():
+def test_outcomes_have_a_mark_and_a_word_besides_their_colour():
     text = page(CLASS)
-    for outcome, said in (("passed", "✓"), ("failed", "✗"), ("not_started", "○"), ("could_not_grade", "?")):
+    for outcome, mark in (("passed", "✓"), ("failed", "✗"), ("not_started", "○"), ("could_not_grade", "?")):
         assert re.search(
-            rf'<span class="is-{outcome}"><span aria-hidden="true">{re.escape(said)}</span> \w+', text
+            rf'<span class="is-{outcome}"><span aria-hidden="true">{re.escape(mark)}</span> \w+', text
         )
 
 
@@ -97,6 +98,6 @@ def test_what_could_not_be_graded_follows_the_summary():
     assert "Nothing to grade in these ivy/02_masking/masking.py notes.py defines no exercise" in text
 
 
-def test_a_trusted_class_says_so():
+def test_the_page_warns_of_the_basic_sandbox():
     assert "stops no determined attacker" in words(page([entry("ada", failed(KNOWN), sandbox="basic")]))
     assert "stops no determined attacker" not in words(page(CLASS))

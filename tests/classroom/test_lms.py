@@ -1,4 +1,4 @@
-"""Formats for other systems: each has the columns or fields that its documentation names."""
+"""The formats for Canvas, Moodle and PrairieLearn have the columns and fields that these systems document."""
 
 from __future__ import annotations
 
@@ -28,17 +28,12 @@ ADA = Person(
     },
 )
 GRADED = [
-    replace(entry("ada", result("sequence_mask", "passed", 3.0), failed(KNOWN)), person=ADA),
+    replace(
+        entry("ada", result("sequence_mask", "passed", 3.0), replace(failed(KNOWN), name="other")), person=ADA
+    ),
     replace(entry("bob", problem="nothing was submitted"), person=Person("bob", {"id": "bob"})),
     entry("=cmd", result("sequence_mask", "could_not_grade", None, message="the sandbox is not there")),
 ]
-GRADED[0] = replace(
-    GRADED[0],
-    report=replace(
-        GRADED[0].report,
-        exercises=(result("sequence_mask", "passed", 3.0), replace(failed(KNOWN), name="other")),
-    ),
-)
 
 
 def rows(form: str) -> list[list[str]]:
@@ -51,17 +46,17 @@ def test_canvas_has_its_five_columns_and_the_points_possible():
     assert points == ["    Points Possible", "", "", "", "", "6"]
     assert ada == ["Lovelace, Ada", "17", "S1", "ada@x.org", "A", "3.75"]
     assert bob == ["bob", "", "", "bob", "", "0"]
-    assert hostile == ["'=cmd", "", "", "'=cmd", "", ""], "no zero for a fault of the grader"
+    assert hostile == ["'=cmd", "", "", "'=cmd", "", ""], "no zero if the grader failed"
 
 
-def test_a_file_that_the_grader_failed_on_is_no_zero():
+def test_a_file_that_the_grader_failed_on_gets_no_zero():
     lost = replace(entry("cyd", problem="the process that graded it ended"), grader_failed=True)
     helper = entry("ada", problem="util.py defines no exercise that is graded here")
-    also = replace(entry("ada", problem="the process that graded it ended"), grader_failed=True)
-    kept = without_helpers([*GRADED, helper, also, lost])
-    assert kept == [*GRADED, also, lost]
-    assert FORMATS["canvas"](kept).splitlines()[-1] == "cyd,,,cyd,,"
-    assert FORMATS["moodle"](kept).splitlines()[-1] == "cyd,,,,,,could not be graded"
+    second_file = replace(entry("ada", problem="the process that graded it ended"), grader_failed=True)
+    submissions = without_helpers([*GRADED, helper, second_file, lost])
+    assert submissions == [*GRADED, second_file, lost]
+    assert FORMATS["canvas"](submissions).splitlines()[-1] == "cyd,,,cyd,,"
+    assert FORMATS["moodle"](submissions).splitlines()[-1] == "cyd,,,,,,could not be graded"
 
 
 def test_moodle_has_an_identity_a_grade_and_feedback():
@@ -75,7 +70,7 @@ def test_moodle_has_an_identity_a_grade_and_feedback():
     assert hostile[5] == ""
 
 
-def test_prairielearn_gets_a_share_and_one_test_per_exercise():
+def test_prairielearn_gets_a_score_up_to_1_and_a_test_per_exercise():
     record = json.loads(FORMATS["prairielearn"](GRADED[:1]))
     assert record["gradable"] is True
     assert record["score"] == pytest.approx(3.75 / 6)
@@ -86,9 +81,9 @@ def test_prairielearn_gets_a_share_and_one_test_per_exercise():
     assert all({"message", "output"} <= set(test) for test in record["tests"])
 
 
-@pytest.mark.parametrize("one", GRADED[1:], ids=["nothing", "could not be graded"])
-def test_prairielearn_charges_no_attempt_for_what_is_not_graded(one):
-    record = json.loads(FORMATS["prairielearn"]([one]))
+@pytest.mark.parametrize("submission", GRADED[1:], ids=["nothing", "could not be graded"])
+def test_prairielearn_charges_no_attempt_for_an_ungraded_file(submission):
+    record = json.loads(FORMATS["prairielearn"]([submission]))
     assert record["gradable"] is False
     assert "score" not in record
 

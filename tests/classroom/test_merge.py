@@ -1,4 +1,4 @@
-"""A merge of stores copies each row of the grader once, and refuses rows of others or of other versions."""
+"""A merge copies each row of the grader once, leaves out other rows, and refuses parts that do not fit."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def change(path: Path, statement: str) -> None:
         assert database.execute(statement).rowcount
 
 
-def test_merged_parts_hold_every_row_once_however_often(tmp_path):
+def test_a_merge_holds_every_row_once_even_if_repeated(tmp_path):
     parts = [write(tmp_path / "a", "one", "two"), write(tmp_path / "b", "two", "three")]
     change(tmp_path / "b", "UPDATE results SET graded_at = '2030-01-01 00:00:00'")
     target = tmp_path / "class"
@@ -56,7 +56,7 @@ def test_merged_parts_hold_every_row_once_however_often(tmp_path):
         assert store.get("three", ["softmax"]).results["softmax"].score == 5.0
 
 
-def test_parts_are_merged_where_the_group_may_write_new_files(tmp_path):
+def test_parts_are_merged_under_a_umask_that_lets_the_group_write(tmp_path):
     part = write(tmp_path / "a", "one")
     before = os.umask(0o002)
     try:
@@ -65,7 +65,7 @@ def test_parts_are_merged_where_the_group_may_write_new_files(tmp_path):
         os.umask(before)
 
 
-def test_a_part_of_plain_texts_is_merged(tmp_path):
+def test_a_part_with_uncompressed_results_is_merged(tmp_path):
     part = write(tmp_path / "a", "one")
     change(part, "UPDATE results SET result = unpack(result)")
     assert merge([part], tmp_path / "class", SECRET).results == 1
@@ -73,12 +73,12 @@ def test_a_part_of_plain_texts_is_merged(tmp_path):
         assert store.get("one", ["softmax"]).results["softmax"].score == 5.0
 
 
-def test_more_rows_than_a_page_are_merged(tmp_path):
+def test_a_part_of_more_rows_than_are_read_at_a_time_is_merged(tmp_path):
     part = write(tmp_path / "a", *map(str, range(250)))
     assert merge([part], tmp_path / "class", SECRET).results == 250
 
 
-def test_the_newest_version_of_the_grader_counts(tmp_path):
+def test_the_result_of_the_newest_version_of_the_grader_stays(tmp_path):
     versions = ("0.9.0 torch 2.9.0", "0.10.0 torch 2.9.0", "0.10.0 torch 2.13.0")
     parts = [write(tmp_path / str(n), "one", key=replace(KEY, grader=v)) for n, v in enumerate(versions)]
     parts.append(write(tmp_path / "old", "graded only once", key=replace(KEY, grader=versions[0])))
@@ -98,7 +98,7 @@ def test_the_newest_version_of_the_grader_counts(tmp_path):
         (replace(KEY, sandbox="landlock"), "another sandbox"),
     ],
 )
-def test_parts_graded_on_other_terms_are_refused_whole(tmp_path, other, says):
+def test_a_part_of_other_seed_cases_or_sandbox_stops_the_merge(tmp_path, other, says):
     parts = [write(tmp_path / "a", "one"), write(tmp_path / "b", "two", key=other)]
     target = write(tmp_path / "class", "zero")
     before = rows(target)
@@ -140,7 +140,7 @@ def test_a_damaged_part_is_refused_with_a_sentence(tmp_path, damage):
         merge([part], tmp_path / "class", SECRET)
 
 
-def test_a_part_whose_grader_was_killed_is_merged_with_its_journal(tmp_path):
+def test_a_part_is_merged_with_the_journal_of_a_killed_grader(tmp_path):
     part = tmp_path / "a"
     code = (
         "import os; from pathlib import Path; from grader.classroom.store import Store, StoreKey;"

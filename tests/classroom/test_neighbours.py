@@ -1,4 +1,4 @@
-"""Modules that a student submits with a file belong to it; modules of other students do not."""
+"""A file is graded with the modules in its own folder and below, not with modules of other students."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ FILES = {"heads.py": MAIN, "pieces.py": "x = 1\n", "layers/norm.py": "from piece
 
 
 def neighbours(root: Path, bundles: list[Bundle], submission: str) -> list[str]:
+    """Return the modules with which a submitted file is graded."""
     (file,) = [file for file in discover(root, bundles) if file.submission == submission]
     readers = {name: read for name, (read, _digest) in file.beside.items()}
     read = with_neighbours(submission_from(file.file, file.read()), among(readers))
-    return [one.name for one in read.neighbours]
+    return [module.name for module in read.neighbours]
 
 
 @pytest.mark.parametrize("folder", ["ada", "ada/04_heads", "ada/a/b"])
@@ -34,7 +35,7 @@ def test_modules_in_the_folder_of_a_student_and_below_are_read(bundles, tmp_path
     assert neighbours(tmp_path, bundles, f"{folder}/heads.py") == ["pieces.py", "layers/norm.py"]
 
 
-def test_files_side_by_side_are_other_students(bundles, tmp_path):
+def test_files_without_a_folder_belong_to_different_students(bundles, tmp_path):
     fill(tmp_path, FILES)
     assert neighbours(tmp_path, bundles, "heads.py") == []
 
@@ -44,7 +45,7 @@ def test_a_file_above_the_folder_is_not_read(bundles, tmp_path):
     assert neighbours(tmp_path, bundles, "ada/04_heads/heads.py") == []
 
 
-def test_an_archive_has_its_own_modules(bundles, tmp_path):
+def test_modules_in_the_archive_of_a_file_are_read(bundles, tmp_path):
     with zipfile.ZipFile(tmp_path / "ada.zip", "w") as archive:
         for name, text in FILES.items():
             archive.writestr(name, text)
@@ -62,23 +63,23 @@ def test_links_in_a_folder_are_not_followed(bundles, tmp_path):
     assert neighbours(tmp_path, bundles, "ada/heads.py") == []
 
 
-def test_equal_files_with_different_neighbours_differ(bundles, tmp_path):
+def test_equal_files_with_different_modules_have_different_hashes(bundles, tmp_path):
     fill(tmp_path / "ada", FILES)
     fill(tmp_path / "bob", FILES | {"pieces.py": "x = 2\n"})
-    content = set()
+    hashes = set()
     for file in discover(tmp_path, bundles):
         if file.submission.endswith("heads.py"):
             readers = {name: read for name, (read, _digest) in file.beside.items()}
-            content.add(with_neighbours(submission_from(file.file, file.read()), among(readers)).content)
-            content.add(tuple(digest for _read, digest in file.beside.values()))
-    assert len(content) == 4
+            hashes.add(with_neighbours(submission_from(file.file, file.read()), among(readers)).content)
+            hashes.add(tuple(digest for _read, digest in file.beside.values()))
+    assert len(hashes) == 4, "two hashes of submissions and two of their modules"
 
 
 @pytest.mark.parametrize(
     "bad",
     [b"\xff", b"x = 1\0", b"x = [" + b"1," * 60_000 + b"]", b"#" * (1 << 20) + b"#", b"x" + b".y" * 200],
 )
-def test_a_module_beyond_the_limits_of_a_submission_is_none(bad):
+def test_a_module_that_is_no_text_or_too_large_is_left_out(bad):
     read = submission_from(Path("a.py"), b"import b\n")
     assert with_neighbours(read, among({"b.py": lambda: bad})).neighbours == ()
 
@@ -90,19 +91,25 @@ def test_a_module_that_many_imports_name_is_read_once():
         asked.append(place)
         return b"x = 1\n" if str(place) == "b.py" else None
 
-    source = "".join(f"import a{i}.b\n" for i in range(50)) + "import " + ".".join("c" * 90) + ".b\n"
+    too_many_parts = ".".join("c" * 90)  # such a name is not looked up
+    source = "".join(f"import a{i}.b\n" for i in range(50)) + f"import {too_many_parts}.b\n"
     found = with_neighbours(submission_from(Path("a.py"), source.encode()), read)
-    assert [one.name for one in found.neighbours] == ["b.py"]
+    assert [module.name for module in found.neighbours] == ["b.py"]
     assert asked.count(PurePosixPath("b.py")) == 1
-    assert len(asked) <= 2 + 2 * 50
+    assert len(asked) <= 2 + 2 * 50  # two paths per name: b.py and b/__init__.py
 
 
 def test_modules_are_read_for_graded_files_only(bundles, tmp_path, monkeypatch):
     """A student's folder may hold thousands of folders, such as a virtual environment."""
-    modules, calls = discovery._modules, []
-    monkeypatch.setattr(discovery, "_modules", lambda *given: calls.append(given[0]) or modules(*given))
+    find_modules, calls = discovery._modules, []
+
+    def count_call(folder, *more):
+        calls.append(folder)
+        return find_modules(folder, *more)
+
+    monkeypatch.setattr(discovery, "_modules", count_call)
     fill(tmp_path, {f"ada/{i}/a.py": "x = 1\n" for i in range(2 * MAX_GRADABLE)})
-    assert len(discover(tmp_path, bundles)) == MAX_GRADABLE + 1
+    assert len(discover(tmp_path, bundles)) == MAX_GRADABLE + 1  # the last entry counts the other files
     assert len(calls) == MAX_GRADABLE
 
 
@@ -110,4 +117,4 @@ def test_the_number_of_imports_that_are_looked_up_is_bounded():
     asked = []
     source = "".join(f"import m{i}\n" for i in range(3 * MAX_IMPORTS))
     with_neighbours(submission_from(Path("a.py"), source.encode()), asked.append)
-    assert len(asked) == 2 * MAX_IMPORTS
+    assert len(asked) == 2 * MAX_IMPORTS  # two paths per name: m0.py and m0/__init__.py

@@ -1,4 +1,4 @@
-"""Shared reports use pseudonyms everywhere, and a purge leaves nothing."""
+"""Shared reports name no student, and a purge removes what the grader stored about a student."""
 
 from __future__ import annotations
 
@@ -36,25 +36,30 @@ PERSON = Person(
 NAMES = ("lovelace42", "augusta", "byron", "king.org")
 
 
-def named():
-    """Return a report with a student's name in every sentence."""
+def submission_with_names():
+    """Return a graded submission with its student's name in every sentence."""
     says = "lovelace42/hw_lovelace42.py, line 3, by Augusta BYRON <ada@king.org>"
     check = replace(FAILED, message=says, where=says, got=says)
     wrong = replace(failed(replace(KNOWN, says=says)), message=says, remarks=(says,), checks=(check,))
     blocked = replace(result("masked_softmax", "blocked", 0.0), message=says)
-    one = entry("lovelace42", wrong, blocked)
+    submission = entry("lovelace42", wrong, blocked)
     extra = {"student": "lovelace42", "submission": "lovelace42/hw_lovelace42.py", "content": "ab" * 32}
-    return replace(one, report=replace(one.report, extra=extra, remarks=(says,)), person=PERSON, problem=says)
+    report = replace(submission.report, extra=extra, remarks=(says,))
+    return replace(submission, report=report, person=PERSON, problem=says)
 
 
 # ---- pseudonyms
 
 
-@pytest.mark.parametrize("form", [form for form in FORMATS if form not in ("gradescope", "prairielearn")])
-def test_no_name_is_in_a_shared_report(form):
-    text = FORMATS[form]([named(), entry("bob")]).lower()
+OF_A_CLASS = [name for name in FORMATS if name not in ("gradescope", "prairielearn")]  # not of one submission
+
+
+@pytest.mark.parametrize("format_name", OF_A_CLASS)
+def test_no_name_is_in_a_shared_report(format_name):
+    submissions = [submission_with_names(), entry("bob")]
+    text = FORMATS[format_name](submissions).lower()
     assert any(name in text for name in NAMES), "the sample has names"
-    shared = FORMATS[form](pseudonymous([named(), entry("bob")], KEY)).lower()
+    shared = FORMATS[format_name](pseudonymous(submissions, KEY)).lower()
     assert [name for name in (*NAMES, "ab" * 32) if name in shared] == []
     assert pseudonym("lovelace42", KEY) in shared
 
@@ -63,40 +68,42 @@ def test_no_code_is_in_a_shared_report():
     line = Line("lovelace42.py", 3, "scores = lovelace(X)", "suspected")
     wrong = replace(failed(replace(KNOWN, lines=(line,))), printed="by lovelace")
     code = Code("lovelace42.py", 1, ("# by lovelace",))
-    (one,) = pseudonymous([entry("lovelace42", replace(wrong, code=code))], KEY)
-    assert "lovelace" not in FORMATS["jsonl"]([one])
+    shared = pseudonymous([entry("lovelace42", replace(wrong, code=code))], KEY)
+    assert "lovelace" not in FORMATS["jsonl"](shared)
 
 
-def test_the_head_of_a_shared_page_names_no_student(tmp_path):
-    write_pages(tmp_path, pseudonymous([named()], KEY))
+def test_a_shared_page_names_no_student_not_even_in_its_title(tmp_path):
+    write_pages(tmp_path, pseudonymous([submission_with_names()], KEY))
     (path,) = tmp_path.iterdir()
     text = path.read_text("utf-8")
     assert f"<title>Headway report: {pseudonym('lovelace42', KEY)} · " in text
     assert [name for name in NAMES if name in text.lower()] == []
 
 
-def test_the_name_of_a_module_is_an_ordinary_word():
-    one = entry("ada", failed(replace(KNOWN, says="masking ends one step late")))
-    assert "masking ends one step late" in FORMATS["jsonl"](pseudonymous([one], KEY))
+def test_a_sentence_keeps_the_word_masking_of_masking_py():
+    submission = entry("ada", failed(replace(KNOWN, says="masking ends one step late")))
+    assert submission.submission.endswith("/masking.py")
+    assert "masking ends one step late" in FORMATS["jsonl"](pseudonymous([submission], KEY))
 
 
-def test_a_pseudonym_is_stable_and_needs_the_key():
+def test_a_pseudonym_is_stable_and_depends_on_the_key():
     assert pseudonym("ada", KEY) == pseudonym("ada", KEY)
     assert len({pseudonym("ada", KEY), pseudonym("bob", KEY), pseudonym("ada", b"other")}) == 3
 
 
 def test_points_outcomes_and_sections_stay():
-    (one,) = pseudonymous([named()], KEY)
-    assert (one.report.score, one.person.section) == (named().report.score, "A")
-    assert [r.outcome for r in one.report.exercises] == ["failed", "blocked"]
+    original = submission_with_names()
+    (shared,) = pseudonymous([original], KEY)
+    assert (shared.report.score, shared.person.section) == (original.report.score, "A")
+    assert [r.outcome for r in shared.report.exercises] == ["failed", "blocked"]
 
 
 @pytest.mark.parametrize("student", ["failed", "values", "sequence_mask", "x", "(", "a|b"])
-def test_a_student_with_the_name_of_a_word_breaks_nothing(student):
-    (one,) = pseudonymous([entry(student, failed(KNOWN))], KEY)
-    assert one.report.exercises[0].outcome == "failed"
-    assert one.report.exercises[0].name == "sequence_mask"
-    assert FORMATS["html"]([one])
+def test_an_id_that_is_a_word_of_the_course_or_odd_breaks_nothing(student):
+    (shared,) = pseudonymous([entry(student, failed(KNOWN))], KEY)
+    assert shared.report.exercises[0].outcome == "failed"
+    assert shared.report.exercises[0].name == "sequence_mask"
+    assert FORMATS["html"]([shared])
 
 
 # ---- purge
@@ -111,6 +118,7 @@ def school(tmp_path_factory) -> Path:
 
 
 def contents(school: Path) -> set[str]:
+    """Return the content hashes of all results in the cache."""
     found = set()
     for path in (school / "cache").rglob("grades/*.sqlite"):
         with closing(sqlite3.connect(path)) as database:
@@ -118,27 +126,27 @@ def contents(school: Path) -> set[str]:
     return found
 
 
-def test_a_purge_removes_one_student_and_names_what_is_not_ours(school):
+def test_a_purge_removes_one_student_and_lists_files_that_it_keeps(school):
     aside = fill(school / ".headway" / "set_aside" / "class" / "ada", {"x.txt": "x"})
     done = run(school, "grade", "class", "--format", "jsonl")
-    of = {record["student"]: record["content"] for record in map(json.loads, done.stdout.splitlines())}
-    assert contents(school) == set(of.values())
+    records = map(json.loads, done.stdout.splitlines())
+    content_of = {record["student"]: record["content"] for record in records}
+    assert contents(school) == set(content_of.values())
     stopped = run(school, "purge", "ada", "class")
     assert stopped.returncode == 130, "without an answer nothing is removed"
-    assert contents(school) == set(of.values())
+    assert contents(school) == set(content_of.values())
     done = run(school, "purge", "ada", "class", "--pages", "pages", "--yes", status=0)
-    assert contents(school) == {of["bob"], of["cyd"]}
+    assert contents(school) == {content_of["bob"], content_of["cyd"]}
     assert sorted(path.name for path in (school / "pages").iterdir()) == ["bob.html", "cyd.html"]
     assert not aside.exists()
     assert f"rm -r {(school / 'class/ada/a.py').resolve()}" in done.stdout
-    assert not [
-        path for path in (school / "cache").rglob("grades/*") if of["ada"].encode() in path.read_bytes()
-    ]
+    stores = (school / "cache").rglob("grades/*")
+    assert not [path for path in stores if content_of["ada"].encode() in path.read_bytes()]
     again = run(school, "purge", "ada", "class", "--yes", status=2)
     assert "nothing is stored about ada" in again.stderr
 
 
-def test_a_file_that_two_students_share_stays_for_the_other(school):
+def test_results_of_a_file_that_two_students_share_stay(school):
     folder = fill(school / "twins", {"ada/a.py": WRONG, "bob/a.py": WRONG})
     run(school, "grade", "twins")
     before = contents(school)
@@ -148,16 +156,18 @@ def test_a_file_that_two_students_share_stays_for_the_other(school):
 
 def test_a_purge_looks_in_the_cache_and_in_the_store_that_is_named(school):
     fill(school / "named", {"ada/a.py": WRONG.replace("1.37", "1.38"), "bob/a.py": ANSWER})
-    of = []
-    for more in ([], ["--store", school / "cache" / "grades" / "mine.sqlite"]):
-        done = run(school, "grade", "named", *more, "--format", "jsonl", status=1)
-        of = [json.loads(line)["content"] for line in done.stdout.splitlines()]
-    run(school, "purge", "ada", "named", *more, "--yes", status=0)
-    assert contents(school).isdisjoint(of[:1])
-    assert of[1] in contents(school)
+    named_store = ["--store", school / "cache" / "grades" / "mine.sqlite"]
+    run(school, "grade", "named", status=1)
+    done = run(school, "grade", "named", *named_store, "--format", "jsonl", status=1)
+    ada, bob = (json.loads(line)["content"] for line in done.stdout.splitlines())
+    assert ada in contents(school)
+    run(school, "purge", "ada", "named", *named_store, "--yes", status=0)
+    assert ada not in contents(school)
+    assert bob in contents(school)
 
 
 def test_an_unknown_name_removes_nothing(school):
+    """zoe has replaced her file, so no file matches her results. A purge of a misspelt name must not remove them."""
     fill(school / "typed", {"zoe/a.py": WRONG.replace("1.37", "1.39")})
     run(school, "grade", "typed", status=1)
     (school / "typed" / "zoe" / "a.py").write_text("x = 1\n")
@@ -167,7 +177,7 @@ def test_an_unknown_name_removes_nothing(school):
     assert contents(school) == before
 
 
-def test_the_folder_may_be_the_current_one(tmp_path, monkeypatch):
+def test_a_purge_works_for_the_current_folder(tmp_path, monkeypatch):
     fill(tmp_path / "submitted", {"ada/a.py": ANSWER})
     aside = fill(tmp_path / SET_ASIDE / "submitted" / "ada", {"x.txt": "x"})
     monkeypatch.chdir(tmp_path / "submitted")
@@ -187,7 +197,7 @@ def test_a_file_that_cannot_be_read_stops_the_purge(tmp_path, monkeypatch):
         find_stored("ada", tmp_path, [], None, None)
 
 
-def test_what_to_type_is_one_word_to_a_shell(school):
+def test_printed_commands_quote_names_for_the_shell(school):
     folder = fill(school / "odd" / "submitted", {"ada b/x; y $(z).py": WRONG})
     (school / "odd" / "gradebook.db").touch()
     shown = run(school, "purge", "ada b", folder, "--yes").stdout

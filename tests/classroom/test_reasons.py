@@ -1,4 +1,4 @@
-"""Every format says why an exercise did not pass: blocked, or failed without a known mistake."""
+"""The reason why an exercise did not pass: one line in the CSV, in the text report and on the student's page."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ REASONS = {
 
 @pytest.mark.parametrize("student", REASONS)
 def test_the_reason_is_one_line(student):
-    one = next(one for one in CLASS if one.student == student)
-    assert reason(one.report.exercises[0]) == REASONS[student]
+    submission = next(submission for submission in CLASS if submission.student == student)
+    assert reason(submission.report.exercises[0]) == REASONS[student]
 
 
 def test_csv_has_a_column_with_the_reason():
@@ -57,13 +57,13 @@ def test_csv_has_a_column_with_the_reason():
 
 
 @pytest.mark.parametrize("student", ["ada", "bob", "cyd"])
-def test_the_text_lists_reasons_that_have_no_name(student):
+def test_the_text_report_lists_reasons_that_are_no_known_mistake(student):
     text = " ".join(FORMATS["text"](CLASS).split())
     assert f"{student} sequence_mask" in text
     assert REASONS[student] in text
 
 
-def test_every_submission_has_a_page(tmp_path: Path):
+def test_every_submission_has_a_page_of_its_own(tmp_path: Path):
     write_pages(
         tmp_path / "pages", [*CLASS, entry("ada", result("sequence_mask", "passed", 3.0)), entry("../x")]
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import zlib
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,8 @@ FAILED = replace(
 
 
 class Entry:
+    """The part of a graded submission that `_change` reads."""
+
     student, submission = "ada", "ada.py"
 
 
@@ -47,20 +50,23 @@ def change(old, new, never_lower=False):
 def test_the_newest_result_of_another_version_is_found(tmp_path):
     with closing(Store(tmp_path / "s", OLD)) as store:
         store.put([FAILED])
-        assert store.earlier("c") == {"train": FAILED}, "one's own version counts if there is no other"
+        assert store.earlier("c") == {"train": FAILED}, "the current version counts if there is no other"
     with closing(Store(tmp_path / "s", NEW)) as store:
         store.put([PASSED])
         assert store.earlier("c") == {"train": FAILED}
         assert store.earlier("other") == {}
 
 
-def test_a_result_of_another_seed_or_a_forged_one_is_not_found(tmp_path):
+def test_a_result_of_another_seed_and_a_forged_one_are_not_found(tmp_path):
     with closing(Store(tmp_path / "s", OLD)) as store:
         store.put([FAILED])
     with closing(Store(tmp_path / "s", replace(NEW, secret=b"other"))) as store:
         assert store.earlier("c") == {}
     with closing(Store(tmp_path / "s", NEW)) as store:
-        store._database.execute("UPDATE results SET result = replace(result, '2.0', '5.0')")
+        assert store.earlier("c") == {"train": FAILED}
+        ((stored,),) = store._database.execute("SELECT result FROM results").fetchall()
+        forged = zlib.decompress(stored).replace(b'"score": 2.0', b'"score": 5.0')
+        store._database.execute("UPDATE results SET result = ?", (zlib.compress(forged),))
         assert store.earlier("c") == {}
 
 
@@ -107,8 +113,8 @@ def test_a_file_that_the_grader_failed_on_counts_as_lost(tmp_path, monkeypatch):
     assert (done.lost, done.compared) == (1, 0)
 
 
-def test_a_result_that_could_not_be_graded_is_not_published(tmp_path, monkeypatch):
-    """`grade` does not store such a result either: the next run may grade the file."""
+def test_the_result_of_a_file_that_was_not_judged_is_not_published(tmp_path, monkeypatch):
+    """`grader grade` does not store such a result either, so that the next run grades the file again."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     bundles = load_all(Path(__file__).parents[2] / "assignments")
     results = unjudged_file(bundles, ["transpose_qkv"], "c", 1, "why").results
@@ -117,7 +123,7 @@ def test_a_result_that_could_not_be_graded_is_not_published(tmp_path, monkeypatc
         assert store.count() == 1
 
 
-def test_checks_and_points_that_came_or_went_are_reasons():
+def test_new_points_new_checks_and_removed_checks_are_reasons():
     more = replace(PASSED, points=6.0, score=6.0, checks=(CHECKS[0], replace(CHECKS[1], id="c")))
     assert change(PASSED, more).why == (
         "it is worth 6 points, was 5",
@@ -126,7 +132,7 @@ def test_checks_and_points_that_came_or_went_are_reasons():
     )
 
 
-def test_advice_and_the_group_of_a_changed_case_are_no_change():
+def test_other_advice_or_another_fingerprint_is_no_change():
     advice = replace(CHECKS[0], id="p", policy="precision")
     old = replace(FAILED, fingerprint="a" * 16, diagnosis=Diagnosis("unknown"), checks=(*CHECKS, advice))
     found = change(
@@ -157,7 +163,7 @@ def scores(school: Path, folder: Path) -> dict[str, float]:
 
 
 def test_a_class_is_regraded_and_published_when_asked(school):
-    """The weights of the facets change, so a wrong answer gets other points. The store changes with --write only."""
+    """The weights of facets change, so a wrong answer gets other points. Only `--write` changes the store."""
     folder = fill(school / "class", {"ada.py": ANSWER, "bob.py": WRONG})
     missing = run(school, "regrade", folder, status=2)
     assert "no store of earlier results; grade the class first" in missing.stderr
@@ -172,9 +178,9 @@ def test_a_class_is_regraded_and_published_when_asked(school):
     assert "no longer checked: shapes" in row["why"]
     assert "Your" in row["sentence"]
     assert "nothing was published" in done.stderr
-    kept = run(school, "regrade", folder, "--never-lower", "--write", status=1)
-    assert "1 keep theirs" in kept.stderr
-    assert "after every later change" in kept.stderr
+    published = run(school, "regrade", folder, "--never-lower", "--write", status=1)
+    assert "1 keep theirs" in published.stderr
+    assert "after every later change" in published.stderr
     assert scores(school, folder) == before
     shown = run(school, "grade", folder, "--format", "jsonl").stdout
     assert "You keep your" in shown

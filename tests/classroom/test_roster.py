@@ -32,10 +32,10 @@ def roster(tmp_path: Path, data: str | bytes = LIST):
     return read_roster(path)
 
 
-def one(student: str, place: str, outcome: str, score: float | None, modified: float):
-    made = entry(student, result("sequence_mask", outcome, score))
-    report = replace(made.report, extra={**made.report.extra, "submission": place})
-    return replace(made, report=report, modified=modified)
+def submission(student: str, path: str, outcome: str, score: float | None, modified: float):
+    graded = entry(student, result("sequence_mask", outcome, score))
+    report = replace(graded.report, extra={**graded.report.extra, "submission": path})
+    return replace(graded, report=report, modified=modified)
 
 
 # ---- the list
@@ -63,7 +63,7 @@ def test_a_list_is_read_as_spreadsheets_write_it(tmp_path, data):
         ("id\n" + "x" * 200_000, "field larger than"),
     ],
 )
-def test_a_bad_list_is_one_sentence(tmp_path, data, sentence):
+def test_a_bad_list_is_reported_in_one_sentence(tmp_path, data, sentence):
     with pytest.raises(UsageError) as refused:
         roster(tmp_path, data)
     assert sentence in str(refused.value)
@@ -71,14 +71,14 @@ def test_a_bad_list_is_one_sentence(tmp_path, data, sentence):
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
-def test_a_decomposed_name_is_the_same_student(tmp_path, form):
+def test_a_name_in_decomposed_unicode_is_the_same_student(tmp_path, form):
     fill(tmp_path / "class", {unicodedata.normalize("NFD", "zoë/a.py"): "x = 1", "rené.py": "x = 1"})
     found = discover(tmp_path / "class", [])
     listed = roster(tmp_path, unicodedata.normalize(form, "id\nzoë\nrené\n"))
     assert {file.student for file in found} == set(listed) == {"zoë", "rené"}
 
 
-def test_a_part_of_the_class_takes_no_list(tmp_path):
+def test_a_list_is_refused_for_a_part_of_the_class(tmp_path):
     roster(tmp_path)
     options = GradeOptions(students=tmp_path / "students.csv", since="2d")
     with pytest.raises(UsageError, match="leave it out with --since"):
@@ -107,41 +107,46 @@ def test_names_to_copy_are_grouped_by_section(tmp_path):
 # ---- two submissions
 
 
-@pytest.mark.parametrize(("keep", "expected"), [("newest", "old.py"), ("best", "good.py")])
-def test_one_submission_per_exercise_counts_and_is_named(keep, expected):
-    entries = [one("ada", "good.py", "passed", 3.0, 1), one("ada", "old.py", "failed", 1.0, 2)]
-    (kept,) = one_of_each(entries, keep)
-    (other,) = {"good.py", "old.py"} - {expected}
-    assert kept.submission == expected
-    assert kept.report.remarks == (
+@pytest.mark.parametrize(("keep", "expected"), [("newest", "new.py"), ("best", "good.py")])
+def test_one_submission_counts_and_a_remark_names_the_other(keep, expected):
+    entries = [
+        submission("ada", "good.py", "passed", 3.0, 1),
+        submission("ada", "new.py", "failed", 1.0, 2),
+    ]
+    (counted,) = one_of_each(entries, keep)
+    (other,) = {"good.py", "new.py"} - {expected}
+    assert counted.submission == expected
+    assert counted.report.remarks == (
         f"of several submissions of sequence_mask the {keep} counts; not counted: {other}",
     )
 
 
 def test_an_empty_or_blocked_file_replaces_no_answer():
     entries = [
-        one("ada", "a", "failed", 1.0, 1),
-        one("ada", "b", "not_started", 0.0, 2),
-        one("ada", "c", "blocked", 0.0, 3),
+        submission("ada", "a", "failed", 1.0, 1),
+        submission("ada", "b", "not_started", 0.0, 2),
+        submission("ada", "c", "blocked", 0.0, 3),
     ]
     for keep in ("newest", "best"):
         assert [e.submission for e in one_of_each(entries, keep)] == ["a"]
 
 
-def test_files_of_the_same_time_cost_no_points():
-    entries = [one("ada", "a", "passed", 3.0, 5), one("ada", "b", "failed", 1.0, 5)]
+def test_of_two_files_of_the_same_time_the_better_one_counts():
+    entries = [submission("ada", "a", "passed", 3.0, 5), submission("ada", "b", "failed", 1.0, 5)]
     assert [e.submission for e in one_of_each(entries, "newest")] == ["a"]
 
 
-def test_the_best_is_not_known_while_one_could_not_be_graded():
-    lost = one("ada", "a", "could_not_grade", None, 1)
-    assert one_of_each([lost, one("ada", "b", "failed", 1.0, 2)], "best")[0].submission == "a"
-    assert one_of_each([lost, one("ada", "b", "passed", 3.0, 2)], "best")[0].submission == "b"
+def test_only_a_right_answer_ranks_above_one_that_was_not_graded():
+    not_graded = submission("ada", "a", "could_not_grade", None, 1)
+    wrong = submission("ada", "b", "failed", 1.0, 2)
+    right = submission("ada", "b", "passed", 3.0, 2)
+    assert one_of_each([not_graded, wrong], "best")[0].submission == "a"
+    assert one_of_each([not_graded, right], "best")[0].submission == "b"
 
 
 def test_submissions_of_two_exercises_or_students_all_count():
     other = entry("ada", result("masked_softmax", "passed", 3.0))
-    entries = [one("ada", "a", "failed", 1.0, 1), one("bob", "a", "passed", 3.0, 2), other]
+    entries = [submission("ada", "a", "failed", 1.0, 1), submission("bob", "a", "passed", 3.0, 2), other]
     assert one_of_each(entries, "newest") == entries
 
 
@@ -155,12 +160,12 @@ def tree(source: str) -> str:
     return own_tree(submission_from(Path("a.py"), source.encode()), (STUB,))
 
 
-def test_comments_layout_and_released_code_make_no_difference():
+def test_comments_layout_and_released_code_do_not_change_the_hash():
     assert tree(ANSWER)
     assert tree(ANSWER) == tree("# mine\n" + ANSWER.replace("x + 1", "x  +  1") + STUB.partition("\n\n\n")[2])
 
 
-def test_other_code_released_code_and_short_code_are_not_alike():
+def test_other_code_changes_the_hash_and_short_code_has_none():
     assert tree(ANSWER) != tree(ANSWER.replace("x + 1", "x + 2"))
     assert tree(STUB) == ""
     assert tree("def f(x):\n    return x\n") == ""
@@ -174,5 +179,5 @@ def test_equal_files_are_listed_with_their_students():
     (alike,) = summarise(entries).alike
     assert (alike.who, alike.unnamed) == (("ada", "bob"), ("sequence_mask",))
     for shown in (page(entries), text(entries)):
-        assert "alk to these students" in shown
+        assert "alk to these students" in shown  # "Talk" on the page, "talk" in the terminal
         assert "also the same wrong answer without a name in sequence_mask" in " ".join(shown.split())

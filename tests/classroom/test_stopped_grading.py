@@ -37,15 +37,15 @@ def test_a_killed_run_loses_nothing_and_grades_nothing_twice(school):
     offspring = psutil.Process(first.pid).children(recursive=True)
     first.send_signal(signal.SIGKILL)
     first.wait()
-    kept = _rows_so_far(store)
-    assert 1 <= len(kept) < 4
+    before = _rows_so_far(store)
+    assert 1 <= len(before) < 4
     _gone, alive = psutil.wait_procs(offspring, timeout=60)
     assert not alive
     again = run(school, "grade", "slow", "--jobs", 1, "--format", "jsonl")
     assert again.returncode == 0
     assert len(again.stdout.splitlines()) == 4
     finished = rows(store)
-    assert set(kept) <= set(finished)
+    assert set(before) <= set(finished)
     assert [row[2] for row in finished] == [1] * 4
 
 
@@ -74,9 +74,9 @@ def test_ctrl_c_stops_at_once_and_leaves_nothing(school):
         time.sleep(0.02)
     offspring = psutil.Process(running.pid).children(recursive=True)
     running.send_signal(signal.SIGINT)
-    _out, said = running.communicate(timeout=HANGS)
+    _out, errors = running.communicate(timeout=HANGS)
     assert running.returncode == 130
-    assert said.splitlines()[-1] == "stopped"
-    assert "Traceback" not in said
-    assert len(_rows_so_far(store_of(school, folder))) < 50, "it went on"
+    assert errors.splitlines()[-1] == "stopped"
+    assert "Traceback" not in errors
+    assert len(_rows_so_far(store_of(school, folder))) < 50, "grading went on"
     assert not psutil.wait_procs(offspring, timeout=60)[1]

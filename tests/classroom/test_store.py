@@ -92,7 +92,7 @@ def version(path: Path) -> int:
         return database.execute("PRAGMA user_version").fetchone()[0]
 
 
-def test_a_store_of_plain_texts_is_read_and_added_to(path):
+def test_a_store_with_uncompressed_results_is_read_and_extended(path):
     change(path, "UPDATE results SET result = unpack(result)")
     change(path, f"PRAGMA user_version = {NOT_COMPRESSED}")
     assert stored(path).results == {"train": FAILED}
@@ -121,7 +121,7 @@ def test_a_row_of_another_submission_is_rejected(path):
 
 
 @pytest.mark.parametrize("write", [lambda store: store.put([FAILED]), lambda store: store.delete(["x"])])
-def test_a_store_in_use_is_one_sentence(path, write):
+def test_a_store_that_another_run_writes_raises_bad_store(path, write):
     with closing(Store(path, KEY)) as store, closing(sqlite3.connect(path)) as other:
         store._database.execute("PRAGMA busy_timeout = 10")
         other.execute("BEGIN IMMEDIATE")
@@ -195,7 +195,7 @@ def test_a_new_store_is_readable_by_its_user_alone(path):
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_the_default_store_is_found_by_the_resolved_folder(tmp_path, monkeypatch):
+def test_the_default_store_depends_on_the_resolved_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "class").mkdir()
     (tmp_path / "link").symlink_to("class")

@@ -1,4 +1,4 @@
-"""Stored results belong to the cases, the code, the versions and the tier that they were computed with."""
+"""The key of stored results depends on the grader's code, so results of other code are not reused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def test_results_of_other_code_are_not_reused(tmp_path, monkeypatch):
     monkeypatch.setenv("HEADWAY_SEED_FILE", str(tmp_path / "seed"))
     (tmp_path / "seed").write_text("a secret seed that is long enough" * 2, "utf-8")
     (tmp_path / COMPLETE).write_text("cases", "ascii")
-    one = class_run.store_key(tmp_path, "strict")
-    assert class_run.store_key(tmp_path, "strict") == one
+    key = class_run.store_key(tmp_path, "strict")
+    assert class_run.store_key(tmp_path, "strict") == key
     monkeypatch.setattr(class_run, "code_digest", lambda: "other code")
-    assert class_run.store_key(tmp_path, "strict") != one
+    assert class_run.store_key(tmp_path, "strict") != key

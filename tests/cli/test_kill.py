@@ -1,4 +1,4 @@
-"""After kill -9 at any time, no process and no partial file is left, and the next run works as usual."""
+"""After kill -9 at any time, no process and no partial file is left. The next run removes scratch folders."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def test_killing_the_parent_leaves_nothing(course, after):
     assert len(gone) == len(workers)
     leftovers = [p for p in course.rglob(".*") if p.is_file() and p.parent.name != ".headway"]
     assert not leftovers
-    for kept in course.glob(".headway/*"):
-        json.loads(kept.read_text("utf-8"))
+    for saved in course.glob(".headway/*"):
+        json.loads(saved.read_text("utf-8"))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a helper goes on until it is done")
@@ -71,7 +71,7 @@ def test_killing_the_parent_leaves_nothing(course, after):
     ],
 )
 def test_killing_the_parent_stops_its_helpers(tmp_path, command, helper):
-    """A separate process records hidden cases or checks a kit. The next run removes its folder."""
+    """The helper is a process that records hidden cases or checks a kit. The next run removes its folder."""
     for room in ("solutions", "assignments", "student_template"):
         (tmp_path / room).symlink_to(ROOT / room)
     homes = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_CONFIG_HOME": str(tmp_path / "config")}
@@ -84,23 +84,21 @@ def test_killing_the_parent_stops_its_helpers(tmp_path, command, helper):
     )
     deadline = time.monotonic() + HANGS
     helpers: list[psutil.Process] = []
-    is_there = False
-    while not is_there and parent.poll() is None and time.monotonic() < deadline:
+    has_started = False
+    while not has_started and parent.poll() is None and time.monotonic() < deadline:
         helpers = offspring(parent.pid)
-        is_there = any(helper in " ".join(_command(one)) for one in helpers)
+        has_started = any(helper in " ".join(_command(process)) for process in helpers)
         time.sleep(0.02)
     parent.kill()
-    assert (is_there, parent.wait()) == (True, -signal.SIGKILL)
+    assert (has_started, parent.wait()) == (True, -signal.SIGKILL)
     assert not psutil.wait_procs(helpers, timeout=60)[1]
-    rooms = {
+    scratch = {
         ".recording": tmp_path / "cache" / "headway" / "hidden",
         "headway-kit": Path(tempfile.gettempdir()),
     }
-    left = [(name, folder) for name, folder in rooms.items() if list(folder.glob(f"{name}-*"))]
-    assert len(left) == 1
-    for name, folder in left:
-        assert owned(folder, name) == f"{name}-{os.getpid()}-"
-        assert not list(folder.glob(f"{name}-*"))
+    ((name, folder),) = [(name, folder) for name, folder in scratch.items() if list(folder.glob(f"{name}-*"))]
+    assert owned(folder, name) == f"{name}-{os.getpid()}-"  # what the next run calls
+    assert not list(folder.glob(f"{name}-*"))
 
 
 def _command(process: psutil.Process) -> list[str]:

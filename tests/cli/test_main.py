@@ -1,4 +1,4 @@
-"""`grader`: one sentence for wrong arguments, help for every command, and Ctrl-C during imports."""
+"""`grader`: one sentence for wrong arguments and a full disk, encodings, help, and Ctrl-C during imports."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from helpers.command_line import RIGHT, run, run_process
         (["check", "sequence_mask", "--output", "gone/x.json"], "there is no folder gone"),
     ],
 )
-def test_wrong_use_is_one_sentence_and_status_2(course, args, sentence):
+def test_wrong_use_gives_one_sentence_and_status_2(course, args, sentence):
     done = run(*args, cwd=course)
     assert done.returncode == 2
     assert sentence in done.stderr
@@ -42,7 +42,7 @@ def test_wrong_use_is_one_sentence_and_status_2(course, args, sentence):
 @pytest.mark.parametrize(
     "args", [["reset", "transpose_qkv"], ["check", "transpose_qkv", "--format", "json", "--output", "x.json"]]
 )
-def test_a_disk_that_takes_no_file_is_one_sentence(course, monkeypatch, args, code):
+def test_a_full_or_read_only_disk_is_reported_in_one_sentence(course, monkeypatch, args, code):
     def refuse(*_args):
         raise OSError(code, os.strerror(code))
 
@@ -57,7 +57,7 @@ def test_a_disk_that_takes_no_file_is_one_sentence(course, monkeypatch, args, co
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])
-def test_an_output_without_the_marks_gets_near_characters(course, encoding):
+def test_marks_that_the_encoding_lacks_are_replaced(course, encoding):
     for args in (["check", "sequence_mask"], ["--help"]):
         done = run_process(*args, cwd=course, PYTHONIOENCODING=encoding)
         assert done.returncode in (0, 1)
@@ -86,7 +86,7 @@ def test_ctrl_c_during_imports_prints_one_word(module):
     assert done.stderr.split() == ["stopped"]  # click first ends the line with ^C
 
 
-def test_outside_a_course_it_says_where_it_searched(tmp_path):
+def test_outside_a_course_the_error_names_the_missing_file(tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
     done = run("check", cwd=empty)
@@ -95,7 +95,7 @@ def test_outside_a_course_it_says_where_it_searched(tmp_path):
 
 
 @pytest.mark.parametrize("command", ["check", "hint", "reset", "explain", "verify", "build", "doctor"])
-def test_every_command_has_help(course, command):
+def test_commands_have_help(course, command):
     done = run_process(command, "--help", cwd=course)
     assert done.returncode == 0
     assert "Usage: grader" in done.stdout

@@ -41,7 +41,7 @@ def test_a_new_function_and_class_pass_verify(tmp_path):
     ]
     done = run("verify", "12_normalising", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    assert done.stdout.count("4/4") == 4  # caught and named mistakes of both assignments
+    assert done.stdout.count("4/4") == 4  # caught and named mistakes of both exercises
     assert done.stdout.count("3/3") == 2
     assert done.stdout.count("2/2") == 2
 
@@ -72,8 +72,8 @@ def test_examples_of_scaffolded_pages_show_the_mistake(tmp_path, name):
 
 
 def test_scaffolds_are_lint_clean(tmp_path):
+    (tmp_path / "solutions").mkdir()
     for name in ("less_mean", "WithoutMean"):
-        (tmp_path / "solutions").mkdir(exist_ok=True)
         scaffold(tmp_path / "solutions", "12_normalising", name)
     ruff = [sys.executable, "-m", "ruff"]
     if subprocess.run([*ruff, "--version"], capture_output=True).returncode:
@@ -94,7 +94,7 @@ def test_scaffolds_are_lint_clean(tmp_path):
         ("12_other", "class", "'class' cannot be the name"),
     ],
 )
-def test_a_refusal_is_one_sentence_and_writes_nothing(tmp_path, assignment, exercise, sentence):
+def test_a_name_that_cannot_be_used_is_refused_and_nothing_written(tmp_path, assignment, exercise, sentence):
     shutil.copytree(ROOT / "solutions/04_heads", tmp_path / "04_heads")
     before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
     with pytest.raises(NotScaffolded, match=sentence):
@@ -102,7 +102,7 @@ def test_a_refusal_is_one_sentence_and_writes_nothing(tmp_path, assignment, exer
     assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before
 
 
-def test_without_solutions_it_is_wrong_use(tmp_path):
+def test_new_needs_the_folder_solutions(tmp_path):
     done = run("new", "12_normalising", "less_mean", cwd=tmp_path)
     assert done.returncode == 2
     assert "for maintainers" in done.stderr

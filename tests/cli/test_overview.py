@@ -22,7 +22,7 @@ def test_the_list_shows_outcomes_and_what_is_next(course):
     assert "3 / 3" in line
 
 
-def test_what_is_written_and_not_checked_is_not_called_not_started(course):
+def test_an_answer_that_was_not_checked_is_listed_as_such(course):
     (course / "04_heads" / "heads.py").write_text(RIGHT, "utf-8")
     lines = run(cwd=course).stdout.splitlines()
     assert "not checked yet" in next(line for line in lines if "transpose_qkv" in line)
@@ -44,35 +44,38 @@ def test_narrow_lists_break_no_word_and_lose_no_points(course, columns):
     assert max(map(len, lines)) <= columns
     for name in ("kernel_attention_weights", "Seq2SeqAttentionDecoder", "TransparentSelfAttention"):
         assert any(name in line for line in lines)
+    # One "0 / " per exercise, and one in the sum of the points.
     assert done.stdout.count("not started") == done.stdout.count("0 / ") - done.stdout.count("points")
 
 
 def test_a_terminal_gets_a_list_to_choose_from(course):
     pty = pytest.importorskip("pty")
-    theirs, ours = pty.openpty()
+    our_end, child_end = pty.openpty()
     command = [str(Path(sys.executable).with_name("grader"))]
-    opened = subprocess.Popen(
-        command, cwd=course, stdin=ours, stdout=ours, stderr=ours, start_new_session=True
+    process = subprocess.Popen(
+        command, cwd=course, stdin=child_end, stdout=child_end, stderr=child_end, start_new_session=True
     )
-    os.close(ours)
+    os.close(child_end)
     shown, deadline = b"", time.monotonic() + HANGS
     while b"q: quit" not in shown and time.monotonic() < deadline:
-        shown += os.read(theirs, 1 << 16)
-    while opened.poll() is None and time.monotonic() < deadline:
-        os.write(theirs, b"q")  # the list drops keys that are pressed before it reads them
+        shown += os.read(our_end, 1 << 16)
+    while process.poll() is None and time.monotonic() < deadline:
+        os.write(our_end, b"q")  # the list drops keys that are pressed before it reads them
         time.sleep(0.3)
-    assert opened.poll() == 0
-    os.close(theirs)
+    assert process.poll() == 0
+    os.close(our_end)
     assert "transpose_qkv" in shown.decode()
     assert "exercises passed" in shown.decode()
 
 
 def test_the_plain_list_waits_for_no_key(course):
     pty = pytest.importorskip("pty")
-    theirs, ours = pty.openpty()
+    our_end, child_end = pty.openpty()
     command = [str(Path(sys.executable).with_name("grader")), "--plain"]
-    done = subprocess.run(command, cwd=course, stdin=ours, stdout=ours, stderr=ours, timeout=HANGS)
+    done = subprocess.run(
+        command, cwd=course, stdin=child_end, stdout=child_end, stderr=child_end, timeout=HANGS
+    )
     assert done.returncode == 0
-    assert b"Next: " in os.read(theirs, 1 << 16)
-    os.close(ours)
-    os.close(theirs)
+    assert b"Next: " in os.read(our_end, 1 << 16)
+    os.close(child_end)
+    os.close(our_end)

@@ -13,6 +13,5 @@ def test_reset_restores_the_stub_and_saves_the_old_file(course):
     )
     assert run("reset", "transpose_qkv", cwd=course).returncode == 0
     assert path.read_text("utf-8") == stub
-    kept = list(path.parent.glob("heads.*.old"))
-    assert len(kept) == 1
-    assert "return X" in kept[0].read_text("utf-8")
+    (old_file,) = path.parent.glob("heads.*.old")
+    assert "return X" in old_file.read_text("utf-8")

@@ -1,4 +1,4 @@
-"""`grader verify`: its report, its exit status, and Ctrl-C."""
+"""`grader verify`: its report, its exit status, Ctrl-C, and a process that is killed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_an_unknown_name_is_refused():
     assert done.stderr.strip().endswith("there is no exercise transpose_qvk; did you mean transpose_qkv?")
 
 
-def test_an_edit_that_does_not_match_is_one_sentence(tmp_path):
+def test_an_edit_that_does_not_match_is_reported_in_one_sentence(tmp_path):
     folder = Path(shutil.copytree(ROOT / "solutions", tmp_path / "solutions"))
     mistakes = folder / "04_heads" / "mistakes" / "transpose_output.py"
     text = mistakes.read_text("utf-8")
@@ -52,7 +52,7 @@ def test_an_edit_that_does_not_match_is_one_sentence(tmp_path):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_code_in_says_and_a_mere_crash_are_refused(tmp_path):
+def test_code_in_says_and_a_mistake_that_only_crashes_are_refused(tmp_path):
     scaffold(tmp_path / "solutions", "12_normalising", "less_mean")
     mistakes = tmp_path / "solutions/12_normalising/mistakes/less_mean.py"
     text = mistakes.read_text("utf-8")
@@ -61,16 +61,15 @@ def test_code_in_says_and_a_mere_crash_are_refused(tmp_path):
     mistakes.write_text(text.replace('says="one mean over', 'says="X.mean() over'), "utf-8")
     done = verify("12_normalising", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
-    said = " ".join(done.stdout.split())
-    assert "`says` holds code: X.mean(" in said
-    assert (
-        "raises TypeError in every case, so its code probably has a bug that `says` does not describe" in said
-    )
+    report = " ".join(done.stdout.split())
+    assert "`says` holds code: X.mean(" in report
+    problem = "raises TypeError in every case, so its code probably has a bug that `says` does not describe"
+    assert problem in report
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
 @pytest.mark.parametrize("after", [0.0, 2.0, 4.0])
-def test_ctrl_c_stops_it_without_traceback_or_leftovers(after):
+def test_ctrl_c_stops_verify_without_traceback_or_process(after):
     running = subprocess.Popen(
         [GRADER, "verify"],
         cwd=ROOT,
@@ -83,13 +82,13 @@ def test_ctrl_c_stops_it_without_traceback_or_leftovers(after):
     time.sleep(after)
     offspring = psutil.Process(running.pid).children(recursive=True)
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does
-    _out, said = running.communicate(timeout=HANGS)
-    assert (running.returncode, said.strip()) == (130, "stopped")
+    _out, errors = running.communicate(timeout=HANGS)
+    assert (running.returncode, errors.strip()) == (130, "stopped")
     assert not psutil.wait_procs(offspring, timeout=60)[1]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
-def test_a_killed_process_is_one_sentence():
+def test_a_killed_process_is_reported_in_one_sentence():
     running = subprocess.Popen(
         [GRADER, "verify", "transpose_output", "--jobs", "2"],
         cwd=ROOT,
@@ -98,22 +97,23 @@ def test_a_killed_process_is_one_sentence():
         text=True,
     )
     with running:
-        _one_of_the_pool(psutil.Process(running.pid)).kill()
-        _out, said = running.communicate(timeout=HANGS)
+        _process_of_the_pool(psutil.Process(running.pid)).kill()
+        _out, errors = running.communicate(timeout=HANGS)
     assert running.returncode == 3
-    assert said.strip().startswith("grader: a process of the grader was killed")
-    assert len(said.strip().splitlines()) == 1
+    assert errors.strip().startswith("grader: a process of the grader was killed")
+    assert len(errors.strip().splitlines()) == 1
 
 
 def _wait_for_children(running: subprocess.Popen[str], count: int) -> None:
-    """Wait until it has started `count` processes, however busy the machine is."""
+    """Wait until `running` has started `count` processes, however busy the machine is."""
     deadline = time.monotonic() + HANGS
     while len(psutil.Process(running.pid).children()) < count:
-        assert time.monotonic() < deadline, "it shared nothing out"
+        assert time.monotonic() < deadline, "no process was started"
         time.sleep(0.02)
 
 
-def _one_of_the_pool(process: psutil.Process) -> psutil.Process:
+def _process_of_the_pool(process: psutil.Process) -> psutil.Process:
+    """Return a process that `grader verify` has started to share its work with."""
     deadline = time.monotonic() + HANGS
     while time.monotonic() < deadline:
         for child in process.children():
@@ -121,7 +121,7 @@ def _one_of_the_pool(process: psutil.Process) -> psutil.Process:
                 return child
         time.sleep(0.02)
     process.kill()
-    raise AssertionError("it shared nothing out")
+    raise AssertionError("no process was started")
 
 
 PROGRAM = """
@@ -138,7 +138,7 @@ signal.set_wakeup_fd(arrived.fileno())
 try:
     with uninterrupted():
         {send}
-        reached.recv(1)  # Python knows of the signal, in whichever thread it came
+        reached.recv(1)  # returns once Python has the signal, whichever thread received it
         print("went on")
     print("not interrupted")
 except KeyboardInterrupt:
@@ -151,8 +151,8 @@ done.set()
 @pytest.mark.parametrize(
     "send", ["signal.pthread_kill(other.ident, signal.SIGINT)", "os.kill(os.getpid(), signal.SIGINT)"]
 )
-def test_ctrl_c_while_processes_start_stops_it_afterwards(send):
-    """The signal may reach any thread; numpy has threads that do not block it."""
+def test_ctrl_c_while_processes_start_takes_effect_afterwards(send):
+    """The signal may reach any thread: numpy has threads that do not block signals."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(send=send)], capture_output=True, text=True, timeout=HANGS
     )

@@ -30,12 +30,12 @@ RIGHT = (
     "    B, T, D = X.shape\n"
     "    return X.reshape(B, T, num_heads, -1).transpose(1, 2).reshape(B * num_heads, T, -1)\n"
 )
-READY = "q quit"
-LIST = "q: quit"
+READY = "q quit"  # the last words after a grading
+LIST = "q: quit"  # the last words of the list of exercises
 
 
 def without_codes(text: str) -> str:
-    """Return what a terminal shows, without its colours."""
+    """Return the text without colours, and with one space after the mark of the chosen row."""
     return re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", text).replace(">  ", "> ")
 
 
@@ -125,8 +125,8 @@ def test_every_save_is_graded_and_q_leaves_no_process(watch, course):
     watch.press("q")
     assert watch.process.wait(60) == 0
     assert not psutil.wait_procs(offspring, timeout=60)[1]
-    kept = json.loads((course / ".headway" / "progress.json").read_text("utf-8"))
-    assert kept["transpose_qkv"]["outcome"] == "passed"
+    progress = json.loads((course / ".headway" / "progress.json").read_text("utf-8"))
+    assert progress["transpose_qkv"]["outcome"] == "passed"
 
 
 def test_the_next_run_continues_with_the_last_exercise(watch, course):
@@ -188,7 +188,7 @@ HOSTILE_SAVES = {
 }
 
 
-def test_hostile_files_neither_hang_nor_end_it(watch):
+def test_hostile_files_neither_hang_nor_end_watch(watch):
     watch.until(READY)
     watch.save(RIGHT.replace("    B, T", '    raise RuntimeError("\\ud800")\n    B, T'))
     assert "RuntimeError" in watch.until(READY)
@@ -203,7 +203,7 @@ def test_hostile_files_neither_hang_nor_end_it(watch):
     assert watch.process.wait(60) == 0
 
 
-def test_without_watchfiles_it_says_how_to_install_it(course, monkeypatch):
+def test_without_watchfiles_the_error_says_how_to_install_it(course, monkeypatch):
     from grader.cli.watch import command
 
     monkeypatch.setattr("grader.cli.watch.find_spec", lambda name: None)
@@ -211,7 +211,7 @@ def test_without_watchfiles_it_says_how_to_install_it(course, monkeypatch):
         command.main(["--course", str(course)], standalone_mode=False)
 
 
-def test_without_a_save_it_shows_the_command_to_use_instead(monkeypatch):
+def test_without_a_save_the_command_to_use_instead_is_shown(monkeypatch):
     from queue import SimpleQueue
     from types import SimpleNamespace
 
@@ -237,7 +237,7 @@ ENDLESS = (
 )
 
 
-def test_a_save_ends_an_endless_loop_and_begins_anew(watch):
+def test_a_save_ends_an_endless_loop_and_is_graded(watch):
     watch.until(READY)
     watch.save(ENDLESS)
     shown = watch.until("grading transpose_qkv, 2 s")  # what runs, and for how long
@@ -247,7 +247,7 @@ def test_a_save_ends_an_endless_loop_and_begins_anew(watch):
     watch.save(RIGHT)
     shown = watch.until(READY)
     assert "All checks passed." in shown
-    assert "stopped after" not in shown, "the old run was waited for"
+    assert "stopped after" not in shown, "the save waited for the time limit of the old run"
     watch.press("q")
     assert watch.process.wait(60) == 0
 
@@ -260,5 +260,5 @@ def test_q_ends_an_endless_loop_and_leaves_no_process(watch, course):
     watch.press("q")
     assert watch.process.wait(60) == 0
     assert not psutil.wait_procs(offspring, timeout=60)[1]
-    kept = json.loads((course / ".headway" / "progress.json").read_text("utf-8"))
-    assert kept["transpose_qkv"]["outcome"] == "not_started", "the loop was graded to its end"
+    progress = json.loads((course / ".headway" / "progress.json").read_text("utf-8"))
+    assert progress["transpose_qkv"]["outcome"] == "not_started", "the loop ran until its time limit"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -23,13 +21,13 @@ class Model(torch.nn.Module):
 
 
 def case_with_exam(divisor: int) -> RecordedCase:
-    """A case whose exam calls a model, which raises if the divisor is 0."""
+    """A case with an exam, a case that measures its result. It calls a model, which raises if the divisor is 0."""
     exam = Case("exam", "train")
     exam.see(exam.call(on=exam.provide(MODEL.format(divisor=divisor), "Model")), "y")
     asked = {"y": Header((2,), "float32")}
     recorded = RecordedCase("exam", "train", "float32", tuple(exam.steps), (), {}, asked, {})
     headers = {"state w": Header((2,), "float32")}
-    return replace(RecordedCase("train", "train", "float32", (), (), {}, headers, {}), exam=recorded)
+    return RecordedCase("train", "train", "float32", (), (), {}, headers, {}, exam=recorded)
 
 
 def seen(array: np.ndarray) -> Observation:

@@ -109,7 +109,7 @@ def test_strings_that_look_like_magics_stay_between_magics():
     assert plain_python("%matplotlib inline\n" + STRING + "\n!ls\n    ") == "pass\n" + STRING + "\npass\n    "
 
 
-def test_an_operator_percent_at_the_start_of_a_line_stays():
+def test_a_percent_operator_at_the_start_of_a_line_stays():
     assert plain_python("!ls\nx = (7\n%b)") == "pass\nx = (7\n%b)"
 
 

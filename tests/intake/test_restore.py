@@ -76,3 +76,12 @@ def test_a_cell_with_malformed_metadata_is_skipped():
     changed = json.loads(restored(book(malformed, cell), "f", STUB, notebook=True))
     assert changed["cells"][0] == malformed
     assert changed["cells"][1]["source"] == "def f(x):\n    raise NotImplementedError"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_only_the_definition_is_replaced_with_any_line_ends(end):
+    text = end.join(("import os", "", "def f(x):", "    return 1", "", "z = 2", ""))
+    found = restored(text, "f", STUB, notebook=False)
+    assert found.startswith(f"import os{end}{end}")
+    assert found.endswith(f"{end}z = 2{end}")
+    assert "return 1" not in found

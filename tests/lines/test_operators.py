@@ -194,6 +194,7 @@ IN_A_LOOP = """def step(model, X):
         ("def f(X):\n    return torch.exp(-X)\n", "torch.exp(-X)", "torch.softmax(-X, dim=-1)"),
         ("def f(X):\n    return X.relu()\n", "X.relu()", "X.softmax(dim=-1)"),
         ("def f(X):\n    return X.sum(0) + X.sum(1)\n", "X.sum(0) + X.sum(1)", "X.mean(0) + X.mean(1)"),
+        ("def f(X):\n    return X[0x10:] + X[:0x10]\n", "X[0x10:] + X[:0x10]", "X[17:] + X[:17]"),
         ("def f(X, i):\n    return X[i:]\n", "X[i:]", "X[:, i:]"),
         ("def f(X, i):\n    return X[:, i:]\n", "X[:, i:]", "X[i:]"),
     ],

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def guide(tmp_path_factory: pytest.TempPathFactory) -> Walk:
-    """Run every command of docs/instructor.md."""
+    """Run the commands of docs/instructor.md, except those in `ELSEWHERE`."""
     walked = Walk(tmp_path_factory.mktemp("guide"))
     walked.prepare()
     walked.go()

@@ -41,8 +41,8 @@ def without_check(book: Book) -> Book:
     return book
 
 
-def moved(book: Book) -> Book:
-    """The second exercise calls a helper that is defined in a cell below it; cells are out of order."""
+def in_reverse(book: Book) -> Book:
+    """Reverse the order of the cells of a right answer."""
     book = answered(book)
     return {**book, "cells": [*reversed(book["cells"])]}
 
@@ -65,7 +65,7 @@ CLASS: dict[str, Callable[[Book], Files]] = {
     "asks": lambda book: {REAL: answered(book, qkv("return input('shape? ')"))},
     "defined_twice": lambda book: {REAL: with_cell(answered(book), qkv("return X"))},
     "crash_between": lambda book: {REAL: with_cell(answered(book), "1 / 0")},
-    "out_of_order": lambda book: {REAL: moved(book)},
+    "out_of_order": lambda book: {REAL: in_reverse(book)},
     "tampered": lambda book: {REAL: tampered(book)},
     "check_deleted": lambda book: {REAL: without_check(book)},
     "own_module": lambda book: {
@@ -86,8 +86,8 @@ class Graded:
     """The results of both ways."""
 
     nbgrader: dict[tuple[str, str], Mark]
-    said: str
-    records: dict[str, dict]
+    log: str  # of `nbgrader autograde`
+    records: dict[str, dict]  # student → record of `grader grade`
 
 
 @pytest.fixture(scope="module")
@@ -102,15 +102,12 @@ def graded(made: School) -> Iterator[Graded]:
             (place / name).write_bytes(
                 content if isinstance(content, bytes) else json.dumps(content).encode()
             )
-    said = nbgrader("autograde", ASSIGNMENT)
+    log = nbgrader("autograde", ASSIGNMENT)
     # Use a separate store, so that no result comes from the other way.
-    lines = made.run(
-        *(BIN / "grader", "grade", "both/submitted", "--store", made.root / "own-store", "--format", "jsonl"),
-        cwd=made.root,
-        status=1,
-    )
+    command = (BIN / "grader", "grade", "both/submitted", "--store", made.root / "own-store")
+    lines = made.run(*command, "--format", "jsonl", cwd=made.root, status=1)
     records = [json.loads(line) for line in lines.splitlines() if line.startswith("{")]
-    yield Graded(marks(nbgrader), said, {record["student"]: record for record in records})
+    yield Graded(marks(nbgrader), log, {record["student"]: record for record in records})
     nbgrader.close()
 
 
@@ -130,29 +127,25 @@ def test_both_ways_give_the_same_marks(graded, student):
 @pytest.mark.parametrize(
     "student", ["right", "renamed", "renamed_beside_notes", "copy_beside", "crash_between", "own_module"]
 )
-def test_right_answers_have_full_marks_whatever_is_beside(graded, student):
+def test_right_answers_get_full_marks_despite_other_cells_and_files(graded, student):
     assert [graded.nbgrader[student, exercise].auto for exercise in EXERCISES] == [3.0, 3.0]
 
 
 def test_a_module_that_was_not_submitted_costs_the_points(graded):
     (result,) = (e for e in graded.records["missing_module"]["exercises"] if e["name"] == "transpose_qkv")
-    assert (result["outcome"], result["score"]) == ("blocked", 0)
-    assert (
-        result["message"]
-        == "`split` comes from `pieces`, which was not submitted: put pieces.py beside this file"
-    )
+    message = "`split` comes from `pieces`, which was not submitted: put pieces.py beside this file"
+    assert (result["outcome"], result["score"], result["message"]) == ("blocked", 0, message)
 
 
 def test_a_renamed_notebook_is_reported_in_the_log(graded):
-    assert f"renamed, {ASSIGNMENT}: heads_nora_final(2).ipynb was graded as {REAL}" in graded.said
-    assert (
-        f"copy_beside, {ASSIGNMENT}: also in the folder, not graded: {ASSIGNMENT}-Copy1.ipynb" in graded.said
-    )
+    assert f"renamed, {ASSIGNMENT}: heads_nora_final(2).ipynb was graded as {REAL}" in graded.log
+    remark = f"copy_beside, {ASSIGNMENT}: also in the folder, not graded: {ASSIGNMENT}-Copy1.ipynb"
+    assert remark in graded.log
     assert "also in the folder" in str(graded.records["copy_beside"]["remarks"])
 
 
-def test_where_the_grader_cannot_choose_a_person_grades(graded):
+def test_of_two_answers_none_is_graded_without_a_person(graded):
     for exercise in EXERCISES:
         mark = graded.nbgrader["two_answers", exercise]
         assert (mark.auto, mark.needs) == (None, True)
-    assert "cannot choose between a.ipynb, b.ipynb" in graded.said
+    assert "cannot choose between a.ipynb, b.ipynb" in graded.log

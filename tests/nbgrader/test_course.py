@@ -1,4 +1,4 @@
-"""`grader course`: the files that it writes, keeps and refuses."""
+"""`grader course`: the files that it writes, the files that it keeps, and what it refuses."""
 
 from __future__ import annotations
 
@@ -50,8 +50,7 @@ def test_a_second_call_keeps_a_copy_of_changed_notebooks(tmp_path, options):
     book = folder / "source" / "04_heads" / "04_heads.ipynb"
     book.write_text(book.read_text("utf-8") + " ", "utf-8")
     assert make(folder, chosen, options) == [book]
-    kept = list((folder / KEPT).iterdir())
-    assert len(kept) == 1
+    assert len(list((folder / KEPT).iterdir())) == 1
     assert {p.name for p in book.parent.iterdir()} == {
         "04_heads.ipynb",
         "bundle.json",
@@ -61,7 +60,7 @@ def test_a_second_call_keeps_a_copy_of_changed_notebooks(tmp_path, options):
     }
 
 
-def test_the_lessons_pictures_lie_beside_their_notebook(tmp_path, options):
+def test_the_pictures_of_a_lesson_are_beside_its_notebook(tmp_path, options):
     make(tmp_path / "course", ASSIGNMENTS, options)
     for assignment in ASSIGNMENTS:
         source = tmp_path / "course" / "source" / assignment.name

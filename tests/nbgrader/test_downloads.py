@@ -1,7 +1,7 @@
-"""The same class from a folder of downloads: `grader grade` first, then `nbgrader autograde` uses its results.
+"""The class from a folder of downloads: `nbgrader autograde` uses the results that `grader grade` stored.
 
-No worker can be started while the store is to answer, so a mark that is there came from the store. Then
-workers can be started again: nothing was lost by their absence, and what a teacher wrote meanwhile is kept.
+At first nbgrader cannot start a worker, so each mark in the gradebook comes from the store. A teacher then
+grades two students by hand. Once nbgrader can start workers, it grades the rest, and the teacher's marks stay.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from helpers.nbgrader_class.walks import NO_WORKER, Mark, by_downloads, marks
 pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.timeout(900)]
 
 REPAIRED = [student for student, expected in CLASS.items() if expected.repaired]
-TAUGHT = "c-renamed"  # a teacher grades this student by hand while no worker can start
+RENAMED = "c-renamed"  # is repaired, so it gets no mark from the store
+BY_HAND = {RENAMED: 1.5, "w-cut": 2.5}  # student → points that a teacher gives while no worker can start
 Marks = dict[tuple[str, str], Mark]
 
 
@@ -36,29 +37,31 @@ class Steps:
 def steps(made: School) -> Iterator[Steps]:
     nbgrader = by_downloads(made)
     config = nbgrader.folder / "nbgrader_config.py"
-    as_it_was = config.read_text("utf-8")
+    with_workers = config.read_text("utf-8")
     nbgrader.configure(NO_WORKER)
     nbgrader("autograde", ASSIGNMENT, "--student=r-re*")
     alone = marks(nbgrader)
-    said = made.run(BIN / "grader", "grade", "zipped/submitted", "--format", "jsonl", cwd=made.root, status=1)
-    records = {record["student"]: record for record in _records(said)}
+    output = made.run(
+        BIN / "grader", "grade", "zipped/submitted", "--format", "jsonl", cwd=made.root, status=1
+    )
+    records = {record["student"]: record for record in _records(output)}
     nbgrader("autograde", ASSIGNMENT, "--force")
     stored = marks(nbgrader)
     with nbgrader.gradebook() as gradebook:
-        for student, points in ((TAUGHT, 1.5), ("w-cut", 2.5)):
+        for student, points in BY_HAND.items():
             about = ASSIGNMENT, ASSIGNMENT, student
             gradebook.find_grade("check-transpose_qkv", *about).manual_score = points
             gradebook.find_comment("transpose_qkv", *about).manual_comment = f"seen, {student}"
         gradebook.db.commit()
-    config.write_text(as_it_was, "utf-8")
+    config.write_text(with_workers, "utf-8")
     nbgrader("autograde", ASSIGNMENT, "--force")
     yield Steps(alone, stored, marks(nbgrader), records)
     nbgrader.close()
 
 
-def _records(said: str) -> list[dict]:
+def _records(output: str) -> list[dict]:
     """Return the records; the other lines show progress."""
-    return [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
 
 
 def test_without_worker_and_store_everything_needs_a_person(steps):
@@ -81,32 +84,32 @@ def test_marks_come_from_the_store_if_no_worker_starts(steps, student):
 
 @pytest.mark.parametrize("student", REPAIRED)
 def test_a_repaired_notebook_is_graded_as_repaired(steps, student):
-    """The stored result belongs to another text and is not used: the notebook waits for a worker."""
+    """The stored result is of the notebook before its repair, so it is not used. A worker has to grade it."""
     assert steps.stored[student, "transpose_output"].needs
-    if student != TAUGHT:
+    if student != RENAMED:
         assert steps.forced[student, "transpose_output"].auto == CLASS[student].output
         assert steps.forced[student, "transpose_qkv"].auto == CLASS[student].qkv
 
 
 @pytest.mark.parametrize(("student", "expected"), CLASS.items(), ids=CLASS)
-def test_in_the_end_all_marks_are_those_of_the_exchange(steps, student: str, expected: Student):
+def test_with_workers_again_all_marks_are_those_of_the_exchange(steps, student: str, expected: Student):
     qkv, output = steps.forced[student, "transpose_qkv"], steps.forced[student, "transpose_output"]
     assert (qkv.auto, output.auto) == (expected.qkv, expected.output)
     assert not output.needs
     assert expected.comment is None or expected.comment in (qkv.comment or "")
 
 
-@pytest.mark.parametrize(("student", "points"), [(TAUGHT, 1.5), ("w-cut", 2.5)])
+@pytest.mark.parametrize(("student", "points"), BY_HAND.items())
 def test_what_a_teacher_wrote_survives_another_autograde(steps, student, points):
     mark = steps.forced[student, "transpose_qkv"]
     assert (mark.manual, mark.manual_comment) == (points, f"seen, {student}")
     assert mark.auto == CLASS[student].qkv
-    assert mark.needs, "nbgrader asks a person to look again where an override meets a new automatic score"
+    assert mark.needs, "nbgrader asks for another look if it grades an exercise that has a manual score"
 
 
 def test_only_manually_graded_students_wait_for_a_teacher(steps):
     waiting = {student for (student, _exercise), mark in steps.forced.items() if mark.needs}
-    assert waiting == {TAUGHT, "w-cut"}
+    assert waiting == set(BY_HAND)
 
 
 def test_a_right_answer_has_full_marks_from_a_store_as_well(steps):

@@ -1,4 +1,4 @@
-"""The preprocessors do not grade again what `grader grade` has stored."""
+"""The cached grader of the preprocessors uses stored results. A notebook that stops its process fails alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ from grader.nbgrader.settings import Headway
 from grader.report.model import ExerciseResult
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-
 
 WANTED = ["transpose_qkv", "transpose_output"]
 
@@ -74,6 +73,7 @@ def test_only_cases_of_the_asked_assignment_are_recorded(tmp_path, monkeypatch, 
 
 
 def answer(source: str = QKV) -> Answer:
+    """Return a notebook with one code cell."""
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
     data = nbformat.writes(book).encode()
     return Answer("04_heads.ipynb", data, content_of(Path("04_heads.ipynb"), data, among({})))
@@ -109,31 +109,35 @@ def test_stored_results_need_no_process_and_damaged_rows_do(grader, tmp_path):
     assert grader.grading._pool._workers
 
 
-def test_a_stale_group_is_told_once(settings, tmp_path):
+def test_the_instructor_is_warned_once_of_a_stale_group(settings, tmp_path):
     adopted = Named("too-small", "every value is too small", "By what do you multiply?", cases="0" * 64)
     group = f"transpose_qkv:{'0' * 16}"
     bank = write_groups(Path(settings.solutions).parent, Groups({group: adopted}))
-    said: list[str] = []
+    warnings: list[str] = []
     try:
         grader = engine_cache.course_grader(settings, WANTED)
         path = stored(tmp_path / "grades.sqlite", grader)
         for _submission in range(2):
-            grader.grade(answer(), ["transpose_qkv"], path, said.append)
+            grader.grade(answer(), ["transpose_qkv"], path, warnings.append)
     finally:
         bank.unlink()
         engine_cache.close()
-    assert [sentence.partition(",")[0] for sentence in said] == [f"{group} was adopted as too-small"]
+    assert [warning.partition(",")[0] for warning in warnings] == [f"{group} was adopted as too-small"]
 
 
 @contextmanager
 def pretending(allow: Callable[[float], None], config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
-    """Replace the grading of a notebook: do what the notebook says."""
+    """Replace `grading`: hang or exit if the content of a notebook says so, otherwise pass its first exercise.
+
+    With the setting `warm="broken"`, a plain file makes the process exit too.
+    """
 
     def work(task: Task) -> TaskResult:
         if b"hang" in task.read():
             allow(0.5)
             time.sleep(600)
-        if b"exit" in task.read() or (config.warm == "broken" and task.read() == PLAIN_FILE):
+        exits_on_plain = config.warm == "broken" and task.read() == PLAIN_FILE
+        if b"exit" in task.read() or exits_on_plain:
             os._exit(1)
         return TaskResult((ExerciseResult(task.expected[0], "04_heads", "passed", 3.0, 3.0),))
 
@@ -141,7 +145,7 @@ def pretending(allow: Callable[[float], None], config: RunConfig) -> Iterator[Ca
 
 
 @pytest.mark.parametrize(("source", "why"), [("hang", "time limits"), ("exit", "exited 2 times")])
-def test_a_notebook_that_stops_the_process_fails_alone(grader, tmp_path, monkeypatch, source, why):
+def test_only_the_notebook_that_stops_the_process_fails(grader, tmp_path, monkeypatch, source, why):
     monkeypatch.setattr(bounded_grading, "grading", pretending)
     config = RunConfig(tmp_path, None, grader.key)
     with BoundedGrading(grader.bundles, config, 1) as grading:
@@ -154,7 +158,7 @@ def test_a_notebook_that_stops_the_process_fails_alone(grader, tmp_path, monkeyp
         assert [(r.outcome, r.score) for r in honest.exercises] == [("passed", 3.0)]
 
 
-def test_a_process_that_exits_over_a_plain_file_costs_nothing(grader, tmp_path, monkeypatch):
+def test_no_points_are_lost_if_a_plain_file_stops_the_process(grader, tmp_path, monkeypatch):
     monkeypatch.setattr(bounded_grading, "grading", pretending)
     with BoundedGrading(grader.bundles, RunConfig(tmp_path, None, grader.key, warm="broken"), 1) as grading:
         report = replace(grader, grading=grading).grade(answer("exit"), ["transpose_qkv"], tmp_path, print)
@@ -192,7 +196,7 @@ def test_a_new_grader_is_made_when_its_sources_change(school, settings, grader):
         ({"solutions": "/nowhere"}, "c.Headway.solutions names /nowhere"),
     ],
 )
-def test_refusals_are_sentences(settings, wrong, says):
+def test_refusals_of_settings_name_the_setting(settings, wrong, says):
     for name, value in wrong.items():
         setattr(settings, name, value)
     with pytest.raises(engine_cache.Refused, match=says):

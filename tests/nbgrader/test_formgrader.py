@@ -1,4 +1,4 @@
-"""formgrader in a real browser: an instructor reads, types and clicks; a regrade keeps the manual points."""
+"""formgrader in a real browser: what its pages show. Manual scores stay when a submission is graded again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.timeout(900),  # seconds: the whole guide on a busy machine
 ]
 
-TYPED, SAID = "4.5", "Well *thought*: <b>see</b> the lesson."
+TYPED, COMMENT = "4.5", "Well *thought*: <b>see</b> the lesson."
 EXERCISE = "masked_softmax"
 
 
@@ -30,7 +30,7 @@ def pages(guide: Walk) -> Iterator[Formgrader]:
 
 
 def facts(pages: Formgrader, student: str) -> dict[str, Any]:
-    """Return what the page of a submission shows about one exercise."""
+    """Return what the page of a submission shows about EXERCISE."""
     pages.open_submission(student)
     return {
         "typed": pages.score(EXERCISE).get_attribute("value"),
@@ -43,11 +43,11 @@ def facts(pages: Formgrader, student: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def seen(pages: Formgrader, guide: Walk) -> dict[str, dict[str, Any]]:
-    """Return bob's submission before and after each action, and his row of the list."""
+    """Return step → the facts of bob's submission and his row of the list, from the first grading on."""
     steps = {"graded": facts(pages, "bob") | {"row": pages.submissions()["bob"]}}
     pages.open_submission("bob")
     pages.type_into(pages.score(EXERCISE), TYPED)
-    pages.type_into(pages.comment(EXERCISE), SAID)
+    pages.type_into(pages.comment(EXERCISE), COMMENT)
     steps["typed"] = facts(pages, "bob") | {"row": pages.submissions()["bob"]}
     guide.run("nbgrader", "autograde", ASSIGNMENT, "--student", "bob", "--force")
     steps["again by command"] = facts(pages, "bob") | {"row": pages.submissions()["bob"]}
@@ -64,6 +64,7 @@ def test_the_list_shows_everybody_with_the_exported_score(pages, guide):
         exported = {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
     rows = pages.submissions()
     assert sorted(rows) == sorted(CLASS)
+    # Other tests of this file change what is shown of bob.
     assert {who: float(cells[4].split(" / ")[0]) for who, cells in rows.items() if who != "bob"} == {
         who: round(score, 2) for who, score in exported.items() if who != "bob"
     }
@@ -72,7 +73,7 @@ def test_the_list_shows_everybody_with_the_exported_score(pages, guide):
     assert rows["ada"][4] == "8 / 8"
 
 
-def test_a_graded_cell_shows_the_report_and_a_solution_why(seen):
+def test_a_graded_cell_shows_the_report_and_a_comment_the_reason(seen):
     graded = seen["graded"]
     assert "known mistake" in graded["report"]
     assert "✗ failed" in graded["report"]
@@ -82,7 +83,7 @@ def test_a_graded_cell_shows_the_report_and_a_solution_why(seen):
 
 
 def test_a_score_and_a_comment_typed_in_the_page_count(seen):
-    assert (seen["typed"]["typed"], seen["typed"]["comment"]) == (TYPED, SAID)
+    assert (seen["typed"]["typed"], seen["typed"]["comment"]) == (TYPED, COMMENT)
     assert seen["typed"]["row"][4] == f"{3 + float(TYPED)} / 8"
 
 
@@ -93,11 +94,11 @@ def test_overrides_stay_when_graded_again_and_are_flagged(seen, again):
     assert seen[again]["row"][3:5] == ["needs manual grading", seen["typed"]["row"][4]]
 
 
-def test_another_look_is_one_click(seen):
+def test_one_click_marks_a_flagged_score_as_graded(seen):
     assert seen["resolved"]["row"] == seen["typed"]["row"]
 
 
-def test_the_button_grades(seen):
+def test_the_button_autograde_grades(seen):
     assert seen["again by button"]["status"] == "Success"
 
 
@@ -110,7 +111,7 @@ def test_feedback_shows_what_was_typed_and_nothing_runs_in_it(seen, pages, guide
     assert "known mistake" in text
 
 
-def test_nothing_that_student_code_raises_runs_in_the_page(pages):
+def test_markup_in_the_name_of_an_exception_does_not_run(pages):
     pages.open_submission("gus")
     shown = pages.report("sequence_mask")
     assert "raised an exception" in shown.text
@@ -121,7 +122,7 @@ def test_nothing_that_student_code_raises_runs_in_the_page(pages):
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [1280, 480])
-def test_the_report_fits_and_is_light_as_the_page_is(pages, dark, width):
+def test_the_report_fits_and_is_light_even_in_dark_mode(pages, dark, width):
     pages.window.look(dark=dark, width=width)
     pages.open_submission("bob")
     report = pages.report(EXERCISE)

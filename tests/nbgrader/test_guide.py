@@ -1,4 +1,4 @@
-"""docs/instructor.md: every command in it works unchanged and does what the text says."""
+"""docs/instructor.md: its commands work unchanged and do what the text says, except those in `ELSEWHERE`."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ pytestmark = pytest.mark.timeout(900)  # seconds: the whole guide on a busy mach
 MAX_PICTURE = 150_000  # bytes
 
 
-def test_every_command_is_run_or_seen_to_elsewhere(guide):
+def test_every_command_is_run_or_listed_in_elsewhere(guide):
     assert [line for line in dict.fromkeys(commands()) if line not in ELSEWHERE] == [*guide.said]
     assert set(ELSEWHERE) <= set(commands())
 
 
-def test_make_knows_how_to_install():
+def test_make_has_a_target_install():
     done = subprocess.run(["make", "-n", "install"], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
 
 
-def test_doctor_ends_with_the_sandboxes(guide):
+def test_doctor_lists_the_sandboxes_last(guide):
     lines = [line for line in guide.said["grader doctor"].splitlines() if line.strip()]
     assert [line.split()[:2] for line in lines[-3:]] == [
         ["sandbox", "strict"],
@@ -32,7 +32,7 @@ def test_doctor_ends_with_the_sandboxes(guide):
     ]
 
 
-def test_everybody_has_a_grade_and_a_name(guide):
+def test_the_export_has_a_grade_and_a_name_for_each_student(guide):
     with (guide.course / "grades.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["student_id"]: row for row in csv.DictReader(file)}
     assert set(rows) == set(CLASS)
@@ -41,16 +41,16 @@ def test_everybody_has_a_grade_and_a_name(guide):
 
 
 @pytest.mark.parametrize("student", CLASS)
-def test_feedback_lies_where_it_says(guide, student):
+def test_feedback_is_where_the_guide_says(guide, student):
     assert (guide.course / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html").is_file()
 
 
-def test_the_class_report_lies_where_it_says(guide):
+def test_the_class_report_is_where_the_guide_says(guide):
     text = (guide.checkout / "class.html").read_text("utf-8")
     assert "softmax-masked-too-late" in text
 
 
-def test_its_pictures_are_there_and_small():
+def test_the_pictures_of_the_guide_exist_and_are_small():
     found = list(pictures())
     assert len(found) >= 4
     for path in found:

@@ -1,6 +1,6 @@
-"""Students and teachers see nothing hidden: numbers as bytes or text, the seed, the answers.
+"""No file for students or graders shows a hidden number (as bytes or text), the seed or an answer.
 
-Some students try to show hidden numbers: their code prints them, warns with them or raises them.
+The code of some students tries to show hidden numbers: it prints them, warns with them or raises them.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ NO_ANSWER = [student for student, expected in CLASS.items() if expected.qkv == e
 
 @dataclass(frozen=True)
 class Hidden:
-    """All values of the hidden cases, one array of them, and the bytes of each two neighbouring values.
+    """All values of the hidden cases, a few of one array, and the bytes of each two neighbouring values.
 
     A single value proves nothing: of half a million float32 values some equal a public one by chance.
     """
 
-    values: np.ndarray
-    some: np.ndarray
+    values: np.ndarray  # absolute values
+    some: np.ndarray  # four neighbouring values
     singles: np.ndarray  # two float32 values in one word of 64 bits
     doubles: np.ndarray  # `joined` words of two float64 values
 
@@ -97,7 +97,7 @@ def _count(words: np.ndarray, known: np.ndarray) -> int:
 
 
 def files(walk: Nbgrader) -> Iterator[Path]:
-    """Yield the files that others than the instructor may read, and the gradebook with its comments."""
+    """Yield the files that students or graders may read, and the gradebook with its comments."""
     rooms = [walk.folder / room for room in ROOMS] + [
         walk.exchange,
         *(walk.school.root / "walk-homes").iterdir(),
@@ -108,7 +108,7 @@ def files(walk: Nbgrader) -> Iterator[Path]:
         yield from (path for path in room.rglob("*") if path.is_file() and path.stat().st_size < 4 << 20)
 
 
-def test_the_search_finds_what_is_there(hidden, made, walk):
+def test_the_search_finds_numbers_answers_and_the_seed(hidden, made, walk):
     """Put numbers, answers and the seed into a file, in each form in which a report could contain them."""
     for dtype in ("<f4", ">f4", "<f8", ">f8"):
         assert hidden.in_bytes(b"abc" + hidden.some.astype(dtype).tobytes() + b"d") > 0
@@ -124,13 +124,13 @@ def test_the_search_finds_what_is_there(hidden, made, walk):
     assert list(leaks([_code_of("page", page)], answers([assignment]), ()))
 
 
-def test_no_number_of_a_hidden_case_lies_anywhere_as_bytes(hidden, walk):
-    looked = [path for path in files(walk) if hidden.in_bytes(path.read_bytes())]
-    assert looked == []
+def test_no_file_has_numbers_of_a_hidden_case_as_bytes(hidden, walk):
+    leaking = [path for path in files(walk) if hidden.in_bytes(path.read_bytes())]
+    assert leaking == []
     assert len(list(files(walk))) > 4 * len(CLASS)
 
 
-def test_no_number_of_a_hidden_case_appears_anywhere_as_text(hidden, walk):
+def test_no_file_has_a_number_of_a_hidden_case_as_text(hidden, walk):
     for path in files(walk):
         if path.suffix != ".safetensors":
             assert hidden.in_text(path.read_bytes().decode("utf-8", "replace")) == [], path
@@ -149,7 +149,7 @@ def test_no_report_shows_a_number_with_three_decimals(walk, student):
 def test_no_comment_shows_a_number_with_three_decimals(walk):
     texts = {about: mark.comment for about, mark in marks(walk).items() if mark.comment}
     assert len(texts) > len(CLASS) / 2
-    assert {about: said for about, said in texts.items() if re.search(r"\d\.\d{3,}", said)} == {}
+    assert {about: text for about, text in texts.items() if re.search(r"\d\.\d{3,}", text)} == {}
 
 
 def test_no_file_shows_the_seed(made, walk):
@@ -174,9 +174,8 @@ def test_a_student_without_an_answer_sees_none(made, walk, student):
     """Search the graded notebook and the page for answers, as syntax trees and as text."""
     graded = documents(walk.folder / "autograded" / student)
     page = (walk.folder / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html").read_text("utf-8")
-    assert (
-        list(leaks([*graded, _code_of(student, page)], answers(read_all(made.root / "solutions")), ())) == []
-    )
+    seen = [*graded, _code_of(student, page)]
+    assert list(leaks(seen, answers(read_all(made.root / "solutions")), ())) == []
 
 
 def _seed(school: School) -> str:
@@ -184,9 +183,9 @@ def _seed(school: School) -> str:
 
 
 def _reports(page: str) -> Iterator[str]:
-    """Return the text between the <div> of a report and its </div>."""
-    for start in [found.start() for found in re.finditer('<div class="headway">', page)]:
-        depth = 0
+    """Yield each report of a page, from its <div> to the </div> that closes it."""
+    for found in re.finditer('<div class="headway">', page):
+        start, depth = found.start(), 0
         for tag in re.finditer(r"<div\b|</div>", page[start:]):
             depth += 1 if tag[0] == "<div" else -1
             if depth == 0:

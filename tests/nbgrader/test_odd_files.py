@@ -22,6 +22,8 @@ pytestmark = [
 HALF = "\ud800"  # a lone surrogate: JSON can express it, UTF-8 cannot
 FULL = 3.0
 
+# Each of these functions makes one part of a notebook malformed.
+
 
 def markdown(book: Book) -> None:
     book["cells"].append({"cell_type": "markdown", "id": "half", "metadata": {}, "source": f"a {HALF}"})
@@ -75,7 +77,7 @@ HOSTILE = {kind: costly(kind) for kind in COSTLY} | {kind: source for kind, (sou
 
 @pytest.fixture(scope="module")
 def odd(made: School) -> Iterator[tuple[Nbgrader, str]]:
-    """Autograde a course in which every submission is malformed. Yield it with the output."""
+    """Autograde a course in which most submissions are malformed. Yield it with the output."""
     nbgrader = Nbgrader(made, "odd")
     nbgrader("generate_assignment", ASSIGNMENT)
     released = json.loads(
@@ -93,11 +95,11 @@ def odd(made: School) -> Iterator[tuple[Nbgrader, str]]:
     plant_stores(submitted)
     for name in ("honest", "beside"):
         submit(submitted / name, json.dumps(answered(released)))
-    other = submitted / "honest" / ASSIGNMENT
+    honest = submitted / "honest" / ASSIGNMENT
     (submitted / "link" / ASSIGNMENT).mkdir(parents=True)
-    (submitted / "link" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").symlink_to(other / f"{ASSIGNMENT}.ipynb")
+    (submitted / "link" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").symlink_to(honest / f"{ASSIGNMENT}.ipynb")
     (submitted / "folder_link").mkdir()
-    (submitted / "folder_link" / ASSIGNMENT).symlink_to(other)
+    (submitted / "folder_link" / ASSIGNMENT).symlink_to(honest)
     beside = submitted / "beside" / ASSIGNMENT
     (beside / "dangling").symlink_to("nowhere")
     (beside / "secret.txt").symlink_to(nbgrader.folder / "headway_config.py")
@@ -115,8 +117,8 @@ def submit(home, text: str) -> None:
 
 
 def test_no_submission_is_discarded(odd):
-    nbgrader, said = odd
-    assert "Removing failed" not in said
+    nbgrader, output = odd
+    assert "Removing failed" not in output
     students = {student for student, _exercise in marks(nbgrader)}
     odd_ones = {change.__name__ for change in BOOKS} | HOSTILE.keys()
     assert students == odd_ones | {"honest", "beside", "link", "folder_link"}
@@ -139,8 +141,9 @@ def test_an_odd_notebook_gets_its_marks(odd, student):
 
 @pytest.mark.parametrize("student", [change.__name__ for change in SURROGATES])
 def test_a_replaced_character_is_reported(odd, student):
-    nbgrader, said = odd
-    assert f"{student}, {ASSIGNMENT}: The notebook contained characters that are not valid Unicode." in said
+    nbgrader, output = odd
+    remark = f"{student}, {ASSIGNMENT}: The notebook contained characters that are not valid Unicode."
+    assert remark in output
     text = (nbgrader.folder / "autograded" / student / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_text("utf-8")
     assert "not valid Unicode" in text
 
@@ -152,12 +155,12 @@ def test_a_symbolic_link_is_no_submission(odd, student):
     assert "is a symbolic link; submit the file itself" in (found.comment or "")
 
 
-def test_what_cannot_be_copied_is_set_aside(odd):
-    nbgrader, said = odd
-    kept = nbgrader.folder / ".headway" / "set_aside" / "submitted" / "beside" / ASSIGNMENT
+def test_files_that_nbgrader_cannot_copy_are_set_aside(odd):
+    nbgrader, output = odd
+    aside = nbgrader.folder / ".headway" / "set_aside" / "submitted" / "beside" / ASSIGNMENT
     names = {"dangling", "secret.txt", "pipe", "timestamp.txt", MANIFEST_FILE}
-    assert {path.name for path in kept.iterdir()} == names
-    assert all(f"{name} cannot be copied and was moved to" in said for name in names)
+    assert {path.name for path in aside.iterdir()} == names
+    assert all(f"{name} cannot be copied and was moved to" in output for name in names)
     graded = nbgrader.folder / "autograded" / "beside" / ASSIGNMENT
     assert (graded / "notes.txt").read_text("utf-8") == "mine"
     assert not (graded / "secret.txt").exists()

@@ -1,4 +1,4 @@
-"""The parts of nbgrader that our preprocessors use, and the preprocessors that need no gradebook."""
+"""Our configuration of nbgrader, and the functions of the preprocessors that need no gradebook."""
 
 from __future__ import annotations
 
@@ -34,11 +34,12 @@ def config(tmp_path) -> Config:
     return c
 
 
-def test_nbgraders_own_lists_are_those_that_ours_stand_in_for(config):
+def test_our_lists_of_preprocessors_match_those_of_nbgrader(config):
     ours = config.Autograde.autograde_preprocessors
     stand_ins = {"Grade": "Execute", "SaveGrades": "SaveAutoGrades", "Stub": "ClearSolutions"}
 
     def stock(paths: list[str]) -> list[str]:
+        """Return nbgrader's own names of preprocessors, without the one that we add."""
         short = [path.rsplit(".", 1)[1] for path in paths]
         return [stand_ins.get(name, name) for name in short if name != "RepairCells"]
 
@@ -60,11 +61,11 @@ def test_nbgraders_own_lists_are_those_that_ours_stand_in_for(config):
         ("", None),
     ],
 )
-def test_exercise_of_a_graded_cell(source, name):
+def test_a_graded_cell_names_its_exercise_in_a_call_of_check(source, name):
     assert exercise_of(source) == name
 
 
-def test_the_same_notebook_has_the_same_content_as_everywhere(tmp_path):
+def test_a_notebook_has_the_same_hash_as_in_grader_grade(tmp_path):
     cells = [
         nbformat.v4.new_markdown_cell("x"),
         nbformat.v4.new_code_cell("%%time\ndef f():\n    pass"),
@@ -87,7 +88,7 @@ def test_a_score_is_a_plain_float_within_the_points_of_its_cell(score, expected)
     assert shown[1]["data"]["text/plain"] == expected
 
 
-def test_a_graded_cell_of_the_instructors_own_waits_for_a_person():
+def test_a_graded_cell_without_an_exercise_needs_a_person():
     part = _part(Report((), "strict", "2", "0"), None, "mine", 2.0)
     assert part.exercises[0].score is None
     assert "a person has to grade it" in part.exercises[0].message
@@ -95,7 +96,7 @@ def test_a_graded_cell_of_the_instructors_own_waits_for_a_person():
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"cells": 3}', '"\\ud800"', "[" * 100_000])
-def test_what_is_no_notebook_is_reported(tmp_path, text):
+def test_a_file_that_is_no_notebook_is_blocked(tmp_path, text):
     path = tmp_path / "a.ipynb"
     path.write_text(text, "utf-8")
     with pytest.raises(Blocked):

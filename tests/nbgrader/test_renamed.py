@@ -18,7 +18,7 @@ NOTES = ANSWER.replace("transpose_qkv", "something_else")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Make the empty submission folder of one student."""
+    """Make the source of the assignment, and the empty submission folder of one student. Return that folder."""
     shutil.copytree(ROOT / "assignments" / ASSIGNMENT, tmp_path / "source" / ASSIGNMENT)
     (tmp_path / "source" / ASSIGNMENT / "heads.ipynb").rename(tmp_path / "source" / ASSIGNMENT / NAME)
     made = tmp_path / "submitted" / "nora" / ASSIGNMENT
@@ -33,7 +33,7 @@ def test_the_only_notebook_is_graded_whatever_its_name(folder):
     assert found.remarks == (f"heads_nora_final(2).ipynb was graded as {NAME}",)
 
 
-def test_of_several_the_one_that_answers_is_graded(folder):
+def test_of_several_notebooks_the_only_answer_is_graded(folder):
     (folder / "mine.ipynb").write_text(ANSWER, "utf-8")
     (folder / "notes.ipynb").write_text(NOTES, "utf-8")
     found = submitted(folder / NAME)
@@ -60,17 +60,17 @@ def test_a_copy_beside_the_real_notebook_is_reported(folder):
     assert found.remarks == (f"also in the folder, not graded: {ASSIGNMENT}-Copy1.ipynb",)
 
 
-def test_a_link_to_an_answer_is_not_chosen_by_what_it_leads_to(folder):
+def test_a_link_does_not_count_as_the_answer_it_points_to(folder):
     (folder / "notes.ipynb").write_text(NOTES, "utf-8")
     (folder.parent / "other.ipynb").write_text(ANSWER, "utf-8")
     (folder / "link.ipynb").symlink_to(folder.parent / "other.ipynb")
     assert submitted(folder / NAME).path is None
 
 
-def test_the_list_of_nbgrader_gets_the_name_that_it_knows(folder):
-    listed = [str(folder / "mine.ipynb")]
-    add_expected(folder, listed)
-    assert listed == [str(folder / NAME)]
-    as_it_was = [str(folder / NAME), str(folder / "copy.ipynb")]
-    add_expected(folder, as_it_was)
-    assert as_it_was == [str(folder / NAME), str(folder / "copy.ipynb")]
+def test_a_list_without_the_expected_name_is_replaced_by_it(folder):
+    without_it = [str(folder / "mine.ipynb")]
+    add_expected(folder, without_it)
+    assert without_it == [str(folder / NAME)]
+    with_it = [str(folder / NAME), str(folder / "copy.ipynb")]
+    add_expected(folder, with_it)
+    assert with_it == [str(folder / NAME), str(folder / "copy.ipynb")]

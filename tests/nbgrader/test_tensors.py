@@ -1,4 +1,4 @@
-"""Tensors that only the judge needs are not in a worker, in the real `nbgrader autograde`."""
+"""In the real `nbgrader autograde`, an answer that searches its worker for expected output gets no points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A class through the exchange of nbgrader: every score, comment, penalty and page, in its own database."""
+"""A class through nbgrader's exchange: scores, comments, the late penalty, feedback pages and the export."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def found(walk: Nbgrader) -> dict[tuple[str, str], Mark]:
     return marks(walk)
 
 
-def test_the_class_is_as_large_as_it_claims():
+def test_the_class_has_many_right_and_wrong_answers():
     kinds = [student.split("-")[0] for student in CLASS]
     assert len(CLASS) >= 50
     assert kinds.count("w") >= 20
@@ -25,7 +25,7 @@ def test_the_class_is_as_large_as_it_claims():
 
 
 @pytest.mark.parametrize(("student", "expected"), CLASS.items(), ids=CLASS)
-def test_everybody_gets_what_is_deserved(found, student: str, expected: Student):
+def test_each_student_gets_the_expected_points_and_comment(found, student: str, expected: Student):
     qkv, output = found[student, "transpose_qkv"], found[student, "transpose_output"]
     assert (qkv.auto, output.auto) == (expected.qkv, expected.output), qkv.comment
     assert not qkv.needs and not output.needs
@@ -36,7 +36,7 @@ def test_everybody_gets_what_is_deserved(found, student: str, expected: Student)
 
 
 @pytest.mark.parametrize(("student", "expected"), CLASS.items(), ids=CLASS)
-def test_everybody_finds_the_reasons_on_a_page(walk, student: str, expected: Student):
+def test_each_student_has_a_page_with_points_and_reason(walk, student: str, expected: Student):
     page = (walk.folder / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html").read_text("utf-8")
     assert page.count('class="headway"') == 2
     assert "hidden cases" in page
@@ -45,7 +45,7 @@ def test_everybody_finds_the_reasons_on_a_page(walk, student: str, expected: Stu
     assert "<script>alert(1)" not in page
 
 
-def test_who_hands_in_again_is_graded_again(found):
+def test_a_second_submission_is_graded_and_replaces_the_first(found):
     assert found[TWICE, "transpose_qkv"] == Mark(FULL, None, False, None, None)
 
 
@@ -59,7 +59,7 @@ def test_a_late_submission_gets_the_penalty_of_nbgrader(walk, found):
         assert (punctual.total_seconds_late, punctual.late_submission_penalty) == (0, 0)
 
 
-def test_the_table_that_is_exported_has_the_sums(walk):
+def test_the_exported_table_has_the_sums_of_the_points(walk):
     with (walk.folder / "grades.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["student_id"]: row for row in csv.DictReader(file)}
     assert set(rows) == {*CLASS, LATE, TWICE, ABSENT}
@@ -78,6 +78,6 @@ def test_students_fetch_their_own_page(walk, student):
     assert [page.read_bytes() for page in pages] == [made.read_bytes()]
 
 
-def test_hostile_submissions_left_everything_as_it_was(walk):
+def test_hostile_submissions_deleted_no_file_of_the_course(walk):
     assert (walk.folder / "source" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").is_file()
     assert len(list((walk.folder / "submitted").glob(f"*/{ASSIGNMENT}/{ASSIGNMENT}.ipynb"))) == len(CLASS) + 2

@@ -6,7 +6,7 @@ MISTAKES = [
     mistake(
         "removal-most-important-first",
         edit("importance.argsort()", "importance.argsort(descending=True)"),
-        says="the order by importance removes the most important heads first",
+        says="the order `importance` removes the most important heads first, but should remove them last",
         asks="Which head should be removed first if the accuracy should stay high?",
     ),
     mistake(
