@@ -23,7 +23,7 @@ HEAD = """# What has been tried against the grader
 
 Made by `python scripts/attack_table.py` from `tests/attacks/`; do not edit.
 
-{count} hostile submissions. `tests/attacks/test_attacks.py` grades each in every sandbox tier of the machine and
+{count} hostile submissions. `tests/attacks/test_attacks.py` grades each in the tiers `strict` and `landlock` and
 asserts four things. The submission is *failed* or *blocked*; it never passes, and it never leaves the sum of the points as
 *could not be graded*. No file, connection, process or segment shows its success. An attack marked ● succeeds in the tier
 `basic`, which isolates nothing; this shows that the attack itself works. An honest submission that is graded next gets full

@@ -213,7 +213,7 @@ Written by `make bench`; do not edit. {machine}. Load when it began: {load:.1f}.
 {rows}
 
 How to read it: ratios of `grader check` are medians of interleaved pairs, with the smallest and the largest time.
-Milliseconds are medians, with the 95th percentile and the worst. Stock nbgrader runs the same notebooks, with the same
+Milliseconds with a 95th percentile are medians; those without are means or differences. Stock nbgrader runs the same notebooks, with the same
 cases in its test cells, one notebook after another. Its rate comes from the number of submissions in its row, without
 the start of nbgrader; the rate of `grader grade` includes the start. "One submission" is a notebook of nine exercises;
 every third notebook is wrong in one of them. One process grades the notebooks one after another; two workers serve a

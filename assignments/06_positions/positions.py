@@ -55,8 +55,9 @@
 #
 # It follows, for even $D$, that a shift by `delta` positions is a *linear* map. One matrix maps `P[i]` to
 # `P[i + delta]`, the same for every `i`. It rotates each pair by its own angle, and a projection such as
-# `W_q` could learn it. Look at $\sin i$ and $\cos i$ in the table above. One matrix with two rows and two columns maps $(0, 1)$ to
-# $(0.841, 0.540)$, and $(0.841, 0.540)$ to $(0.909, -0.416)$. You will write this matrix down.
+# `W_q` could learn it. Look at $\sin i$ and $\cos i$ in the table above. One matrix with two rows and two
+# columns maps $(0, 1)$ to $(0.841, 0.540)$, and $(0.841, 0.540)$ to $(0.909, -0.416)$. You will write this
+# matrix down.
 #
 # **Words before positions.** Before a position can be added, each token must become a vector. An
 # **embedding** is a table whose row $k$ is the vector of token $k$. The token that pads short sentences has a

@@ -25,8 +25,8 @@
 # - test a decoder: one step at a time and all steps at once must give the same values.
 #
 # ![The decoder block from top to bottom, three sublayers, each with dropout, a residual connection and a
-# normalisation. 1, self-attention: queries from X, keys and values from C, which is X itself in training and
-# the cache and X otherwise; masked by the target's lengths. 2, cross-attention: queries from Y, keys and
+# normalisation. 1, self-attention: queries from X, keys and values from C, which is X in training, and
+# the cache followed by X in prediction; masked by the target's lengths. 2, cross-attention: queries from Y, keys and
 # values from E; masked by the source's lengths. 3, the position-wise network on Z.](pictures/block.svg)
 #
 # | name | shape | meaning |

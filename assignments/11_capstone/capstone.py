@@ -88,10 +88,10 @@
 # - A new state for each call of the decoder makes the model forget what it wrote. If you pass the whole
 #   sentence so far together with a cache that contains it, the model sees the earlier words several times.
 #
-# **What is graded.** A first case checks what your loop does in 24 tiny steps, with a model of the grader. Then *reverse* is trained for
-# 200 steps and *induction* for 350 (a few seconds each; a line shows the progress). The grader loads the
-# returned state dict into the parts of the course, and measures it on 128 sentences that were in no batch.
-# 35 % of them must be right, word for word. Over 200 seeds, the reference solution gets at least 46 % of them
+# **What is graded.** A first case checks what your loop does in 24 tiny steps, with a model of the grader.
+# Then *reverse* is trained for 200 steps and *induction* for 350 (a few seconds each; a line shows the
+# progress). The grader loads the returned state dict into the parts of the course, and measures it on 128
+# sentences that were in no batch. 35 % of them must be right, word for word. Over 200 seeds, the reference solution gets at least 46 % of them
 # right. The time is not graded, but a training of more than three minutes times out. `grader check` and
 # `grader watch` cache the result, so they do not train the same files again. `grader check train --quick`
 # leaves out *induction*.
@@ -250,8 +250,7 @@ if __name__ == "__main__":
 # 1. Train for 50, 100, 200 and 400 steps and draw the share of right sentences. Does it grow evenly? What
 #    does the loss do meanwhile?
 # 2. Without the causal mask in the decoder, the loss falls faster and few written sentences are right.
-#    Why?
-#    Which single measurement would have shown it early?
+#    Why? Which single measurement would have shown it early?
 # 3. Greedy decoding takes the best word at every step. Give a case in which the best *sentence* begins with a
 #    word that is not the best.
 # 4. Train *reverse* on sentences of up to five words, then write one of seven. What happens, and which part

@@ -1,4 +1,4 @@
-"""Random weights by the contract's names, for cases. Shapes are those of `nn.Linear`: (out, in)."""
+"""Random weights for cases, with the names that the exercises ask for. Shapes are those of `nn.Linear`: (out, in)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def multi_head(
 
 
 def norm(draw: Draw, D: int, prefix: str = "") -> Weights:
-    """Return random weight and bias of a LayerNorm named `ln`; its defaults are ones and zeros."""
+    """Return random weight and bias of a LayerNorm named `ln`. A new one has ones and zeros."""
     return {f"{prefix}ln.weight": 1 + draw.normal(D, std=0.3), f"{prefix}ln.bias": draw.normal(D, std=0.5)}
 
 

@@ -71,7 +71,8 @@ class GradingPlugin(WorkerPlugin):
     def start(self, place: str) -> None:
         """Unpack the cases below `place` and prepare to grade.
 
-        Raises GraderError, whose message is a clause, if the sandbox tier does not work here or the grader differs.
+        Raises GraderError if the sandbox tier does not work here or the grader differs. Its message continues a
+        sentence about the worker.
         """
         config, key = self.course.config, self.course.config.key
         best_tier(key.sandbox)  # raises SandboxError if the tier does not work here
@@ -87,12 +88,12 @@ class GradingPlugin(WorkerPlugin):
                 )
             )
         if code_digest() != self.course.code:
-            raise GraderError(_("it has another version of the course; install the same checkout there"))
+            raise GraderError(_("its grader has other code; install the same checkout there"))
         config = replace(config, bundles=folder)
         self._grading = BoundedGrading(config.rules.apply(load_all(folder)), config, jobs=1)
 
     def grade(self, tasks: Sequence[Task]) -> list[TaskResult]:
-        """Grade tasks in this worker's process; return the results in their order."""
+        """Grade tasks in the separate process; return the results in their order."""
         assert self._grading is not None
         numbered = [replace(task, number=number) for number, task in enumerate(tasks)]
         results = {task.number: result for task, result in self._grading.run(numbered)}
@@ -105,7 +106,7 @@ class GradingPlugin(WorkerPlugin):
             self._folder.cleanup()
 
 
-# Settings of Dask for the scheduler and the workers. Its web pages are off: they would show who submits what.
+# Settings of Dask for the scheduler and the workers. Its web pages are off: they would show names of files.
 DASK = {
     "distributed.worker.daemon": False,  # a worker starts processes
     "distributed.scheduler.http.routes": [],

@@ -80,7 +80,7 @@ class TaskResult:
     results: tuple[ExerciseResult, ...] = ()
     new: tuple[ExerciseResult, ...] = ()
     content: str = ""
-    size: int = 0  # characters of source; bytes of the file if that could not be read
+    size: int = 0  # characters of source; bytes of the file if its source could not be read
     problem: str = ""
     remarks: tuple[str, ...] = ()
     grader_failed: bool = False

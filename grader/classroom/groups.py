@@ -1,8 +1,9 @@
 """Names and comments that an instructor gave to groups of equal wrong answers.
 
-They are in `groups.json` beside `solutions/`. The file holds hashes of wrong values and the instructor's sentences: no
-code and no names of students. The id of a group is "exercise:fingerprint", or the id of its known mistake. If the cases change, the wrong values may change, and then an entry matches no answer. So the file also holds a
-digest of the cases.
+They are in `groups.json` beside `solutions/`. The file holds hashes of wrong values and the instructor's sentences:
+no code and no names of students. The id of a group is "exercise:fingerprint", or the id of its known mistake. If the
+cases change, the wrong values may change, and then an entry matches no answer. So the file also holds a digest of the
+cases.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def _tier(available: bool, reason: str, canaries: Sequence[Canary]) -> str:
     parts = [f"{_('available')} ({reason})" if reason else _("available")]
     if canaries:
         promised = sum(canary.promised for canary in canaries)
-        parts.append(_("self-test: {n} checks, all passed").format(n=promised))
+        parts.append(_("self-test passed; number of attempts: {n}").format(n=promised))
     return "; ".join(parts)
 
 

@@ -134,7 +134,7 @@ class RunningLine:
 
 
 def _next(events: Events, until: float | None, status: RunningLine) -> Path | str | Result | None:
-    """Return the next event; None if none comes until `until`, a time of `time.monotonic`; None: no limit."""
+    """Return the next event, or None if none comes before `until` (a time of `time.monotonic`, or None for no limit)."""
     while until is None or time.monotonic() < until:
         try:
             event = events.get(timeout=SLICE)

@@ -1,7 +1,7 @@
 """The signature of an answer: a state and two values per slot. A slot is one observation, or one check, of one case.
 
 Two answers that compute the same have the same signature, whatever their code is. A tensor is reduced to two fixed
-random projections. So a signature is small, and nothing can be read back from it.
+random projections. So a signature is small, and the values of a tensor with more than two cannot be read back.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from grader.judge.observation import Observation, StudentError
 from grader.judge.verdict import JudgedCase
 
 PROJECTIONS = 2
-# The most values of a tensor that is projected: wrong answers may be huge, and the directions take twice their size.
+# A tensor with more values is not projected: the directions take twice its memory, and wrong answers may be huge.
 MAX_PROJECTED = 1 << 17
-# Judges of structure, not of values: the code of their finding is the state.
+# For these judges, the code of their finding is the state.
 _BY_CODE = ("parameters", "raises", "value", "unchanged", "shape", "same", "cost", "trained", "moved")
 NUMBERS = "#"  # begins the state of a tensor without infinity and NaN
 ANY = "*"  # agrees with every other state
@@ -56,12 +56,15 @@ def slots(cases: Sequence[RecordedCase]) -> tuple[str, ...]:
 
 
 def _in_order(cases: Sequence[RecordedCase]) -> list[RecordedCase]:
-    """Put cases about precision last: the table of mistakes leaves them open if float32 decides already."""
+    """Put cases about precision last: the table of mistakes leaves them open for a mistake that changes any other case."""
     return sorted(cases, key=only_precision)
 
 
 def _numeric(case: RecordedCase) -> set[str]:
-    """Return the names of the observations that have a slot: their values depend on the inputs only."""
+    """Return the names of the observations that have a slot: tensors that depend on the inputs only.
+
+    Checks cover the others.
+    """
     if _random(case) or case.dtype not in ("float32", "float64") or only_precision(case):
         return set()
     return {
@@ -89,7 +92,7 @@ def _by_code(check: Check, case: RecordedCase) -> bool:
 def signature(
     cases: Sequence[RecordedCase], judged: Mapping[str, JudgedCase]
 ) -> tuple[tuple[str, ...], Array]:
-    """Return the states (one word per slot) and the values (slots, PROJECTIONS) of one answer."""
+    """Return the states (one text per slot) and the values (slots, PROJECTIONS) of one answer."""
     states: list[str] = []
     rows: list[Array] = []
     for case in _in_order(cases):
@@ -102,9 +105,7 @@ def signature(
         for check in case.checks:
             if _by_code(check, case):
                 states.append(
-                    ANY
-                    if any(_left_open(name, case, observation) for name in check.of[:1])
-                    else _code(check, verdict)
+                    ANY if check.of and _left_open(check.of[0], case, observation) else _code(check, verdict)
                 )
                 rows.append(np.zeros(PROJECTIONS))
     numbers = np.array(rows, dtype=np.float64).reshape(len(states), PROJECTIONS)
@@ -128,8 +129,10 @@ def fingerprint(cases: Sequence[RecordedCase], judged: Mapping[str, JudgedCase])
 
 
 def _left_open(name: str, case: RecordedCase, observation: Observation | None) -> bool:
-    """Whether an answer may have another result: stored weights of another shape if the check says so, or a value
-    that cannot be read and only tells mistakes apart.
+    """Whether an observation does not count.
+
+    It does not if it is optional stored weights that are missing or have another shape, or if it only tells mistakes
+    apart and could not be read.
     """
     seen = None if observation is None else observation.seen.get(name)
     if name.startswith(TELLS_APART):
@@ -165,8 +168,12 @@ def _of_tensor(name: str, observation: Observation | None) -> tuple[str, Array]:
     return f"{word}{'x'.join(map(str, seen.shape or ()))}", project(np.where(finite, array, 0.0))
 
 
-_DTYPES = re.compile(r"torch\.\w*Tensor|\b(Float|Double|float|double)\b")  # the bank is recorded in float64
-_NAMES = re.compile(r"'[^']*'|\"[^\"]*\"|\b\w+(\.<?\w+>?)*\(\)")  # the author's own, in messages of Python
+_DTYPES = re.compile(
+    r"torch\.\w*Tensor|\b(Float|Double|float|double)\b"
+)  # messages of the bank name float64, those of a student float32
+_NAMES = re.compile(
+    r"'[^']*'|\"[^\"]*\"|\b\w+(\.<?\w+>?)*\(\)"
+)  # names that the code chose, in messages of Python
 # The requested shape depends on how an answer is written; the number of values does not.
 _FORM = re.compile(r"shape '\[[^]]*\]' is invalid for input of size (\d+)")
 # Messages of torch about two sizes that do not match. The operation that raises depends on how a product is written.
@@ -186,8 +193,9 @@ def _raised(error: StudentError) -> str:
 
 
 def _words(error: StudentError) -> str:
-    """Return the message of an exception without names and sizes. Two sizes that do not match stay, and the number
-    of values of a tensor that cannot be reshaped.
+    """Return the message of an exception without sizes, and without names or dtypes (see `_said`).
+
+    Two sizes that do not match stay, and the number of values of a tensor that cannot be reshaped.
     """
     words = _said(error)
     if sizes := sizes_in(error):
@@ -207,7 +215,9 @@ def sizes_in(error: StudentError) -> tuple[str, ...]:
 
 def _said(error: StudentError) -> str:
     """Return the first line of the message: of a RuntimeError without dtypes, of others without names."""
-    first = error.message.split("\n")[0].replace(" at::", " c10::")  # as older versions of torch name a dtype
+    first = error.message.split("\n")[0].replace(
+        " at::", " c10::"
+    )  # older versions of torch write at:: in the name of a dtype
     return _DTYPES.sub("", first) if error.type == "RuntimeError" else _NAMES.sub("", first)
 
 

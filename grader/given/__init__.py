@@ -5,7 +5,7 @@
 Each block is in a separate file, uses PyTorch's built-in functions, and has the names of the course. So a
 student who is stuck on one assignment can still do the next one, and the reference solutions can be compared
 with an independent implementation. Importing this package does not import torch; a block is loaded at its
-first use. While the grader grades an exercise, only these blocks exist: those that its `exercise.toml` lists,
+first use. While the grader grades an exercise, only these blocks can be used: those that its `exercise.toml` lists,
 the blocks that they import, and the base classes `Encoder`, `Decoder` and `AttentionDecoder`.
 """
 

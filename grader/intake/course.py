@@ -84,8 +84,8 @@ class Course:
         known = [exercise.name for bundle in found for exercise in bundle.exercises]
         named = [("points", name) for name in self.rules.points]
         named += [("weights", name) for name in self.rules.own_weights]
-        for table, name in named if self.solutions is not None else ():
-            if name not in known:
+        for table, name in named:
+            if self.solutions is not None and name not in known:
                 says = _("{file}: {table}.{name}: there is no such exercise; there are {known}")
                 shown = sanitize(name, 100)
                 raise UsageError(

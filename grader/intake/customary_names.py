@@ -1,4 +1,4 @@
-"""Customary names, such as `nn` and `masked_softmax`, that a file uses and never binds."""
+"""Names that a file uses and never binds: customary ones such as `nn`, and building blocks."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def units_to_run(submission: Submission, blocks: Iterable[str] = ()) -> tuple[Un
 
 @lru_cache(maxsize=8)
 def _unbound(units: tuple[Unit, ...]) -> dict[str, tuple[str, int]]:
-    """Return name → the unit and the line of its first use, for names that nothing binds; {} after `import *`."""
+    """Return name → the unit and the line of its first use, for names that nothing binds; {} if there is `import *`."""
     used: dict[str, tuple[str, int]] = {}
     bound: set[str] = set()
     for unit, node in _nodes(units):

@@ -203,16 +203,16 @@ def in_order(check: Check, case: RecordedCase, observation: Observation) -> Find
             turned = max(sign * each for each in found) <= -least
             # Two different wrong orders are two mistakes, so the code contains the order.
             other = " ".join(["other", *map(str, _removal_order(rows, order, len(planted)))])
-            return failed(
-                f"{order} {'turned' if turned else other}",
-                _("the order `{order}` removes strong heads first").format(order=order)
+            says = (
+                _(
+                    "the order `{order}` removes strong heads first: the rank correlation of strength and time of removal is {found:.2f}, expected near 1"
+                ).format(order=order, found=min(found))
                 if sign > 0
-                else _("the order `{order}` removes weak heads first").format(order=order),
-                where=_(
-                    "rank correlation of the time of removal with the strength of a head: {found:.2f};"
-                    " it should be near {wanted}"
-                ).format(found=min(found) if sign > 0 else max(found), wanted=sign),
+                else _(
+                    "the order `{order}` removes weak heads first: the rank correlation of strength and time of removal is {found:.2f}, expected near -1"
+                ).format(order=order, found=max(found))
             )
+            return failed(f"{order} {'turned' if turned else other}", says)
     return PASSED
 
 

@@ -16,6 +16,7 @@ from grader.lines.source_edit import Edit, Piece
 
 MODELS = ("model", "mha", "net", "module")  # usual names of a parameter that is a model
 MAX_EXCHANGED = 12
+MAX_NUMBER = 1 << 63
 Operator = Callable[[Scope], Iterator[Edit]]
 
 
@@ -82,7 +83,8 @@ def _constants(scope: Scope) -> Iterator[Edit]:
 
 def _axes(scope: Scope) -> set[int]:
     """Return the `id` of each node that is an axis: an argument of a call such as `transpose`, a keyword such as
-    `dim`, or an index of `.shape`."""
+    `dim`, or an index of `.shape`.
+    """
     found: set[int] = set()
     for node, _statement in scope.expressions():
         if isinstance(node, ast.Call):
@@ -113,22 +115,25 @@ def _axes(scope: Scope) -> set[int]:
 
 
 def _number(node: ast.expr) -> int | float | None:
-    if isinstance(node, ast.Constant) and isinstance(node.value, (bool, int, float)):
-        return node.value
-    if (
-        isinstance(node, ast.UnaryOp)
-        and isinstance(node.op, ast.USub)
-        and isinstance(node.operand, ast.Constant)
-    ):
-        value = node.operand.value
-        return -value if isinstance(value, (int, float)) else None
-    return None
+    """Return the number that a constant writes, with its sign; None for any other node.
+
+    None for a number beyond MAX_NUMBER too: Python refuses to write very long ones.
+    """
+    sign = 1
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        sign, node = -1, node.operand
+    if not isinstance(node, ast.Constant) or not isinstance(node.value, (bool, int, float)):
+        return None
+    if isinstance(node.value, int) and node.value > MAX_NUMBER:
+        return None
+    return node.value if sign == 1 else -node.value
 
 
 def _names(scope: Scope) -> Iterator[Edit]:
     """Replace a name, or None, by another name of the scope. Add 1 to a size, or subtract 1.
 
-    In a constructor, do the latter to every name."""
+    In a constructor, do the latter to every name.
+    """
     for node, statement in scope.expressions():
         if isinstance(node, ast.Constant) and node.value is None:
             for name in scope.names[:12]:
@@ -249,11 +254,12 @@ def _everywhere(scope: Scope) -> Iterator[Edit]:
     reads: dict[str, list[tuple[ast.expr, ast.stmt]]] = {}
     for node, statement in scope.expressions():
         text = scope.text.of(node)
-        if (isinstance(node, ast.Name) and node.id in scope.names) or (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, int)
-            and not isinstance(node.value, bool)
-        ):
+        if isinstance(node, ast.Name):
+            is_replaced = node.id in scope.names
+        else:
+            value = _number(node) if isinstance(node, ast.Constant) else None
+            is_replaced = isinstance(value, int) and not isinstance(value, bool)
+        if is_replaced:
             reads.setdefault(text, []).append((node, statement))
     for name, places in reads.items():
         if len(places) < 2:

@@ -1,7 +1,8 @@
-"""The words of a statement: its names, calls and constants, alone and in pairs of outer and inner, as short hashes.
+"""The words of a statement: its names, calls, constants and operators, each alone and with the expression around it.
 
 A bundle holds the words of the statements that a known mistake changes. The statement of a student that shares most
-words with them is likely to be the faulty one. Hashes of 16 bits collide, so nothing can be read back from them.
+words with them is likely to be the faulty one. A word is
+stored as a hash of 16 bits. Many words have the same hash, so a hash does not say for certain which word it was.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def words_by_line(tree: ast.AST, names: Mapping[str, str] | None = None) -> dict[int, Words]:
-    """Return first line → words, for every statement of a tree that can be wrong, without the statements inside it."""
+    """Return first line → words, for every statement except docstrings and calls of `print`.
+
+    The words of the statements inside it do not count.
+    """
     names = {**(names or {}), **(_names(tree) if isinstance(tree, FUNCTIONS) else {})}
     found: dict[int, Words] = {}
     if isinstance(tree, ast.stmt) and not _only_prints(tree):
@@ -27,7 +31,7 @@ def words_by_line(tree: ast.AST, names: Mapping[str, str] | None = None) -> dict
 
 
 def changed_words(wrong: str, right: str) -> tuple[int, ...]:
-    """Return the words of the statements that only one of two sources has, in order."""
+    """Return the words of the statements that only one of two sources has, sorted."""
     mine, theirs = (words_by_line(ast.parse(source)).values() for source in (wrong, right))
     only = [words for words in mine if words not in theirs] + [words for words in theirs if words not in mine]
     return tuple(sorted(frozenset[int]().union(*only)))

@@ -71,7 +71,7 @@ def _parsed(text: str) -> tuple[NotebookNode, list[str]]:
 
 
 def without_surrogates(value: Any, depth: int = 0) -> tuple[Any, bool]:
-    """Replace lone surrogates, which no file can hold, in all texts of a JSON value; return whether there were any.
+    """Replace lone surrogates, which UTF-8 cannot encode, in all texts of a JSON value; return whether there were any.
 
     Raises RecursionError for a value that is nested deeper than MAX_DEPTH.
     """

@@ -41,8 +41,8 @@ from grader.worker.constructors import accepted_forms
 _NAME = "TRIED"  # replaced by the name that a candidate gets
 SECONDS = 20.0  # for one request; the first one loads everything
 
-# Some callables end processes, so these functions raise. The folder for temporary files is looked up before, because
-# torch looks it up late and needs `os.close` for it.
+# Some callables would end or damage the process, so the functions below raise. `gettempdir` runs first: it needs
+# `os.close`, and torch calls it only later.
 _TAME = """
 import ctypes, os, resource, signal, tempfile
 tempfile.gettempdir()
@@ -125,7 +125,10 @@ def _package(package: Path) -> Iterator[Candidate]:
 
 
 def _stubs(bundles: Sequence[Bundle]) -> Iterator[Candidate]:
-    """Yield what the stubs define, such as the classes to repair."""
+    """Yield what the stubs define, such as the classes to repair.
+
+    Each stub runs in a module of its own, so that its names do not collide with those of the tried file.
+    """
     for bundle in bundles:
         module = f"apart_{bundle.module}"
         setup = f"import types\n{module} = types.ModuleType('{module}')\nexec({bundle.stub!r}, {module}.__dict__)\n"
@@ -207,7 +210,8 @@ def _tried(
 ) -> tuple[list[Candidate], bool]:
     """Return the callables that pass the first case, and whether the reference passes after them.
 
-    If it does not pass, try each half of the callables in a fresh worker.
+    If it does not pass, close the worker and try each half of the callables. After a single one, the reference may pass
+    in a fresh worker.
     """
     found = [trials[number] for number in _all_in_one_file(engine, bundle.exercise(exercise.name), trials)]
     if _passes_as(engine, bundle, exercise.name, reference):
@@ -238,7 +242,7 @@ def _bound(candidate: Candidate, name: str) -> str:
 
 
 def _passes(engine: Engine, bundle: Bundle, exercise: Exercise, candidate: Candidate) -> bool:
-    """Whether a callable passes all cases, in a fresh worker."""
+    """Whether a callable passes all cases except long trainings, in a fresh worker."""
     source = f"{_TAME}{candidate.setup}{_bound(candidate, _NAME)}\n{exercise.name} = {_NAME}\n"
     engine.close()
     passed = _passes_as(engine, bundle, exercise.name, source)

@@ -149,13 +149,13 @@ def _rows(one: Map) -> Iterator[tuple[str, list[tuple[int, str]]]]:
 def draw(maps: Maps, tokens: Sequence[str], source: Sequence[str] | None = None, sentence: int = 0) -> Any:
     """Draw every head of one sentence in one matplotlib figure, one row per layer.
 
-    Raises ImportError if matplotlib is not installed.
+    Raises ImportError if matplotlib is not installed, and ValueError as `maps_of` does.
     """
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise ImportError(_("matplotlib is not installed; use `show` to draw in the terminal")) from None
-    found = maps_of(maps, tokens, source, sentence)
+    found = list(maps_of(maps, tokens, source, sentence))
     heads = [len(_values(layer)[sentence]) for layers in maps.values() for layer in layers]
     rows, columns = len(heads), max(heads)
     figure = Figure(figsize=(2.6 * columns, 2.6 * rows), layout="constrained")

@@ -180,7 +180,7 @@ def exercise_screen(result: ExerciseResult, *, full: bool, words: bool) -> Rende
 
 @dataclass(frozen=True)
 class _Title:
-    """Outcome, name and points; what the exercise is about, if it fits in the line."""
+    """Outcome, name and points; beside the name, what the exercise is about, if it fits in the line."""
 
     result: ExerciseResult
     words: bool
@@ -189,10 +189,10 @@ class _Title:
         result = self.result
         outcome = Text(outcome_name(result.outcome)) if self.words else outcome_text(result.outcome)
         score = _("{score} points").format(score=points(result.score, result.points))
-        line = Text.assemble(outcome, "  ", (result.name, "bold"), f"  {score}")
-        if line.cell_len + 2 + cell_len(result.title) <= options.max_width:
-            line.append(f"  {result.title}", style="dim")
-        yield line
+        head, about = Text.assemble(outcome, "  ", (result.name, "bold")), f" ({result.title})"
+        if result.title and head.cell_len + cell_len(about) + 2 + cell_len(score) <= options.max_width:
+            head.append(about, style="dim")
+        yield head.append(f"  {score}")
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,8 @@ class _Facets:
                 yield line
                 line = Text()
             line.append("   " if line else "").append(text, style=_STYLES[count.outcome])
-        why = f"({known})" if (known := why_skipped(self.checks)) else ""
+        mark = "" if self.words else f"{MARKS['skipped']} "
+        why = f"({mark}{known})" if (known := why_skipped(self.checks)) else ""
         fits = line.cell_len + 3 + cell_len(why) <= options.max_width
         yield line.append(f"   {why}", style="dim") if why and fits else line
         if why and not fits:

@@ -16,7 +16,8 @@ _FIRST_USER, _USERS = 61_184, 4_096  # the range that Linux systems keep for sho
 def worker_ids(number: int, mapped: str) -> tuple[int, int] | None:
     """Return (user, group) for worker `number`; None if this process is not root or the user is not mapped.
 
-    Workers get different users, until 4096 numbers are used. So a worker that uses up its threads takes none from another worker.
+    Workers get different users, until 4096 numbers are used. So a worker that uses up its threads takes none from
+    another worker.
     `mapped` is the result of `uid_map`: in a container, the range of users may be missing.
     """
     if os.geteuid() != 0:

@@ -1,8 +1,9 @@
-"""System calls that Python does not wrap.
+"""System calls that Python 3.11 does not wrap.
 
-On failure, each function raises a SandboxError that names its step, except `probe`, which returns -1.
+If a call fails, its function raises a SandboxError that names the step; `probe` returns -1 instead.
 
-Only the standard library's ctypes is used: tools that wrap `exec` would lose the preloaded torch.
+The calls are made here, through ctypes. A tool such as bubblewrap starts a new program, which would have to import
+torch again.
 """
 
 from __future__ import annotations

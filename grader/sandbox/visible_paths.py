@@ -1,6 +1,6 @@
 """The part of the file system that a worker sees: Python, torch and the code of the worker.
 
-A layout is a list of visible folders and of hidden entries below them, each at its real path. The tiers enforce it
+A layout is a list of visible folders and of hidden entries below them, each at the path that it has outside. The tiers enforce it
 differently: `strict` with mounts, `landlock` with grants.
 """
 
@@ -46,6 +46,7 @@ def plan(package: str, site_folders: Sequence[str], code: Sequence[str] = ()) ->
     hidden = [entry for site in sites for entry in _project_entries(site)]
     hidden += _unused_sites(libraries, sites)
     hidden += [own for own in (package, os.path.dirname(package)) if own not in sites]
+    # A site below a library is visible already, unless something above it is hidden.
     shown = [*libraries, *(s for s in sites if _is_below_any(s, hidden) or not _is_below_any(s, libraries))]
     return Layout(
         shown=tuple(shown),
@@ -112,7 +113,7 @@ def _interpreter_libraries() -> list[str]:
 
 
 def _project_entries(site: str) -> list[str]:
-    """Return the entries of a package folder that belong to this project or point to it."""
+    """Return the entries of a package folder that belong to this project, and all that can add folders to the path."""
 
     def ours(name: str) -> bool:
         low = name.lower()

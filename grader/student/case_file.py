@@ -18,7 +18,7 @@ from grader.support.atomic_files import write_atomically
 from grader.support.errors import UsageError
 from grader.support.i18n import _
 
-LITERAL_VALUES = 120  # elements; a tensor with more goes into a safetensors file
+LITERAL_VALUES = 120  # elements; a tensor with more, or with infinity or NaN, goes into a safetensors file
 Step = Mapping[str, Any]
 
 
@@ -69,7 +69,7 @@ def case_text(
 class _Writer:
     """Turns steps into lines.
 
-    used: names of the student's definitions that the lines call. stored: the tensors that are too long for a line.
+    used: names of the student's definitions that the lines call. stored: the tensors that do not fit into a line.
     """
 
     def __init__(self, case: RecordedCase, names: Mapping[str, str]):
@@ -83,7 +83,9 @@ class _Writer:
         return method(step) if method is not None else iter(())
 
     def _input(self, step: Step) -> Iterator[str]:
-        grad = ".requires_grad_() * 1" if step["grad"] else ""  # * 1 as in the worker: code may write into it
+        grad = (
+            ".requires_grad_() * 1" if step["grad"] else ""
+        )  # * 1 as in the worker: no leaf, so code can change it in place
         yield f"{_name(step['name'])} = {self._tensor(step['name'])}{grad}"
 
     def _tokens(self, step: Step) -> Iterator[str]:

@@ -53,7 +53,9 @@ def _of_one(other: NotGraded, engine: Engine, submission: Submission, names: Nam
         )
         return says.format(**known)
     if other.taken:
-        says = _("{place}: `{other}` was not graded; `{taken}` of the same file was taken for {exercise}")
+        says = _(
+            "{place}: `{other}` was not graded; `{taken}` of the same file was used for the exercise {exercise}"
+        )
         return says.format(**known, taken=other.taken)
     says = _(
         "{place}: `{other}({found})` was not graded; the nearest name of an exercise is `{exercise}({asked})`"

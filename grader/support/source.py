@@ -20,9 +20,8 @@ def definition_span(source: str, name: str) -> tuple[int, int]:
         raise ValueError(f"{name} is not defined at the top level")
     node = nodes[-1]
     first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-    lines = list(
-        io.StringIO(source, newline="")
-    )  # ends lines where Python does; `splitlines` also ends them at a form feed
+    # This ends lines where Python does; `splitlines` also ends them at a form feed.
+    lines = list(io.StringIO(source, newline=""))
     assert node.end_lineno is not None
     return sum(map(len, lines[: first - 1])), sum(map(len, lines[: node.end_lineno]))
 

@@ -1,8 +1,8 @@
 """The constructors of the course's classes, and those of edition 1.x of Dive into Deep Learning.
 
-Both are accepted, from a submission that defines a class and from one that uses a building block. The layers of
-edition 1.x are lazy: they take the sizes of their inputs from the first input, so its constructors do not ask
-for these sizes.
+A submission may define a class with either constructor, and may call a building block with the parameters of either.
+The layers of edition 1.x are lazy: they take the sizes of their inputs from the first input, so its constructors do not
+ask for these sizes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 EDITION_1 = {
     "AdditiveAttention": "num_hiddens dropout",
     "MultiHeadAttention": "num_hiddens num_heads dropout bias",
-    "MixedUpAttention": "num_hiddens num_heads dropout bias",
+    "MixedUpAttention": "num_hiddens num_heads dropout bias",  # the course's own: as MultiHeadAttention
     "AddNorm": "norm_shape=normalized_shape dropout",
     "PositionWiseFFN": "ffn_num_hiddens ffn_num_outputs",
     "EncoderBlock": "num_hiddens ffn_num_hiddens num_heads dropout use_bias",

@@ -1,4 +1,4 @@
-"""Cases for lengths and masks. Sizes differ, lengths include 1 and full, no row has length 0.
+"""Cases for lengths and masks. Sizes differ, drawn lengths include 1 and full, no row has length 0.
 
 A case may make several calls: one more call costs far less than one more case. Each call has its own inputs,
 because an answer may write into them. Reports show the lengths of a case only if exactly one of its inputs has
@@ -118,7 +118,7 @@ def _other_scores(draw, B, T, S):
     Y = case.call(case.input("by_hand", X), case.input("by_hand_lens", np.array([2])), axes=SEEN)
     case.check_values(Y, "the example of the lesson: one half, one half, zero")
 
-    # The exponentials of such scores overflow in float64 too; mistakes are recorded in float64. The tolerance
+    # The exponentials of such scores overflow or vanish in float64 too; mistakes are recorded in float64. The tolerance
     # is wider, because float32 rounds these scores to multiples of 6e-5.
     for name, level, queries, lens, title in (
         ("large", 800, T, None, "large scores do not overflow, without a mask"),

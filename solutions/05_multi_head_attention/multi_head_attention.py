@@ -95,8 +95,8 @@ from grader.given import DotProductAttention, transpose_output, transpose_qkv
 #
 # Create the four layers and the attention in `__init__`. In `forward`: project, split, attend, merge,
 # project. Any code with the right result passes. `DotProductAttention`, `transpose_qkv` and
-# `transpose_output` from `grader.given` make it short. `nn.MultiheadAttention` passes too; the report notes
-# that it leaves nothing for you to write.
+# `transpose_output` from `grader.given` make it short. `nn.MultiheadAttention` passes too; the report
+# remarks that you are asked to implement it yourself.
 
 
 # %% exercise="MultiHeadAttention"

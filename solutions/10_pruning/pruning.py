@@ -419,9 +419,9 @@ class Classifier(nn.Module):
 # | `"accuracy"` | the share of right answers without them, from 0 to 1, in evaluation mode |
 #
 # Within one seed and order, the row with $n + 1$ removed heads removes those of the row with $n$, and one
-# more. So a random order is drawn once per seed, not once per row. The heads inside a `"removed"` list may be in any order, and so may
-# the rows. Heads that you removed for one row must be back for the next order: work on a copy, or find a way
-# that changes nothing.
+# more. So a random order is drawn once per seed, not once per row. The heads inside a `"removed"` list may be
+# in any order, and so may the rows. Heads that you removed for one row must be back for the next order: work
+# on a copy, or find a way that changes nothing.
 
 
 # %% exercise="removal_experiment"

@@ -1,4 +1,4 @@
-"""Files of exercises import only from grader.authoring, which exports all that they need."""
+"""Cases, variants, mistakes and mutants import from the grader only `grader.authoring`, which has all they need."""
 
 import ast
 import subprocess

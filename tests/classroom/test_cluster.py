@@ -83,7 +83,7 @@ def test_a_worker_without_the_tier_of_the_class_is_refused(config, tmp_path, mon
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
-        (lambda course: replace(course, code="another"), "another version of the course"),
+        (lambda course: replace(course, code="another"), "its grader has other code"),
         (
             lambda course: replace(
                 course, config=replace(course.config, key=replace(course.config.key, grader="9.9 torch 9.9"))
@@ -242,7 +242,7 @@ def test_a_real_worker_with_another_course_is_refused(config, keys, tmp_path, ca
         file.write("# another version\n")
     with scheduler(keys) as address, worker(address, keys, PYTHONPATH=str(tmp_path / "other")):
         require_refusal(config, address, keys)
-    assert "is not used: it has another version of the course" in capfd.readouterr().err
+    assert "is not used: its grader has other code" in capfd.readouterr().err
 
 
 # ---- lost workers

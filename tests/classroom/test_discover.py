@@ -74,7 +74,7 @@ def test_hostile_archives_do_not_affect_files_beside_them(bundles: list[Bundle],
 
 
 def test_hostile_source_does_not_hang_discovery(bundles: list[Bundle], tmp_path):
-    """Both files of a student are parsed to find out which one was changed."""
+    """Both files of a student are read to find out which one was changed."""
     for kind in ("one chain of assignments", "an import with many dots", "eight million letters"):
         folder = fill(tmp_path / kind.replace(" ", "_"), {"heads.py": HOSTILE_SOURCES[kind]()})
         (folder / "heads.ipynb").write_text("{}", "utf-8")

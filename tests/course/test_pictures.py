@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import pictures_lessons as script  # noqa: E402 (it is in scripts/)
-from lesson_pictures.sheet import DARK, PAPER, WIDTH  # noqa: E402
+from lesson_pictures.sheet import BOX, DARK, LINE, PAPER, WIDTH  # noqa: E402
 
 ASSIGNMENTS = read_all(ROOT / "solutions")
 each_assignment = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name for a in ASSIGNMENTS])
@@ -65,16 +65,18 @@ def test_a_picture_is_what_the_script_draws(name):
     assert alike(drawn, stored)
 
 
-def test_pictures_with_another_line_or_place_are_not_alike():
+def test_pictures_with_one_more_line_or_another_place_are_not_alike():
     picture = script.draw("08_decoder/pictures/cache.svg")
-    assert alike(picture.replace("#g", "#h"), picture)
+    assert alike(picture.replace("#g", "#h"), picture)  # other letters
     assert not alike(picture.replace("<use", "<path", 1), picture)
     moved = re.sub(r'(<g style="[^"]*" transform="translate\()', r"\g<1>9", picture, count=1)
     assert not alike(moved, picture)
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two pictures have the same lines, areas and words in the same order, the words at most 4 points apart.
+    """Whether two pictures have as many paths and words, in the same order, and the words at most 4 points apart.
+
+    The courses of lines and the letters are not compared.
 
     Two versions of matplotlib may place words a little differently, and may join letters or not.
     """
@@ -83,7 +85,7 @@ def alike(one: str, other: str) -> bool:
 
 
 def _elements(svg: str) -> tuple[list[str], list[float]]:
-    """Return the elements without their letters, and the positions of the words."""
+    """Return the tags of paths and words, and the positions of the words."""
     body = re.sub(r"<defs>.*?</defs>", "", svg.partition("</style>")[2], flags=re.DOTALL)
     places = re.findall(r'<g style="[^"]*" transform="translate\(([^)]*)\)', body)
     return re.findall(r"<(?:path|g style)", body), [float(n) for place in places for n in place.split()]
@@ -98,7 +100,7 @@ def test_a_picture_is_a_small_file_with_large_letters(name):
     assert len(svg.encode()) < LIMIT
     assert svg.startswith(f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}"')
     letters = [float(scale) for scale in re.findall(r"scale\(([\d.]+) -", svg)]
-    assert min(letters) * 100 / 0.75 >= 12, "pixels"
+    assert min(letters) * 100 / 0.75 >= 12, "pixels"  # a glyph is 100 units high; 0.75 points are one pixel
 
 
 @each_picture
@@ -110,7 +112,7 @@ def test_every_colour_of_a_picture_has_one_for_dark_pages(name):
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_colours_of_words_have_enough_contrast(dark):
-    inks = [c for c in DARK if c not in (PAPER, "#c4ccd4", "#f3f5f7")]
+    inks = [c for c in DARK if c not in (PAPER, LINE, BOX)]
     for ink in inks:
         pair = (DARK[ink], DARK[PAPER]) if dark else (ink, PAPER)
         assert contrast(*pair) >= 4.5, pair

@@ -206,6 +206,13 @@ def test_an_edit_of_a_common_mistake_is_offered(source, old, new):
     assert PREFIX + source.replace(old, new) in sources
 
 
+def test_numbers_too_long_to_write_are_not_edited():
+    long = "0x" + "f" * 4000
+    found = one_place(f"def f(X):\n    return X * {long} - {long} + 7\n", "f")
+    edited = [found.text.changed(edit.pieces) for edit in found.edits()]
+    assert any("+ 8" in source for source in edited)
+
+
 def test_a_large_number_becomes_minus_infinity_first():
     found = one_place("def f(X, keep):\n    return X.masked_fill(keep, 1e6)\n", "f")
     texts = [edit.pieces[0][2] for edit in found.edits() if edit.operator == "decimal number"]

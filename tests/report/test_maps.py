@@ -76,9 +76,10 @@ def test_steps_without_words_are_numbered():
         (MAPS, ["two", "words"], 0, "decoder: got 2 words for 3 steps"),
     ],
 )
-def test_maps_of_a_wrong_shape_are_refused(maps, words, sentence, says):
-    with pytest.raises(ValueError, match=says):
-        list(maps_of(maps, words, SOURCE, sentence))
+def test_wrong_shapes_sentences_and_numbers_of_words_are_refused(maps, words, sentence, says):
+    for render in (html, draw):
+        with pytest.raises(ValueError, match=says):
+            render(maps, words, SOURCE, sentence)
 
 
 def test_maps_may_be_arrays_and_nan_is_drawn_as_zero():

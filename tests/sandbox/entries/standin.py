@@ -1,6 +1,7 @@
 """A program for the workers of tests: run each received source, and send its variable `answer` back.
 
-`prepare` is a preparation. `fail`, `start_a_thread` and `die` are a program and preparations that go wrong.
+`serve` is the program, and `fail` is one that goes wrong. A worker server runs a preparation once, before it forks:
+`prepare` is one, `start_a_thread` and `die` go wrong.
 """
 
 import json
@@ -46,7 +47,7 @@ prepared: list[int] = []
 
 def prepare() -> None:
     prepared.append(1)
-    tempfile.gettempdir()  # so that this process fixes its folder for temporary files
+    tempfile.gettempdir()  # this process now remembers its temporary folder; its workers must not
 
 
 def fail(request: int, reply: int) -> None:
