@@ -65,7 +65,7 @@ def test_a_picture_is_what_the_script_draws(name):
     assert alike(drawn, stored)
 
 
-def test_pictures_with_one_more_line_or_another_place_are_not_alike():
+def test_pictures_with_one_more_line_or_a_moved_word_are_not_alike():
     picture = script.draw("08_decoder/pictures/cache.svg")
     assert alike(picture.replace("#g", "#h"), picture)  # other letters
     assert not alike(picture.replace("<use", "<path", 1), picture)

@@ -33,7 +33,7 @@ def test_characters_that_end_no_line_in_python_move_nothing(first_line):
     assert text == f"{first_line}\n" + restored(MINE, "f", STUB, notebook=False)
 
 
-def test_for_a_file_that_does_not_parse_the_error_names_the_line():
+def test_the_error_names_the_line_of_a_file_that_does_not_parse():
     with pytest.raises(CannotRestore, match=r"does not parse \(line 2: "):
         restored("x = 1\ny = = 2\n", "f", STUB, notebook=False)
 
