@@ -53,6 +53,7 @@ def measured(size: int) -> str:
             ROOT / "assignments", folder / "store", StoreKey("cases", "grader", "strict", b"secret")
         )
         files = [
+            # The content is n zero bytes; it is not graded.
             SubmittedFile(f"student{n:06}", f"student{n:06}.ipynb", partial(bytes, n), 0.0, digest=b"%d" % n)
             for n in range(size)
         ]
@@ -101,7 +102,7 @@ class Made:
                 )
                 for result in results
             )
-            yield task, TaskResult(own, own, content, 5000)
+            yield task, TaskResult(own, own, content, size=5000)
 
 
 def passed(exercise: Exercise) -> ExerciseResult:

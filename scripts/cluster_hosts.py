@@ -158,14 +158,16 @@ def inside(net: str, host: str) -> list[str]:
 def host_command(net: str, host: str, school: Path, workers: int) -> list[str]:
     """Return a command that starts workers with their own /tmp and /mnt.
 
-    They see neither the instructor's folder nor the files of the other host.
+    They see neither the instructor's folder (`ls` checks this) nor the files of the other host.
     """
     disk = school / f"disk-{host}"
     (disk / "keys").mkdir(parents=True)
     for name in ("ca.pem", "worker.pem"):
         shutil.copy(school / "keys" / name, disk / "keys")
     # A checkout below /tmp would be hidden: it is mounted there again, from the working folder.
-    remount = f"mkdir -p {ROOT} && mount --no-canonicalize --bind . {ROOT} && " * ROOT.is_relative_to("/tmp")
+    remount = ""
+    if ROOT.is_relative_to("/tmp"):
+        remount = f"mkdir -p {ROOT} && mount --no-canonicalize --bind . {ROOT} && "
     script = (
         f"mount --bind {disk} /mnt && cd {ROOT} && mount -t tmpfs tmpfs /tmp && {remount}cd /mnt && ! ls {school} 2>/dev/null && "
         f"exec env -u HEADWAY_SEED_FILE HOME=/mnt TMPDIR=/tmp XDG_CACHE_HOME=/mnt/cache {GRADER} cluster worker tls://{ADDRESS}:8786 "

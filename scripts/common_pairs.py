@@ -87,9 +87,10 @@ class Pair:
 
 
 def pairs(exercises: Mapping[str, Exercise]) -> Iterator[Pair]:
-    """Yield the pairs whose signature differs from that of each of the two mistakes alone.
+    """Yield the pairs whose signature differs from that of each mistake of the exercise in COMMONEST alone.
 
-    A pair with the signature of a third known mistake is left out: it is that mistake.
+    A pair with the signature of a third one is left out: it is that mistake. So are two mistakes that change the same
+    code.
     """
     assignments = {e["name"]: a for a in read_all(ROOT / "solutions") for e in a.exercises}
     for name, ids in COMMONEST.items():

@@ -114,7 +114,9 @@ def _graded(engine: Engine, exercise: Exercise, path: Path, labels: dict[str, li
     equals = None if label is None else tuple(frozenset(entry.split("+")) for entry in label)
     head = path.read_text("utf-8").split("\n\n")[0]
     breaks = re.search(r"^# breaks: *(.*)$", head, re.M)
-    right = not breaks or not set(re.findall(r"\w+", breaks[1])) - {"device", "precision"}
+    facets = set(re.findall(r"\w+", breaks[1])) if breaks else set()
+    right = facets <= {"device", "precision"}  # costs no points on the CPU
+    # `later` lists the policies that the answer breaks, and `device`.
     policy = re.search(r"^# later: *(?!device *$)", head, re.M) is not None
     least = nearest[-1] if nearest else np.inf
     return Graded(name, exercise.name, right, policy, equals, result, least, spent[0])
@@ -188,7 +190,9 @@ def _share(part: int, whole: int) -> str:
 
 
 def _macro(known: list[Graded]) -> str:
-    """Return the shares with the same weight for every mistake and pair, however many answers have it."""
+    """Return the average of the shares that are named correctly, with the same weight for every mistake and pair,
+    however many answers have it.
+    """
     shares = defaultdict(list)
     for g in known:
         shares[(g.exercise, frozenset(g.equals or ()))].append(g.correctly)
@@ -246,7 +250,9 @@ def without(table: Signatures, id: str) -> Signatures:
 
 
 def _thresholds(wrong: list[Graded]) -> list[str]:
-    """Count right and false names if the grader accepted the nearest known mistake below a threshold."""
+    """Count the answers that would get a name if the grader accepted the nearest known mistake below each threshold:
+    those that equal a known mistake, and the others.
+    """
     table = [
         "| threshold for the distance | named | of these, known mistakes | of these, others |",
         "|---|---|---|---|",

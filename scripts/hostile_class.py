@@ -1,4 +1,4 @@
-"""Grade a class of hostile submissions beside two honest ones; report time, memory and outcomes.
+"""Grade a class of hostile submissions and two right ones; report time, memory and outcomes.
 
     python scripts/hostile_class.py                       in the best sandbox of this machine
     python scripts/hostile_class.py --sandbox landlock

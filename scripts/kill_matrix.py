@@ -4,9 +4,9 @@
     python scripts/kill_matrix.py --write          also write docs/kill-matrix.md
     python scripts/kill_matrix.py sequence_mask    also each case, its CPU time, and answers that depend on it
 
-Wrong answers are the known mistakes, the mutants, the trivial answers and those of tests/answers. An answer
-depends on a case or a check if without it the outcome, the facets that fail, the advice or the names in its diagnosis
-differ.
+Wrong answers are the known mistakes, the mutants (faults that no report names), the trivial answers and those of
+tests/answers. Answers that fail only on another device are left out. An answer depends on a case or a check if
+without it the outcome, the facets that fail, the advice or the names in its diagnosis differ.
 Cases that only hidden tests draw are left out, and so are cases that train.
 
 A case on which no answer depends may still be needed: tests/course has rules that no single answer shows.
@@ -111,7 +111,7 @@ def matrix(assignment: Assignment, exercise: Exercise) -> Matrix:
     whole = {name: names(exercise, answer, ()) for name, answer in answers.items()}
 
     def depend_on(checks: Collection[str], cases: Collection[str] = ()) -> tuple[str, ...]:
-        """Return up to EXAMPLES answers that depend on one of these checks and cases, left out together."""
+        """Return up to EXAMPLES answers whose report would differ if these checks and cases were all left out."""
         left_out = {*checks, *cases}
         found = (n for n, answer in answers.items() if depends(exercise, answer, whole[n], left_out))
         return tuple(islice(found, EXAMPLES))
@@ -119,6 +119,7 @@ def matrix(assignment: Assignment, exercise: Exercise) -> Matrix:
     checks = {case.id: [check.id for check in case.checks] for case in exercise.cases}
     of_cases = {id: depend_on(checks[id], [id]) for id in checks}
     together: frozenset[str] = frozenset()
+    # Try to leave out one case more, the most expensive first.
     for id in sorted((id for id, names in of_cases.items() if not names), key=lambda id: -seconds[id]):
         more = together | {id}
         if not depend_on([check for case in more for check in checks[case]], more):
@@ -185,7 +186,7 @@ def names(
 ) -> Names:
     """Name the mistakes with signatures that leave these cases and checks out.
 
-    otherwise: the result if the exercise has no signatures.
+    otherwise: the result if the signatures have nothing of these cases and checks.
     """
     table = exercise.signatures
     if table is None or not exercise.level:

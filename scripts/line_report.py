@@ -133,7 +133,7 @@ def _in_reference(row: dict) -> bool:
 
 
 def _sure(rows: list[dict]) -> list[dict]:
-    """Return the rows with a certified line."""
+    """Return the rows with a certified line: an edit of it passes."""
     return [row for row in rows if row["lines"] and row["lines"][0][0] == "repaired"]
 
 
@@ -144,7 +144,7 @@ def _has_wrong_name(row: dict) -> bool:
 
 
 def _doubted(rows: list[dict]) -> list[dict]:
-    """Return the rows whose verified line is not shown because it contradicts the name."""
+    """Return the rows whose certified line is not shown because it contradicts the name."""
     return [row for row in rows if row["doubted"] is not None]
 
 

@@ -40,7 +40,9 @@ ORDER = ("float64", "float32", "float16", "bfloat16")
 
 @dataclass(frozen=True)
 class Measured:
-    """One answer in one dtype: its largest difference, the share of the tolerance, and the checks that failed."""
+    """One answer in one dtype: its largest difference, the largest share of a tolerance that it uses, and the last
+    failure.
+    """
 
     exercise: str
     answer: str

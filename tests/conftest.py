@@ -89,7 +89,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
-    """Run test files in parallel, but those of nbgrader in one process: they share invented classes."""
+    """Run test files in parallel, but those of nbgrader in one process: they share made-up classes of students."""
     if config.getoption("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling
@@ -139,7 +139,7 @@ def bundles() -> list[Bundle]:
 @pytest.fixture(scope="session")
 def engine(bundles: list[Bundle]) -> Iterator[Engine]:
     launcher = choose()
-    launcher.start(Limits()).close()  # now the files and processes that the launcher keeps exist
+    launcher.start(Limits()).close()  # now what it keeps exists, so `leaves_nothing` does not report it
     engine = Engine(bundles, launcher, GradingOptions(torch_version="tested"))
     _shared.append(engine)
     yield engine

@@ -37,7 +37,7 @@ LAYERS = (
 # These import no other package. Students read `given`; `worker` runs in the process of student code.
 ALONE = ("support", "given", "worker")
 FILES = {"__init__.py", "py.typed"}
-MAX_ENTRIES, MAX_LEVELS = 20, 12
+MAX_ENTRIES, MAX_LEVELS = 20, 12  # entries of `grader/`; packages in the longest chain of imports
 # File names in several packages: report/formats.py is for one submission, classroom/formats.py for many.
 SHARED_FILE_NAMES = {"__init__", "check", "course", "errors", "formats", "measures", "model", "terminal"}
 
@@ -70,7 +70,7 @@ def imports(path: Path) -> Iterator[str]:
 
 @cache
 def graph() -> dict[str, list[str]]:
-    """Return the modules that each module imports. It reads all files, so it does not run at import."""
+    """Return the modules that each module imports. This is no constant, because reading all files takes time."""
     return {name: sorted(set(imports(path)) - {name}) for name, path in MODULES.items() if name}
 
 

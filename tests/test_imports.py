@@ -1,4 +1,7 @@
-"""The worker imports no other package of the grader; the parent imports no torch and no notebook library."""
+"""The worker imports no other package of the grader; the parent imports no torch and no notebook library.
+
+Only the package `nbgrader/` imports nbgrader.
+"""
 
 from __future__ import annotations
 

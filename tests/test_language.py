@@ -1,4 +1,8 @@
-"""No text for readers contains a retired word (CONTRIBUTING.md lists them). Names of tests are short."""
+"""No message, help text, template, lesson or document contains a retired word. Names of tests are short.
+
+Retired words are words that Headway does not use; CONTRIBUTING.md lists most of them. No text installs `headway` from
+a package index.
+"""
 
 from __future__ import annotations
 

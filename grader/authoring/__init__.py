@@ -1,4 +1,4 @@
-"""The names that the Python files in solutions/ import.
+"""The names that the cases, known answers and mistakes in solutions/ import.
 
     from grader.authoring import Case, edit, mistake, trivial, variant
 

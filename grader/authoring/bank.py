@@ -16,7 +16,6 @@ from grader.authoring.reference_edit import Edit, EditError
 from grader.bundle.check import POLICIES, PRECISION
 from grader.support.source import definition_span
 
-KINDS = ("mistake", "different", "policy", "mutant", "same", "also", "trivial")
 DEVICE = "device"  # not in POLICIES: a check of the facet `device` costs points
 Change = Edit | str  # an edit of the reference, or the whole definition
 
@@ -28,10 +27,10 @@ class KnownAnswer:
     kind: "mistake" fails; "different" fails too: it is a valid design, not the required one; "policy" passes, and
     shows advice about the policy that it `breaks`, or fails on another device; "mutant" fails, and a report
     does not name it; "same" is right; "also" is right too, see `also`; "trivial" gets no points.
-    says: what the answer does, in one sentence without code. asks: a question that leads on. page: what it
-    does to a model and how to see it, for `grader explain`. seen: where real code did it. steady: whether every
-    call gives the same values; if not, the results that are the same in every run identify it. forms: the same
-    mistake written in other ways, which give another exception.
+    edits or code: the changes, or the whole definition. says: what the answer does, in one sentence without code.
+    asks: a question that leads on. page: what it does to a model and how to see it, for `grader explain`. seen: where
+    real code did it. steady: whether every call gives the same values; if not, the results that are the same in every
+    run identify it. forms: the same mistake written in other ways, which give another exception.
     """
 
     id: str

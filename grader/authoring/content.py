@@ -190,7 +190,7 @@ def read_all(solutions: Path) -> list[Assignment]:
 
 
 def check_needs(assignments: Sequence[Assignment]) -> None:
-    """Raise ContentError if `needs` of an exercise names an exercise that the whole course does not have."""
+    """Raise ContentError if `needs` of an exercise names an exercise that no assignment has."""
     known = {fields["name"] for assignment in assignments for fields in assignment.exercises}
     for assignment in assignments:
         for fields in assignment.exercises:

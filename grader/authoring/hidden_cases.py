@@ -62,11 +62,11 @@ def hidden_folder(
     whole = _digest(assignments, seed)
     root = cache_folder() / "hidden"
     names = [a.name for a in _with_needs(assignments, asked)]
-    for folder in (root / whole, root / f"{whole}-{'-'.join(name[:2] for name in names)}"):
+    for_all, for_some = root / whole, root / f"{whole}-{'-'.join(name[:2] for name in names)}"
+    for folder in (for_all, for_some):
         if (folder / COMPLETE).exists():
             return folder
-    if len(names) == len(assignments):
-        folder = root / whole
+    folder = for_all if len(names) == len(assignments) else for_some
     _record(solutions, folder, names, whole, public, tell)
     return folder
 
@@ -77,11 +77,11 @@ def cases_digest(folder: Path) -> str:
 
 
 def _with_needs(assignments: Sequence[Assignment], asked: Sequence[str]) -> list[Assignment]:
-    """Return the assignments of exercises, and of the exercises that these build on."""
-    of = {fields["name"]: (a, fields) for a in assignments for fields in a.exercises}
+    """Return the assignments of the exercises `asked`, and those that they build on; all if `asked` is empty."""
+    of = {fields["name"]: a for a in assignments for fields in a.exercises}
     waiting, found = [name for name in asked if name in of], set[str]()
     while waiting:
-        assignment, _fields = of[waiting.pop()]
+        assignment = of[waiting.pop()]
         if assignment.name not in found:
             found.add(assignment.name)
             needs = [need for fields in assignment.exercises for need in fields.get("needs", ())]
@@ -118,9 +118,10 @@ def _record(
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     work = Path(tempfile.mkdtemp(dir=folder.parent, prefix=owned(folder.parent, ".recording")))
     try:
-        for bundle in bundles.load_all(public) if public is not None else ():
-            if bundle.assignment not in names:
-                bundles.save(bundle, work / bundle.assignment)
+        if public is not None:
+            for bundle in bundles.load_all(public):
+                if bundle.assignment not in names:
+                    bundles.save(bundle, work / bundle.assignment)
         command = [sys.executable, "-m", "grader.authoring.hidden_cases"]
         command += [str(solutions), str(work), str(os.getpid()), *names]
         _run(command, tell)

@@ -129,11 +129,14 @@ def _agreed_states(runs: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _alike(one: _Row, other: _Row) -> bool:
-    return one.states == other.states and bool(np.abs(one.numbers - other.numbers).max(initial=0.0) < 1e-6)
+    if one.states != other.states:
+        return False
+    apart = np.abs(one.numbers - other.numbers).max(initial=0.0)  # NaN if a value is open: not alike
+    return bool(apart < 1e-6)
 
 
 def _independent(one: KnownAnswer, other: KnownAnswer, source: str) -> bool:
-    """Return whether the order of two edits, at least one of them a mistake, does not matter."""
+    """Return whether the edits of two answers, at least one of kind "mistake", give the same code in both orders."""
     if one.code or other.code or "mistake" not in (one.kind, other.kind):
         return False
     try:
@@ -178,7 +181,8 @@ def _forms(mistakes: Sequence[KnownAnswer], source: str, others: Sequence[KnownA
     which the mistakes edit.
     """
     forms = [apply(mistakes, source, exactly=len(mistakes) == 1)]
-    for other in others if all(m.edits for m in mistakes) else ():
-        with contextlib.suppress(ValueError):  # this answer lacks the code that the mistake edits
-            forms.append(apply([other, *mistakes], source, exactly=False))
+    if all(m.edits for m in mistakes):
+        for other in others:
+            with contextlib.suppress(ValueError):  # this answer lacks the code that the mistake edits
+                forms.append(apply([other, *mistakes], source, exactly=False))
     return forms

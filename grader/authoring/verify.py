@@ -39,14 +39,14 @@ class Row:
 
     assignment: str
     exercise: str
-    facets: Counter[str] = field(default_factory=Counter)
-    mistakes: int = 0
-    caught: int = 0
-    named: int = 0
-    variants: int = 0
-    accepted: int = 0
-    trivial: int = 0
-    refused: int = 0
+    facets: Counter[str] = field(default_factory=Counter)  # facet → number of its checks
+    mistakes: int = 0  # answers that must fail: mistakes, their other forms, and mutants
+    caught: int = 0  # of these: failed
+    named: int = 0  # of these: named by the diagnosis
+    variants: int = 0  # answers that must pass
+    accepted: int = 0  # of these: passed
+    trivial: int = 0  # answers that must get no points
+    refused: int = 0  # of these: failed without points
     device_mistakes: int = 0  # answers that must fail on the other device only
     device_caught: int = 0  # of these: failed there, with their line named
     policies: int = 0  # answers that must pass with advice about their policy
@@ -140,11 +140,12 @@ def _check_policy(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None
     if not answer.policy:
         return
     row.policies += 1
+    shown = {one.policy for one in result.advice}
     named = {one.policy for one in result.advice if answer.id in one.mistakes}
-    row.advised += named == {answer.policy} == {one.policy for one in result.advice}
+    row.advised += named == shown == {answer.policy}
     if not named:
         row.problems.append(f"policy {answer.id} has no advice with its name")
-    if other := {one.policy for one in result.advice} - {answer.policy}:
+    if other := shown - {answer.policy}:
         row.problems.append(f"policy {answer.id} has advice about {', '.join(sorted(other))} too")
 
 
@@ -169,7 +170,8 @@ def _check_other_device(row: Row, other: Engine, assignment: Assignment, exercis
         if answer.breaks == DEVICE:
             row.device_mistakes += 1
             result = _answer(other, assignment, answer)
-            row.device_caught += (named := _names_a_line(result))
+            named = _names_a_line(result)
+            row.device_caught += named
             if not named:
                 row.problems.append(
                     f"policy {answer.id} on {other.options.device}: expected a failure that names a line; it is {_why(result)}"

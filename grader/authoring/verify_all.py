@@ -47,8 +47,8 @@ def verify(
     assignments = list({assignment.name: assignment for assignment, _name in wanted}.values())
     # Each bundle as the contents of its two files.
     recorded = pickle.dumps([dump(bundle) for bundle in record_all(assignments, seed)])
-    with _shared(recorded) as name:
-        yield from _in_parallel(wanted, min(jobs, len(wanted)), (solutions, name, device), report)
+    with _shared(recorded) as memory:
+        yield from _in_parallel(wanted, min(jobs, len(wanted)), (solutions, memory, device), report)
 
 
 @contextmanager
@@ -89,9 +89,8 @@ def _wanted(assignments: Sequence[Assignment], only: Sequence[str]) -> list[tupl
                 out.append((assignment, name))
     for one in only:
         if one.rstrip("/") not in used:
-            known = [
-                name for assignment, name in _wanted(assignments, ()) for name in (name, assignment.name)
-            ]
+            pairs = _wanted(assignments, ())
+            known = [name for assignment, exercise in pairs for name in (exercise, assignment.name)]
             if near := get_close_matches(one, known, n=1):
                 says = _("there is no exercise {name}; did you mean {near}?")
                 raise UsageError(says.format(name=one, near=near[0]))
@@ -105,7 +104,7 @@ def _in_parallel(
     given: tuple[Path, str, str],
     report: Callable[[str], None],
 ) -> Iterator[Row]:
-    """Start the longest first, report each that ends, and yield the rows in order."""
+    """Verify the exercises, the longest first, and report each. Yield the rows in the order of `wanted`."""
     tasks = [(assignment.name, name) for assignment, name in sorted(wanted, key=_cost, reverse=True)]
     rows: dict[str, Row] = {}
     with ProcessPool(jobs, _verifying, *given) as processes:
@@ -116,7 +115,7 @@ def _in_parallel(
 
 
 def _cost(wanted: tuple[Assignment, str]) -> tuple[float, int]:
-    """Return the time limit of the exercise in seconds, then the number of its known answers."""
+    """Return the seconds of an exercise's own time limit (0 if it sets none), and the number of its known answers."""
     assignment, name = wanted
     fields = next(fields for fields in assignment.exercises if fields["name"] == name)
     longest = float(fields.get("limits", {}).get("wall_seconds", 0))
@@ -140,7 +139,7 @@ def _verifying(
         other = None
         if device:
             device_launcher = opened.enter_context(closing(launcher_for(device)))
-            # Trainings that take longer are tried on the CPU alone.
+            # The long trainings run on the CPU alone.
             options = replace(options, device=device, quick=True)
             other = opened.enter_context(closing(Engine(bundles, device_launcher, options)))
         assignments = {assignment.name: assignment for assignment in read_all(solutions)}

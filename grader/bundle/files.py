@@ -134,6 +134,7 @@ def _signatures(name: str, fields: Mapping[str, Any], arrays: Arrays) -> Signatu
     """Unpack the table that `_signature_fields` packed."""
     table = arrays[f"{name}/signatures"]
     places, differs, packed = table["states"], table["departs"], table["numbers"].astype(np.float64)
+    # The first row is stored whole: start with it in every row.
     unpacked = np.broadcast_to(packed[: differs.shape[1]], (*differs.shape, packed.shape[1])).copy()
     unpacked[differs] = packed
     vocabulary = np.array(fields["vocabulary"], dtype=object)
@@ -181,7 +182,7 @@ def _exercise(fields: dict[str, Any], assignment: str, arrays: Arrays) -> Exerci
 
 
 def _case(fields: dict[str, Any], exercise: str, arrays: Arrays, base: RecordedCase | None) -> RecordedCase:
-    """base: the case that this one repeats in another dtype; None if it repeats none."""
+    """Return a case from its fields. base: the case that it repeats in another dtype; None if it repeats none."""
     stem = f"{exercise}/{fields['id']}"
     checks = tuple(_checks(fields["checks"]))
     if base is None:

@@ -62,6 +62,7 @@ class RecordedCase:
 class KnownMistake:
     """The texts of a known mistake.
 
+    kind: "mistake", "different" or "policy", see grader/authoring/bank.py.
     statements: hashes of the words of the statements that it changes, see grader/lines/statement_words.py.
     """
 
@@ -100,10 +101,10 @@ class Exercise:
     weights: Mapping[str, float]
     limits: Mapping[str, float]
     hints: tuple[str, ...]
-    needs: tuple[str, ...]
-    given: tuple[str, ...]
+    needs: tuple[str, ...]  # the exercises on which it builds
+    given: tuple[str, ...]  # building blocks
     forbids: tuple[str, ...]  # calls that the exercise is about: their use is remarked on
-    level: int
+    level: int  # what a diagnosis may say at most, see grader/bundle/rules.py
     cases: tuple[RecordedCase, ...] = ()
     mistakes: tuple[KnownMistake, ...] = ()
     signatures: Signatures | None = None

@@ -104,7 +104,7 @@ class Case(Measures, Checks):
         return Ref(name)
 
     def load(self, module: Ref, weights: Mapping[str, Array | Filled]) -> None:
-        """Load weights by the contract's names, or into another known layout.
+        """Load weights by these names, which are the contract's, or into another known layout.
 
         The observation `parameters` says which parameters were found; `check_parameters` judges it.
         """

@@ -15,7 +15,7 @@ PUBLIC_SEED = "public"
 class Draw:
     """A stream of numbers that depends only on the seed and on the words given to `Draw`.
 
-    Every exercise draws from a stream of its own, so that a new case in one changes no other.
+    Every exercise draws from a stream of its own, so that a new case changes the numbers of no other exercise.
     """
 
     def __init__(self, seed: str, *words: str):

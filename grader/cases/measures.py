@@ -24,7 +24,8 @@ class Measures:
 
     def flops(self, module: Ref, *args: Any, name: str) -> str:
         """Observe the number of floating-point operations of one call, as torch.utils.flop_counter counts them: two
-        for each multiplication in a matrix product, and nothing else. Returns the name of the observation.
+        for each multiplication in a matrix product, a convolution or fused attention, and nothing else. Returns the
+        name of the observation.
         """
         self._step("flops", name=name, of=module.to_json(), args=_refs(args))
         return name

@@ -1,1 +1,1 @@
-"""Many submissions at once: find them, grade them in several processes, keep every result, sum up a class."""
+"""Many submissions at once: find them, grade them in several processes, store results, sum up a class."""

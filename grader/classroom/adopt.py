@@ -1,4 +1,7 @@
-"""Give a group of equal wrong answers a name in the course's own bank if no right answer is in the group."""
+"""Give a group of equal wrong answers a name if no right answer is in the group; store comments on groups.
+
+Names and comments are in the course's own bank: the file `groups.json`, see groups.py.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from grader.intake.course import Course, one_exercise
 from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
 
-# As in `class_run`: answers done, answers graded now. Both are the number of right answers graded so far.
+# As in `class_run`: done, graded now. No result comes from a store, so both are the number of answers graded so far.
 Progress = Callable[[int, int], None]
 
 
@@ -60,13 +63,14 @@ def forget(room: Classroom, group: str) -> Path:
 def comment(course: Course, group: str, text: str) -> Path:
     """Store the comment that the students of a group read; "" removes it. Return the bank's path.
 
-    group: ids of mistakes, or "exercise:fingerprint". Raises UsageError for an unknown id and for a malformed group.
+    group: ids of mistakes joined by "+", or "exercise:fingerprint". Raises UsageError for an unknown id and for a
+    malformed group.
     """
     home = course.require_solutions().parent
     bank = read_groups(home)
     known = _known_ids(course.bundles) | {one.id for one in bank.named.values()}
     if not set(group.split("+")) <= known:
-        parts_of(course.bundles, group)
+        parts_of(course.bundles, group)  # raises UsageError unless it is exercise:fingerprint
     comments = {key: old for key, old in bank.comments.items() if key != group}
     if text:
         comments[group] = text
@@ -96,7 +100,7 @@ def _prove(room: Classroom, exercise: str, fingerprint: str, progress: Progress)
     """
     bundle = bundle_of(room.bundles, exercise)
     answers = right_answers_of(room, exercise)
-    config = RunConfig(room.cases, None, room.key, only=(exercise,), rules=room.rules)
+    config = RunConfig(room.cases, store=None, key=room.key, only=(exercise,), rules=room.rules)
     tasks = [
         Task(number, Path(f"{bundle.module}.py"), partial(bytes, source.encode()), (exercise,))
         for number, (_name, source) in enumerate(answers)

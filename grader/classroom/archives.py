@@ -29,7 +29,7 @@ _LINK = 0xA  # the file type of a symbolic link, in the upper four bits of a zip
 
 
 class BadArchive(GraderError):
-    """The archive or one of its files cannot be used; the message is a clause that does not name it."""
+    """The archive or one of its files cannot be used; the message is a clause that does not name the file."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def members(path: Path) -> dict[PurePosixPath, Member]:
     """Return the gradable files of an archive by their path in it. Raises BadArchive.
 
     If a member of a zip file cannot be unpacked, only its own entry has a problem. A tar file with such a member
-    raises BadArchive. Links, devices and paths with a part that begins with "." or "__" are left out.
+    raises BadArchive. Links, devices, sparse files and paths with a part that begins with "." or "__" are left out.
     """
     found: dict[PurePosixPath, Member] = {}
     for place, content in _contents(path):
@@ -98,7 +98,7 @@ def _zip_contents(path: Path) -> Iterator[tuple[PurePosixPath, bytes | BadArchiv
 
 
 def _unzipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes | BadArchive:
-    """Return a member's content, or why it cannot be read.
+    """Return a member's content, or why it cannot be read. One byte more than MAX_FILE_BYTES is enough to refuse it.
 
     For stored and deflated members, `zipfile` stops at the size in the header. It unpacks other methods without a
     limit, so they are refused.
@@ -132,7 +132,7 @@ class _Counted:
 
 
 class _BoundedInfo(tarfile.TarInfo):
-    """A header of a tar file, with a limit on its size unless it is a plain file.
+    """A header of a tar file. Limits the size of members that are not plain files.
 
     `tarfile` makes every header with `frombuf`, also those of long names and of other fields.
     """

@@ -1,4 +1,7 @@
-"""Grade files in processes with a memory limit and time limits: a file that ends its process affects no other file."""
+"""Grade files in processes with time limits: a file that ends its process affects no other file.
+
+On Linux, except in the basic tier, the processes also have a memory limit.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +83,7 @@ class BoundedGrading:
         if isinstance(result, Lost) or result.grader_failed:
             problem = _("the grader failed: {error}").format(error=why)
             return TaskResult(problem=problem, grader_failed=True)
-        return unjudged_file(self._bundles, task.expected, "", 0, why)
+        return unjudged_file(self._bundles, task.expected, content="", size=0, why=why)
 
     def _excused(self, task: Task, result: TaskResult) -> TaskResult:
         """Return the result.

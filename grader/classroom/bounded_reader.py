@@ -1,4 +1,4 @@
-"""Read files of students in a process with a memory limit and a time limit.
+"""Read files of others, such as students, in a process with a time limit and, on Linux, a memory limit.
 
 Parsers and unpackers are hard to bound. If a file crashes this process or exceeds a limit, only that file is not read:
 another process reads the next file.

@@ -1,4 +1,7 @@
-"""Make the certificates of a cluster: an authority signs three of them, and its key is not stored."""
+"""Make the certificates of a cluster, and check an address and the certificates before connecting.
+
+An authority signs three certificates, and its key is not stored.
+"""
 
 from __future__ import annotations
 
@@ -59,13 +62,13 @@ def write_certificates(folder: Path, days: int) -> None:
             builder = builder.add_extension(extension, critical)
         return builder.sign(authority, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
 
-    _write(folder / AUTHORITY, signed("authority", authority, True))
+    _write(folder / AUTHORITY, signed("authority", authority, is_authority=True))
     for role in ROLES:
         key = ec.generate_private_key(ec.SECP256R1())
         secret = key.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
-        _write(folder / f"{role}.pem", secret + signed(role, key, False))
+        _write(folder / f"{role}.pem", secret + signed(role, key, is_authority=False))
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -76,7 +79,7 @@ def _write(path: Path, data: bytes) -> None:
 def encrypted(address: str) -> str:
     """Return the address as tls://host:port.
 
-    Raises UsageError for another protocol, even on this machine, or without a port.
+    Raises UsageError for another protocol, also for an address of this machine, and for an address without a port.
     """
     protocol, _mark, place = address.rpartition("://")
     host = place.rpartition(":")[0]
@@ -101,7 +104,7 @@ def options_of(folder: Path, role: str) -> Mapping[str, str]:
 
 
 def require_trust(address: str, folder: Path, role: str) -> None:
-    """Connect once.
+    """Connect once with the certificates in `folder`.
 
     Raises UsageError if the address is malformed, nothing answers, or a side rejects the other's certificate.
     """

@@ -1,4 +1,4 @@
-"""Grade every file of a class and store each result as it comes: stored results survive a kill at any moment."""
+"""Grade every file of a class and store results as they come: a kill at any moment loses no stored result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from grader.support.own_code import code_digest
 from grader.support.version import __version__
 
 STORE_SECRET = "results of grader grade"  # the purpose from which the key of the stores is derived
-WARM_FROM = 40  # submissions per process from which a warm server pays for itself
+WARM_FROM = 40  # submissions per process from which a warm worker server saves time
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]  # submissions done, submissions graded now
@@ -169,9 +169,10 @@ def torch_version() -> str:
 
 
 def without_helpers(submissions: Sequence[GradedSubmission]) -> list[GradedSubmission]:
-    """Leave out files that define no exercise if the same student submitted a file that defines one.
+    """Leave out entries without exercises if the same student has an entry with exercises.
 
-    A file that the grader failed on stays, because it is unknown what it defines.
+    Such entries are files that define no exercise, files that cannot be read, and the count of further files. A file
+    that the grader failed on stays, because it is unknown what it defines.
     """
     graded = {one.student for one in submissions if one.report.exercises}
     return [

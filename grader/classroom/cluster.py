@@ -1,6 +1,6 @@
-"""Grade on the workers of a Dask cluster. It replaces `BoundedGrading`, which grades on this machine.
+"""Grade on the workers of a Dask cluster: `ClusterGrading` replaces `BoundedGrading`, which grades on this machine.
 
-This machine reads the files and looks up stored results. It sends texts to the workers, one batch per worker at a
+This machine reads the files and looks up stored results. It sends files to the workers, one batch per worker at a
 time. If a worker exits, its batch goes to another one. A worker gets batches only if its course, grader and sandbox
 are right.
 """
@@ -35,7 +35,8 @@ from grader.support.errors import GraderError
 from grader.support.i18n import _
 
 BATCH = 20  # the largest number of submissions in a batch
-# After this many lost workers, a batch is split into single submissions. A single one then counts as "could_not_grade".
+# A batch that loses this many workers is split into single submissions. A single submission that loses this many
+# counts as "could_not_grade".
 LOSSES = 3
 TICK = 1.0  # seconds between looks at the list of workers
 REGISTRATIONS = 10  # attempts to send the course, before the scheduler counts as lost
@@ -53,14 +54,14 @@ def _no_answer() -> ClusterError:
 
 @dataclass
 class _Batch:
-    to_grade: list[tuple[Task, TaskResult]]
-    losses: int = 0
+    to_grade: list[tuple[Task, TaskResult]]  # each task with what its lookup found
+    losses: int = 0  # workers that exited while they had this batch
 
 
 class ClusterGrading:
     """Grade on the workers of a Dask scheduler.
 
-    The address "local:4" starts 4 workers here. Use as a context manager.
+    The address "local:4" starts 4 workers here. total: number of tasks. Use as a context manager.
     """
 
     def __init__(
@@ -120,7 +121,10 @@ class ClusterGrading:
                 self._client.unregister_worker_plugin(NAME)
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
-        """Yield each task with its result when it is ready. Raises ClusterError if no worker may grade."""
+        """Yield each task with its result when it is ready.
+
+        Raises ClusterError if no worker may grade, or the scheduler is lost.
+        """
         looked_up = self._look_up(tasks)
         more = True
         while more or self._to_send or self._batches:
@@ -152,7 +156,8 @@ class ClusterGrading:
             if len(batch.to_grade) >= self._size():
                 more = True
                 break
-        self._to_send += [batch] if batch.to_grade else []
+        if batch.to_grade:
+            self._to_send.append(batch)
         return more
 
     def _look_up(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
@@ -207,6 +212,7 @@ class ClusterGrading:
             yield from self._lost(self._batches.pop(future))
 
     def _lost(self, batch: _Batch) -> Iterator[tuple[Task, TaskResult]]:
+        """Queue a batch whose worker exited again, or split it; yield the result of a submission that is given up."""
         batch.losses += 1
         if batch.losses < LOSSES:
             self._to_send.append(batch)
@@ -259,6 +265,7 @@ class ClusterGrading:
                 self._refuse(address, _("it does not answer ({error})").format(error=type(answer).__name__))
             elif isinstance(answer, str):
                 self._refuse(address, answer)
+            # None: the worker is not set up yet, and is asked again.
         if here and here <= set(self._refused):
             raise ClusterError(_("no worker of this cluster may grade the class; the reasons are above"))
 

@@ -1,6 +1,7 @@
 """Read files and look in the store, on the machine that runs `grader grade --cluster`.
 
-A file without stored results is packed as text, to be graded on another machine. No student code runs here.
+A file with an exercise that has no stored result is packed with the modules that it imports, to be graded on another
+machine. No student code runs on this one.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def look_up(engine: Engine, store: Store, config: RunConfig, task: Task) -> Task
     """Return the stored results of a file; `to_send` is the task with all other exercises. Raises nothing."""
     try:
         data = task.read()
-    except (OSError, BadArchive):
+    except (OSError, BadArchive, MemoryError):
         return grade(engine, store, config, task)  # it reports that the file cannot be read
     beside = _Noted(task.beside)
     found = grade(engine, store, config, replace(task, read=partial(bytes, data), beside=beside))

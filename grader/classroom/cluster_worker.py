@@ -1,4 +1,4 @@
-"""A worker of a cluster: it receives the hidden cases once, then grades batches of texts.
+"""A worker of a cluster: it receives the hidden cases once, then grades batches of submissions.
 
 It grades as a local run does, in a separate process with limits. It never receives the secret seed.
 """
@@ -49,7 +49,7 @@ class Course:
 class GradingPlugin(WorkerPlugin):
     """Grades on one worker, from `setup` to `teardown`.
 
-    `refusal`: why it does not; "" if it does, None before that is known.
+    `refusal`: why this worker does not grade; "" if it does, None before that is known.
     """
 
     def __init__(self, course: Course):
@@ -115,7 +115,7 @@ DASK = {
 
 
 def refusal(course: str, dask_worker: Worker) -> str | None:
-    """On a worker: why it cannot grade this course; "" if it can, None if it is not set up yet."""
+    """On a worker: why it cannot grade the course with this id; "" if it can, None if it is not set up yet."""
     plugin = dask_worker.plugins.get(NAME)
     if not isinstance(plugin, GradingPlugin):
         return None

@@ -149,8 +149,9 @@ class _Discovery:
     def _folder(self, folder: PurePosixPath, files: Mapping[str, _Candidate]) -> Iterator[SubmittedFile]:
         """Yield the submitted files of one folder.
 
-        In a folder with an assignment's name, the file of that name was submitted; without one, the only file, or the
-        only file that answers an exercise. All others there are helpers. If none can be chosen, all were submitted.
+        In or below a folder with an assignment's name, only one was submitted: a file named as the assignment or its
+        module, else the only file, or the only one that answers an exercise. If none can be chosen, all were
+        submitted. In any other folder, all were, except that of several named as one assignment only one counts.
         """
         named = next((b for b in self.bundles if b.assignment in folder.parts), None)
         mains = {
@@ -183,14 +184,15 @@ class _Discovery:
     def _newest(
         self, mains: Mapping[str, Bundle], files: Mapping[str, _Candidate], problems: dict[str, str]
     ) -> Iterator[str]:
-        """Yield one file per assignment: of script and notebook the one that was changed, else the newer.
+        """Yield one file per assignment: of several, the newest that differs from the stub, else the newest.
 
-        Add to `problems` why a file cannot be read.
+        A file that cannot be read counts as different. Add to `problems` why.
         """
         for assignment in dict.fromkeys(b.assignment for b in mains.values()):
             names = [name for name, b in mains.items() if b.assignment == assignment]
             changed = []
-            for name in names if len(names) > 1 else ():
+            compared = names if len(names) > 1 else []  # a single file needs no comparison
+            for name in compared:
                 try:
                     if self._changed(name, files[name], mains[name]):
                         changed.append(name)

@@ -57,7 +57,7 @@ class GradeOptions:
     trusted: bool = False
     shard: tuple[int, int] | None = None  # number from 0, and how many
     students: Path | None = None
-    keep: str | None = None  # None: as the course file says
+    keep: str | None = None  # which submission counts, "newest" or "best"; None: as the course file says
     lines: bool = False  # search lines to look at, on public cases
     cluster: str | None = None  # where to grade: the address of a scheduler, or local:N
     certificates: Path | None = None
@@ -193,11 +193,11 @@ def _unknown(entry: GradedSubmission) -> GradedSubmission:
 
 
 def _nothing(person: Person, like: Report) -> GradedSubmission:
+    """Return the entry of a student who submitted nothing. like: a report with the class's sandbox and versions."""
     extra = {"student": person.id, "submission": "", "content": ""}
     says = _("nothing was submitted")
-    return GradedSubmission(
-        replace(like, exercises=(), remarks=(says,), extra=extra), 0, says, False, False, person=person
-    )
+    report = replace(like, exercises=(), remarks=(says,), extra=extra)
+    return GradedSubmission(report, size=0, problem=says, grader_failed=False, new=False, person=person)
 
 
 def folder_of(root: Path) -> Path:
@@ -206,8 +206,9 @@ def folder_of(root: Path) -> Path:
 
 
 def ignored_store(root: Path) -> Path | None:
-    """Return the store that earlier versions left among the submissions; it is never read, as students may write
-    there.
+    """Return the store that earlier versions left among the submissions; None if there is none.
+
+    It is never read, as students may write there.
     """
     old = folder_of(root) / ".headway" / "grades.sqlite"
     return old if old.exists() else None

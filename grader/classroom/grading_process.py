@@ -1,4 +1,4 @@
-"""One process of `grader grade`: it grades tasks with its own launcher and engine, and writes nothing."""
+"""One process of a `BoundedGrading`: it grades tasks with its own launcher and engine, and stores no result."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class RunConfig:
     bundles: Path  # the folder of the recorded cases
     store: Path | None  # None: no stored results are used
     key: StoreKey
-    only: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()  # the exercises to grade; empty: all
     rules: Rules = NO_RULES  # of the course
-    regrade: bool = False
+    regrade: bool = False  # grade exercises that have a stored result, too
     warm: str = "none"  # how much of torch the worker server imports, see `Launcher.warm`
     public: Path | None = None  # the folder of the public cases, if lines to look at are wanted
 
@@ -149,8 +149,9 @@ def limit_memory(more: int) -> None:
 def grade(
     engine: Engine, store: Store | None, config: RunConfig, task: Task, public: Engine | None = None
 ) -> TaskResult:
-    """Return the results of a file. Grade only the exercises without a stored result. Raises nothing.
+    """Return the results of a file. Raises nothing.
 
+    Unless `config.regrade`, only exercises without a stored result are graded.
     public: grades public cases, if lines to look at are wanted. The store never holds lines.
     """
     try:
@@ -178,7 +179,7 @@ def grade(
     except Blocked as blocked:
         wanted = _wanted(engine.bundles, config.only, task.expected)
         blank = results_without_grading(engine.bundles, wanted, "blocked", str(blocked))
-        return TaskResult(tuple(blank), (), content, size, str(blocked))
+        return TaskResult(tuple(blank), content=content, size=size, problem=str(blocked))
     except Exception as error:
         engine.close()
         said = sanitize(f"{type(error).__name__}: {error}", 300)
@@ -215,7 +216,8 @@ def unjudged_file(
     remark = _("The grader could not judge this file ({why}). A person should look at it.").format(why=why)
     results = results_without_grading(bundles, wanted, "failed", message)
     # The results are not in `new`, so no store holds them.
-    return TaskResult(tuple(results), (), content, size, "" if results else message, (remark,))
+    problem = "" if results else message
+    return TaskResult(tuple(results), content=content, size=size, problem=problem, remarks=(remark,))
 
 
 def results_without_grading(
@@ -230,7 +232,9 @@ def results_without_grading(
 
 def _why_nothing(submission: Submission) -> str:
     name = shown(submission.path)
-    for fault in read_names(submission).faults:
+    faults = read_names(submission).faults
+    if faults:
+        fault = faults[0]
         return _("{file} defines no exercise that is graded here; it does not parse ({unit}, {why})").format(
             file=name, unit=sanitize(fault.unit), why=sanitize(fault.why)
         )

@@ -1,9 +1,9 @@
 """Names and comments that an instructor gave to groups of equal wrong answers.
 
 They are in `groups.json` beside `solutions/`. The file holds hashes of wrong values and the instructor's sentences:
-no code and no names of students. The id of a group is "exercise:fingerprint", or the id of its known mistake. If the
-cases change, the wrong values may change, and then an entry matches no answer. So the file also holds a digest of the
-cases.
+no code and no names of students. The id of a group is "exercise:fingerprint", where the fingerprint is a hash of the
+results, or the ids of its known mistakes joined by "+". If the cases change, the wrong values may change, and then an
+entry matches no answer. So the file also holds a digest of the cases.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def write_groups(folder: Path, groups: Groups) -> Path:
 def text_of(value: str, option: str) -> str:
     """Return an option's text on one line, without control characters. Raises UsageError if it is empty or too long."""
     text = sanitize(" ".join(value.split()), MAX_TEXT)
-    # `sanitize` makes a text longer if it has control characters.
+    # 50 characters are left for `sanitize`, which makes a text longer if it has control characters.
     if not 0 < len(value.strip()) <= MAX_TEXT - 50 or len(text) > MAX_TEXT:
         raise UsageError(_("{option} takes 1 to {n} characters").format(option=option, n=MAX_TEXT - 50))
     return text

@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent
 
 
 def page(entries: Sequence[GradedSubmission]) -> str:
-    """Render the class report: mistakes and checks first, then every outcome."""
+    """Return the class report as HTML: numbers per exercise and mistakes first, then a row per submission."""
     summary = summarise(entries)
     return render(
         "html_page.html.jinja",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class _Student:
     person: Person
     results: dict[str, list[ExerciseResult]] = field(default_factory=dict)  # assignment → its exercises
-    ungraded: bool = False  # a file of theirs could not be graded, by a fault of the grader
+    ungraded: bool = False  # a file of the student could not be graded, by a fault of the grader
 
     def column(self, *names: str) -> str:
         """Return the first cell that is not empty in these columns of the class list; "" if there is none."""
@@ -51,7 +51,7 @@ class _Student:
 @dataclass(frozen=True)
 class _Class:
     students: Sequence[_Student]
-    assignments: dict[str, float]  # with the points that they are worth
+    assignments: dict[str, float]  # name → the points that it is worth
 
 
 def _by_student(submissions: Sequence[GradedSubmission]) -> _Class:
@@ -92,8 +92,8 @@ def moodle(submissions: Sequence[GradedSubmission]) -> str:
     """Return CSV for "Import → CSV file" in Moodle's gradebook.
 
     https://docs.moodle.org/405/en/Grade_import: one column identifies the user (username, ID number or e-mail
-    address), and the import maps the others. Grade and feedback are both there: an import of feedback alone removes
-    grades.
+    address), and the import maps the others. Each assignment has a column for grades, too: an import of feedback
+    alone removes grades.
     """
     found = _by_student(submissions)
     head = ["username", "ID number", "Email address", "First name", "Last name"]

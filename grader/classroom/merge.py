@@ -1,4 +1,4 @@
-"""Join stores: each row is verified and copied as it is. The stores may come from other machines; none is trusted."""
+"""Join stores: copy the rows that the grader signed. The stores may come from other machines; none is trusted."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Merged:
 
 
 def merge(parts: Sequence[Path], target: Path, secret: bytes) -> Merged:
-    """Copy the rows of `parts` into the store `target`, all or none. Merging again changes nothing.
+    """Copy the signed rows of `parts` into the store `target`; after an error, none. Merging again changes nothing.
 
     If several versions of the grader graded an exercise of a submission, the result of the newest stays.
     secret: verifies the signatures of the rows. Raises BadStore for parts that cannot be read, or are of
@@ -91,7 +91,7 @@ def _pages(part: Path) -> Iterator[list[Row]]:
                     os.chmod(f"{copy}{suffix}", 0o600)  # `Store` refuses a file that other users can write to
             while rows := reader.call(read_page, copy, after):
                 yield rows
-                if rows[-1][:5] <= after:
+                if rows[-1][:5] <= after:  # out of order: this loop might not end
                     raise Unreadable(_("is damaged"))
                 after = rows[-1][:5]
         except OSError as error:

@@ -1,8 +1,8 @@
-"""Replace the names of students in a class report that is shared: in names, places and texts.
+"""Replace the names of students in a class report that is shared: as the student, in paths and in sentences.
 
 A pseudonym is computed from the secret seed: a student has the same one in every report, and it cannot be
-computed without the seed. File names, code, hashes of contents, remarks on files and the columns of the class list,
-except the section, are left out.
+computed without the seed. File names, code, printed lines, hashes of contents, remarks on files and the columns of
+the class list, except the section, are left out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from grader.report.model import ExerciseResult
 PURPOSE = "pseudonyms of students"
 # The fields that hold sentences. All others are words of the course, and equal for all students.
 _TEXTS = {"message", "remarks", "says", "asks", "reason", "where", "got", "expected"}
-_PARTS = {"checks", "diagnosis", "advice"}
+_PARTS = {"checks", "diagnosis", "advice"}  # the fields whose parts have such fields
 
 
 def pseudonym(student: str, key: bytes) -> str:
@@ -45,6 +45,7 @@ def _entry(entry: GradedSubmission, name: str, number: int) -> GradedSubmission:
     person = entry.person
     known = {entry.student, entry.submission, *place.parts[:1], place.name}
     known |= {cell for key, cell in (person.columns if person else {}).items() if key != "section"}
+    # A single letter would match by chance.
     words = sorted((re.escape(word) for word in known if len(word) > 1), key=len, reverse=True)
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
     report = replace(

@@ -1,6 +1,6 @@
-"""Grade a class again and compare with earlier results: who changes, by how much, and why.
+"""Grade a class again and compare with earlier results: whose points change, by how much, and why.
 
-Nothing is published here.
+The new results count only after `publish`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from grader.report.shared_sentences import facet_name, outcome_name
 from grader.support.errors import UsageError
 from grader.support.i18n import _
 
-MOST_REASONS = 4
+MOST_REASONS = 4  # checks that a sentence names
 
 
 @dataclass(frozen=True)
 class Change:
-    """An exercise of a student whose points, outcome or diagnosis differ. final: the result to publish."""
+    """An earlier and a new result of a student's exercise. final: the result to publish. why: how the two differ."""
 
     student: str
     submission: str
@@ -65,7 +65,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Regraded:
-    """Everything about one call. results: the results to publish.
+    """Everything about one call. changes: those in points, outcome or known mistake. results: the results to publish.
 
     compared, unknown: number of results with and without an earlier one. lost: number of results and files that could
     not be graded.
@@ -86,8 +86,8 @@ def side_store(root: Path) -> Path:
 def regrade(root: Path, room: Classroom, options: GradeOptions, never_lower: bool) -> Regraded:
     """Grade again, and compare with the store that `options` names, or with that of the folder.
 
-    Of several earlier results, the newest of other cases or settings counts. Raises UsageError if there is no such
-    store, and what `grade_class` raises.
+    Of several earlier results, the newest under another `StoreKey` counts, else the one under this key. Raises
+    UsageError if there is no such store, and what `grade_class` raises.
     """
     against = options.store or default_store(folder_of(root))
     if not against.is_file():
@@ -109,7 +109,10 @@ def regrade(root: Path, room: Classroom, options: GradeOptions, never_lower: boo
 
 
 def publish(root: Path, room: Classroom, done: Regraded) -> Path:
-    """Write the results where `grader grade` and nbgrader look, in one step. Return that store."""
+    """Write the results where `grader grade` and nbgrader look, in one step; delete the side store.
+
+    Return the store that was written.
+    """
     path = default_store(folder_of(root))
     with closing(Store(path, room.key)) as store:
         store.put([result for result in done.results if result.content])

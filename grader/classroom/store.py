@@ -1,4 +1,4 @@
-"""Store results of `grader grade`: one row per exercise of a submission, in one SQLite file that survives a kill.
+"""Store results of `grader grade`: one row per exercise of a submission, in one SQLite file.
 
 A row is found by everything that can change it: the submission's content, the exercise, the cases, the grader and the
 sandbox tier. It carries an HMAC, so a row that the grader did not write is graded again. The rows of a submission are
@@ -25,7 +25,7 @@ from grader.support.cache_folder import cache_folder
 from grader.support.i18n import _
 
 VERSION = 3
-# The version of a store whose results are not compressed. The next transaction changes it to VERSION.
+# The version of a store whose results are not compressed. The store's next transaction changes it to VERSION.
 NOT_COMPRESSED = 2
 PAGE_SIZE = 16 << 10  # bytes; in SQLite's usual 4 KiB no compressed result fits into the table itself
 _TABLE = """
@@ -72,7 +72,7 @@ class StoreKey:
 
 @dataclass(frozen=True)
 class StoredResults:
-    """The stored results of one submission. rejected: exercises whose row the grader did not write."""
+    """The stored results of one submission. rejected: exercises whose row is damaged or not the grader's."""
 
     results: dict[str, ExerciseResult] = field(default_factory=dict)
     rejected: tuple[str, ...] = ()
@@ -194,12 +194,11 @@ class Store:
 
     def put(self, results: Sequence[ExerciseResult]) -> None:
         """Write results, all or none. One that could not be graded is left out: it is tried again."""
-        rows = [
-            (*key, compressed(text), mac_of(self._secret, *key, text))
-            for r in results
-            if r.outcome != "could_not_grade"
-            for key, text in [((r.content, r.name, *self._key), json.dumps(r, default=vars))]
-        ]
+        rows = []
+        for result in results:
+            if result.outcome != "could_not_grade":
+                key, text = (result.content, result.name, *self._key), json.dumps(result, default=vars)
+                rows.append((*key, compressed(text), mac_of(self._secret, *key, text)))
         with self.transaction():
             self._database.executemany(_PUT, rows)
 

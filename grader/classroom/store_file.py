@@ -15,7 +15,10 @@ class BadStore(GraderError):
 
 
 def claim(path: Path) -> None:
-    """Make the file with mode 600 if it is missing, and require it and SQLite's files beside it to be ours."""
+    """Make the file with mode 600 if it is missing.
+
+    Raises BadStore unless it and SQLite's files beside it are files of this user that others cannot write to.
+    """
     _require_ours(path)
     flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
     os.close(os.open(path, flags, 0o600))

@@ -57,8 +57,8 @@ def _expanded(value: Any) -> Any:
 
 
 def mac_of(secret: bytes, *fields: str) -> str:
-    """Return the HMAC-SHA256 of the fields before `mac`.
+    """Return the HMAC-SHA256 of the fields before `mac`, encoded as a JSON list.
 
-    They are a JSON list, so that no two rows give the same bytes.
+    So no two rows give the same bytes.
     """
     return hmac.new(secret, json.dumps(fields).encode(), hashlib.sha256).hexdigest()

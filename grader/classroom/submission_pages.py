@@ -20,8 +20,10 @@ def stem_of(student: str) -> str:
 
 
 def write_pages(folder: Path, entries: Sequence[GradedSubmission]) -> None:
-    """Write `STUDENT.html` for each submission, `STUDENT-2.html` for a student's second one, and so on.
+    """Write `STUDENT.html` for each entry, `STUDENT-2.html` for the second with this name, and so on.
 
+    Entries of one student have the same name; so have those of students whose names differ only in case, in
+    punctuation or after MAX_NAME characters.
     Raises CannotWrite.
     """
     make_folder(folder)

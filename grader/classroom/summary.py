@@ -60,7 +60,7 @@ class Mistake:
 class Cluster:
     """Submissions whose wrong answers are the same, and equal no known mistake.
 
-    group: the name by which commands call it. smallest: the submission with the fewest characters.
+    group: its id, as commands take it. smallest: the submission with the fewest characters.
     """
 
     group: str
@@ -72,7 +72,7 @@ class Cluster:
 
 @dataclass(frozen=True)
 class AdviceGiven:
-    """Advice that costs no points, and the students who get it. `ids`: the known answer, if there is one."""
+    """Advice that costs no points, and the students who get it. `ids`: the known mistake that explains it, if any."""
 
     exercise: str
     policy: str
@@ -104,7 +104,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Summary:
-    """Everything that the class report shows.
+    """The counts of the class report.
 
     Exercises are sorted by assignment; mistakes, clusters and advice, the commonest first.
     """
@@ -132,7 +132,7 @@ class Summary:
 
 
 def summarise(entries: Sequence[GradedSubmission]) -> Summary:
-    """Count everything that the class report shows."""
+    """Return the counts of the class report."""
     everything = [(entry, result) for entry in entries for result in entry.report.exercises]
     exercises: dict[str, ExerciseSummary] = {}
     for entry, result in everything:
@@ -264,7 +264,7 @@ def _who(group: Sequence[Graded]) -> tuple[str, ...]:
 
 
 def unread(entries: Sequence[GradedSubmission]) -> list[GradedSubmission]:
-    """Return entries with nothing to grade, by no fault of the grader: also of students who submitted nothing."""
+    """Return entries that could not be graded as a whole, by no fault of the grader; also students without files."""
     return [entry for entry in entries if entry.problem and not entry.grader_failed]
 
 

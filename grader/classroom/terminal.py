@@ -36,7 +36,7 @@ MOST_ROWS = 12
 
 
 def show(entries: Sequence[GradedSubmission], console: Console) -> None:
-    """Print outcomes, failing checks with the students they fail for, common mistakes, and unknown ones."""
+    """Print the class report."""
     console.print(Group(*_parts(entries)))
 
 

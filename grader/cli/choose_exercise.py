@@ -18,7 +18,7 @@ from grader.student.terminal_keys import QUIT
 from grader.support.i18n import _
 
 BAR_WIDTH = 30  # columns
-OTHER_LINES = 7  # of the screen, besides the exercises
+OTHER_LINES = 7  # of the screen, besides the exercises: the bar, the filter, the keys and empty lines
 
 
 def course_bar(rows: list[Row], width: int) -> Text:

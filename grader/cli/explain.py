@@ -35,7 +35,7 @@ def command(name: str | None, course: Path | None) -> None:
         for b in find(course or Path.cwd()).bundles
         for e in b.exercises
         for m in e.mistakes
-        if e.level >= 3
+        if e.level >= 3  # PAGE in bundle/rules.py: the course allows pages about mistakes
     ]
     console = Console(highlight=False)
     chosen = next((m for _e, m in known if m.id == name), None)

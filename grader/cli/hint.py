@@ -59,7 +59,10 @@ def _wrapped(text: str) -> str:
 
 
 def _about_the_mistake(last: Mapping[str, Any], level: int, shown: int) -> Iterator[str]:
-    """Yield a question about the last wrong answer, then where to read on, as far as the level allows."""
+    """Yield a question about the last wrong answer, then where to read on, as far as the level allows.
+
+    level: what the course lets a diagnosis say (2: a question, 3: a page). shown: how many hints are shown.
+    """
     asks, page = str(last.get("asks", "")), str(last.get("page", ""))
     if last.get("outcome") != "failed":
         return

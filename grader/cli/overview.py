@@ -62,15 +62,19 @@ def _lines(row: Row) -> tuple[Text, Text]:
 
 
 def _next(course: Course, known: dict[str, dict[str, object]]) -> Text:
+    """Return the points, and the first exercise that has not passed and needs no other exercise that has not.
+
+    Needed exercises that this course does not have are ignored.
+    """
     passed = {name for name, entry in known.items() if entry.get("outcome") == "passed"}
     everything = [(b, e) for b in course.bundles for e in b.exercises]
+    names_here = {e.name for _b, e in everything}
     earned = sum(float(str(known.get(e.name, {}).get("score") or 0)) for _b, e in everything)
     total = sum(e.points for _b, e in everything)
     score = points(earned, total)
     for bundle, exercise in everything:
-        if exercise.name not in passed and all(
-            need in passed or need not in {e.name for _b, e in everything} for need in exercise.needs
-        ):
+        open_needs = [need for need in exercise.needs if need in names_here and need not in passed]
+        if exercise.name not in passed and not open_needs:
             files = [file for file in course.possible_files(bundle) if file.exists()]
             names = [str(file.relative_to(course.root)) for file in files or [course.file_for(bundle)]]
             return Text(

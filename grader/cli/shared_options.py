@@ -1,4 +1,4 @@
-"""Options that several commands share, each with the name of the parameter that it fills."""
+"""Options that several commands share, and types of path arguments. `x_option` fills the parameter `x`."""
 
 from __future__ import annotations
 

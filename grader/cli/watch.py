@@ -100,9 +100,12 @@ def _loop(watcher: Watcher, events: Events, runs: Background, console: Console) 
             elif isinstance(event, str):
                 if keys.press(event):
                     return
-            elif [path for path in [event, *_other_saves(events)] if watcher.note_save(path)]:
-                keys.regrade()
-                quiet_until = None
+            else:
+                saved = [event, *_other_saves(events)]
+                to_grade = [path for path in saved if watcher.note_save(path)]  # note each, also after a hit
+                if to_grade:
+                    keys.regrade()
+                    quiet_until = None
 
 
 class RunningLine:
@@ -134,7 +137,10 @@ class RunningLine:
 
 
 def _next(events: Events, until: float | None, status: RunningLine) -> Path | str | Result | None:
-    """Return the next event, or None if none comes before `until` (a time of `time.monotonic`, or None for no limit)."""
+    """Return the next event, or None if none comes before `until`.
+
+    until: a time of `time.monotonic`, or None for no limit.
+    """
     while until is None or time.monotonic() < until:
         try:
             event = events.get(timeout=SLICE)

@@ -35,7 +35,8 @@ class WithLines:
 class WatchKeys:
     """Acts on keys and on results.
 
-    start: starts a run, which ends the one before. clear: whether to clear the screen.
+    start: starts a run, which ends the run before. clear: whether to clear the screen before a report, and to print
+    the bar of the course and the keys after it.
     """
 
     def __init__(

@@ -60,7 +60,10 @@ def together(answer: Compared, cases: Sequence[RecordedCase], budget: Budget) ->
     wrong, rows = _slots(answer.wrong), list(_rows(answer))
     raised = frozenset(slot for slot in wrong if answer.states[slot].startswith("!"))
     sizes = _sizes(answer.table, cases)
-    for left_out in (frozenset[int](), raised) if 2 * len(raised) < len(wrong) else (frozenset[int](),):
+    to_leave_out = [frozenset[int]()]
+    if 2 * len(raised) < len(wrong):
+        to_leave_out.append(raised)
+    for left_out in to_leave_out:
         if found := _explained(rows, _Answer(answer.table, sizes, wrong, left_out), budget):
             return found
     return ()
@@ -93,7 +96,7 @@ def _explained(rows: Iterable[_Row], answer: _Answer, budget: Budget) -> tuple[t
     able = [
         row
         for row in rows
-        if row.changes <= row.fits | answer.wrong | answer.open and _enough(row, row.shows, answer)
+        if row.changes <= (row.fits | answer.wrong | answer.open) and _enough(row, row.shows, answer)
     ]
     if len(able) > CANDIDATES:
         return ()
@@ -110,7 +113,8 @@ def _explained(rows: Iterable[_Row], answer: _Answer, budget: Budget) -> tuple[t
 
 def _explain(chosen: Sequence[_Row], answer: _Answer) -> bool:
     """Return whether these rows together explain the answer, and each of them is needed."""
-    if len(frozenset[str]().union(*(row.ids for row in chosen))) < sum(len(row.ids) for row in chosen):
+    names = frozenset[str]().union(*(row.ids for row in chosen))
+    if len(names) < sum(len(row.ids) for row in chosen):  # two rows have the same mistake
         return False
     if any(_contradict(answer.table, *two) for two in combinations(chosen, 2)):
         return False
@@ -118,9 +122,8 @@ def _explain(chosen: Sequence[_Row], answer: _Answer) -> bool:
     untouched = answer.wrong - answer.open - touched
     if not all(any(slot in row.fits for row in chosen) for slot in untouched):  # left open by one of them
         return False
-    mixed = answer.wrong & touched - answer.open - frozenset[int]().union(
-        *(row.fits & row.changes for row in chosen)
-    )
+    given_by_one = frozenset[int]().union(*(row.fits & row.changes for row in chosen))
+    mixed = answer.wrong & (touched - answer.open - given_by_one)
     if len({answer.table.slots[slot].split("|")[0] for slot in mixed}) > MIXED:
         return False
     return all(_is_seen(row, [other for other in chosen if other is not row], answer) for row in chosen)

@@ -1,4 +1,4 @@
-"""Measure how far an answer is from the results of known mistakes, slot by slot."""
+"""Measure how far an answer is from the results of known mistakes, slot by slot; see `signature.py`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def distances(
     """Return how far an answer is from each row of the table, per slot: (rows, slots).
 
     It is the largest difference of the numbers, divided by 1 + the row's largest absolute number. It is infinite if
-    the states differ, and 0 if one of them is ANY; for equal states it is 0 if the row's numbers are NaN. rows:
+    the states differ, and 0 if one of them is ANY; for equal states it is 0 if one of the row's numbers is NaN. rows:
     indices of the rows to compare with; None means all.
     """
     mine = np.array(states, dtype=object)

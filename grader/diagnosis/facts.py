@@ -1,6 +1,7 @@
 """Plain facts about a wrong result, for when no known mistake fits: where it differs, and in which pattern.
 
-No guesses: every sentence describes the values that were observed. One of them also says which modes to compare.
+No guesses: every sentence describes the values that were observed. The sentence about modes also says which modes to
+compare.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def _constant(got: Array, want: Array) -> list[Fact]:
         or (want == want.flat[0]).all()
     ):
         return []
-    return [Fact("constant", _("all values are {value:.4g}").format(value=float(got.flat[0]) + 0.0))]
+    value = float(got.flat[0]) + 0.0  # + 0.0 turns -0.0 into 0.0
+    return [Fact("constant", _("all values are {value:.4g}").format(value=value))]
 
 
 def _ratio(got: Array, want: Array, tolerance: float) -> list[Fact]:

@@ -1,4 +1,7 @@
-"""Name the known policies that explain advice. They never explain a failure."""
+"""Name the known policies that explain advice. They never explain a failure.
+
+A known policy is a known mistake that costs no points: it fails only checks of its policy, which give advice.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,7 @@ def of_passed(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> tuple[str
         for row, ids in enumerate(table.explains)
         if len(ids) == 1 and ids[0] in policy and near[row, of_slot == policy[ids[0]]].all()
     ]
+    # The policies for which the answer equals no right answer in all cases about them.
     broken = {name for name in policy.values() if not near[right][:, of_slot == name].all(axis=1).any()}
     return tuple(dict.fromkeys(id for id in equal if policy[id] in broken))
 

@@ -132,7 +132,7 @@ def _facts(exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequenc
 def _of_shown_exception(
     exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequence[CheckResult]
 ) -> list[Fact]:
-    """Say where two sizes come from that do not match, if the first failed check ended in such an exception."""
+    """Say where sizes come from that do not match, if the case of the first failed check raised such an exception."""
     first = next((check.id for check in checks if check.outcome == "failed"), "")
     for case in exercise.cases:
         observation = _observation(judged, case.id)
@@ -151,10 +151,10 @@ def _of_first_wrong(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> lis
     """Describe the pattern in the first result that differs."""
     for case in exercise.cases:
         for check in case.checks:
-            useful = check.judge == "equal" and not check.policy
-            observation = _observation(judged, case.id) if useful else None
-            for name in check.of if observation is not None else ():
-                assert observation is not None
+            observation = _observation(judged, case.id)
+            if check.judge != "equal" or check.policy or observation is None:
+                continue
+            for name in check.of:
                 seen, header = observation.seen.get(name), case.headers[name]
                 if seen is None or wrong_form(seen, header) is not None or seen.array is None:
                     continue
@@ -176,12 +176,16 @@ def _observation(judged: Mapping[str, JudgedCase], case: str) -> Observation | N
 
 
 def first_stage(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> list[Fact]:
-    """Return a fact about the first watched stage with a wrong value. Stages that were not observed are skipped."""
+    """Return a fact about the first wrong stage: an intermediate result that a case watches.
+
+    Stages that were not observed are skipped.
+    """
     for case in exercise.cases:
         watched = [stage for step in case.steps if step["do"] == "stages" for stage in step["of"]]
         observation = _observation(judged, case.id)
-        for path, title in watched if observation is not None else ():
-            assert observation is not None
+        if observation is None:
+            continue
+        for path, title in watched:
             name = f"stage {path}"
             seen = observation.seen.get(name)
             if seen is None or name not in case.expected:

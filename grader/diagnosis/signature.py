@@ -32,8 +32,8 @@ TELLS_APART = "none "
 
 
 def named_by(cases: Sequence[RecordedCase]) -> tuple[RecordedCase, ...]:
-    """Return the cases by which a mistake is named. Trainings are left out: their result depends on more than the
-    mistake.
+    """Return the cases by which a mistake is named. Cases with an exam (trainings) are left out: their result depends
+    on more than the mistake.
     """
     return tuple(case for case in cases if case.exam is None)
 
@@ -168,12 +168,10 @@ def _of_tensor(name: str, observation: Observation | None) -> tuple[str, Array]:
     return f"{word}{'x'.join(map(str, seen.shape or ()))}", project(np.where(finite, array, 0.0))
 
 
-_DTYPES = re.compile(
-    r"torch\.\w*Tensor|\b(Float|Double|float|double)\b"
-)  # messages of the bank name float64, those of a student float32
-_NAMES = re.compile(
-    r"'[^']*'|\"[^\"]*\"|\b\w+(\.<?\w+>?)*\(\)"
-)  # names that the code chose, in messages of Python
+# The messages of the mistake bank name float64, those of a student float32.
+_DTYPES = re.compile(r"torch\.\w*Tensor|\b(Float|Double|float|double)\b")
+# Names that the code chose, in messages of Python.
+_NAMES = re.compile(r"'[^']*'|\"[^\"]*\"|\b\w+(\.<?\w+>?)*\(\)")
 # The requested shape depends on how an answer is written; the number of values does not.
 _FORM = re.compile(r"shape '\[[^]]*\]' is invalid for input of size (\d+)")
 # Messages of torch about two sizes that do not match. The operation that raises depends on how a product is written.
@@ -215,9 +213,8 @@ def sizes_in(error: StudentError) -> tuple[str, ...]:
 
 def _said(error: StudentError) -> str:
     """Return the first line of the message: of a RuntimeError without dtypes, of others without names."""
-    first = error.message.split("\n")[0].replace(
-        " at::", " c10::"
-    )  # older versions of torch write at:: in the name of a dtype
+    # Older versions of torch write at:: in the name of a dtype.
+    first = error.message.split("\n")[0].replace(" at::", " c10::")
     return _DTYPES.sub("", first) if error.type == "RuntimeError" else _NAMES.sub("", first)
 
 

@@ -37,7 +37,8 @@ def skipped(
     """Return the case as skipped if earlier cases decide it; None if it must run.
 
     judged: the earlier cases. A case is skipped after MAX_LOST lost workers; if it is public, after the first timeout,
-    because a second one shows a student nothing new. A case with an exam is also skipped after a wrong value.
+    because a second one shows a student nothing new. A case with an exam (a case that measures what this one trained)
+    is also skipped after a wrong value.
     """
     lost = [code for j in judged for code in j.codes.values() if code.startswith("lost")]
     if len(lost) >= MAX_LOST or (not hidden and any(code.startswith("lost time") for code in lost)):

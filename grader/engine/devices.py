@@ -39,8 +39,8 @@ def launcher_for(device: str, sandbox: str = "auto") -> Launcher:
     """Return a launcher for another device than the CPU: "sim" or "cuda". Raises SandboxError.
 
     torch must know the simulated device before it computes the first gradient. So this device has its own worker
-    server, which is never warmed. CUDA does not work after a fork. So its workers start without a server, and are
-    confined less.
+    server, which is never warmed (see `Launcher.warm`). CUDA does not work after a fork. So its workers start without
+    a server, and are confined less.
     """
     if device == "cuda":
         from grader.sandbox.basic import ColdLauncher
@@ -55,7 +55,7 @@ def launcher_for(device: str, sandbox: str = "auto") -> Launcher:
 def check_on_device(
     engine: Engine, submission: Submission, results: Sequence[ExerciseResult]
 ) -> list[ExerciseResult]:
-    """Grade again with an engine for another device. Add to each result one check for all that passed here.
+    """Grade again with an engine for another device. Add one check to each result, for all that passed on the CPU.
 
     A result is unchanged if none of its checks passed, or if its exercise gives the facet `device` the weight 0.
     """

@@ -33,7 +33,7 @@ from grader.worker.constructors import accepted_forms
 class Engine:
     """Grades with one launcher and the bundles of one course, public or hidden.
 
-    Nothing about an engine changes after it is made; `with_options` makes another one that shares its worker.
+    The fields of an engine never change; `with_options` makes another engine, which shares the worker.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Engine:
         )
 
     def with_options(self, **changes: Any) -> Engine:
-        """Return an engine with these fields of `GradingOptions` changed, the same tables and the same worker."""
+        """Return an engine with these fields of `GradingOptions` changed, and with the same tables and worker."""
         engine = copy(self)
         engine.options = replace(self.options, **changes)
         engine.context = replace(self.context, options=engine.options)
@@ -71,7 +71,7 @@ class Engine:
     def known(self, submission: Submission) -> dict[str, str]:
         """Return exercise → the name it has in the submission, for every known exercise that the submission defines.
 
-        Definitions that Python cannot read are among them.
+        Definitions with a syntax error are included, except under a name in `recognise.COMMON`.
         """
         return self._known(read_names(submission))
 
@@ -83,7 +83,7 @@ class Engine:
     ) -> Report:
         """Grade the known exercises of a submission, or those `wanted`; report them in the order of the course.
 
-        They are graded in an order that needs few workers. An exercise that is wanted and not defined is *blocked*.
+        They are graded in an order that needs few workers. A wanted exercise that is not defined is *blocked*.
         parts: what the author wrote in earlier files, for exercises that are made of such parts.
         If another exception than GraderError stops the grading, all exercises of the course (or those `wanted`) fail;
         if the grader cannot grade a plain file either, they could not be graded. Raises GraderError.

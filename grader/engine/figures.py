@@ -64,6 +64,7 @@ def _removals(out: Figures, check: Check, judged: JudgedCase, observation: Obser
     order → [[lowest, mean, highest] of its seeds, one per number of heads]. "possible" → the same of all choices of
     heads. "whole" → the share with no head removed.
     """
+    # Set of removed heads, as bits → number of right answers; and the number of answers.
     table, total = check.params["table"], check.params["total"]
     heads = len(table).bit_length() - 1
     rows_are_complete = any(

@@ -40,7 +40,7 @@ def _needed(run: SubmissionRun, exercises: Sequence[Exercise]) -> frozenset[str]
 
 
 def _missing(run: SubmissionRun, exercises: Sequence[Exercise]) -> dict[str, str]:
-    """Name → its import, for names that exercises need and that the file forgets to import."""
+    """Return name → its import, for names that exercises need and that the file does not import."""
     needed = _needed(run, exercises)
     blocks = frozenset[str]().union(*map(visible_blocks, exercises))
     found = missing_imports(run.submission, sorted(blocks))

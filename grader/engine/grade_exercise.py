@@ -100,7 +100,8 @@ def retry_with_reference_blocks(
     again = _without_other_interfaces(run, exercise, again, own, faulty)
     if again is not result:
         again = replace(again, fix_first=_to_fix_first(run, exercise, faulty))
-    if not exercise.is_made_of_parts or not _by_parts(exercise, again) or len(faulty) == len(own):
+    all_were_replaced = len(faulty) == len(own)
+    if not exercise.is_made_of_parts or not _by_parts(exercise, again) or all_were_replaced:
         return again
     says = _(
         "your parts ({blocks}) pass separately but fail together; graded with the reference parts instead;"
@@ -164,7 +165,7 @@ def _without_other_interfaces(
     own: Sequence[Block],
     faulty: Sequence[Block],
 ) -> ExerciseResult:
-    """Try again with reference blocks for `faulty`, and for blocks in files beside this one with another interface.
+    """Try again with reference blocks for `faulty`, and for blocks of files beside this one whose interface differs.
 
     Return the new result if it passes, otherwise `result`.
     """
@@ -186,7 +187,8 @@ def _by_parts(exercise: Exercise, result: ExerciseResult) -> bool:
 def _on_faulty(run: SubmissionRun, faulty: Sequence[Block]) -> list[str]:
     """Return remarks on blocks of the student that reference blocks replace.
 
-    One remark is about all blocks of this file and of earlier files; each block in a file beside it has its own.
+    One remark is about all blocks of this file and of earlier files. A block of a file beside this one
+    has its own remark.
     """
     files_beside = [of for of in run.neighbours.values() if of is not run]
     beside = [block for block in faulty if block[1] in files_beside]

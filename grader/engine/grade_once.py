@@ -61,10 +61,14 @@ def _plain_file_works(run: SubmissionRun, exercise: Exercise) -> bool:
 
 
 def _shown(run: SubmissionRun, exercise: Exercise, replaced: Sequence[str]) -> ExerciseResult:
-    """Return the result of one try as a report may show it: redacted if the cases are hidden, with slips and code."""
+    """Return the result of one try as a report may show it: redacted if the cases are hidden, with slips and code.
+
+    A slip is code that raises, that never runs, or that is surely not meant. A result on hidden cases gets no code.
+    """
     result, evidence = one_try(run, exercise, replaced)
     shown = _redacted(run, result, evidence)
-    # At level 0 a slip may be the answer, for example in a repair. The file of a repair also has the broken class.
+    # At level 0, a report names no mistake. There a slip may be the answer, for example in an exercise that asks for
+    # a repair; its file also has the broken class.
     if exercise.level:
         shown = with_slips(shown, run.submission, run.alias(exercise), evidence.codes)
     return shown if run.context.options.hidden else _with_code(run, exercise, shown)

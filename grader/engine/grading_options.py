@@ -19,12 +19,12 @@ class GradingOptions:
 
     device: "cpu", "sim" or "cuda".
     hidden: the cases are hidden; results are redacted before anyone sees them.
-    quick: skip cases that take more than a few seconds.
+    quick: skip costly cases, which take more than a few seconds.
     foreign: the file was not written for the course, and its points are not recorded.
     reuse_worker: all sources are trusted, so one worker may serve them all.
     torch_version: the version of torch that the report names.
     cache: results of exercises that take long; None grades every time.
-    on_exercise: called with each name before it is graded.
+    on_exercise: called with the name of each exercise before the exercise is graded.
     on_training: called with a title and the state of a training while it runs.
     """
 

@@ -103,7 +103,8 @@ def _constructor(exercise: Exercise, alias: str, source: Source, stub: Source) -
     if _builds(found, builds, {}):
         calls = [(0, _passed(found, forms)) for forms in builds]
         return Interface(remarks=_without_default(found, calls, asked))
-    for order in (asked.positional, *(list(form) for form in builds[0][1:])):
+    other_constructors = [list(form) for form in builds[0][1:]]  # the keywords of each
+    for order in (asked.positional, *other_constructors):
         renamed = renamed_by_position(order, found)
         if renamed and _builds(found, builds, renamed):
             remark = _("built by position, because some parameters have other names: {pairs}")
@@ -190,7 +191,7 @@ def _measured(name: str) -> str:
 def _builds(
     found: Signature, builds: Sequence[Sequence[Collection[str]]], renamed: Mapping[str, str]
 ) -> bool:
-    """Whether at least one case can build the class, with one of the accepted constructors."""
+    """Whether at least one case can build the class, with the keywords of one of the accepted constructors."""
     return any(
         found.accepts(0, [renamed.get(key, key) for key in form]) for forms in builds for form in forms
     )
@@ -202,13 +203,14 @@ def _passed(found: Signature, forms: Sequence[Collection[str]]) -> Collection[st
 
 
 def _methods(exercise: Exercise, alias: str, source: Source, stub: Source, built: Interface) -> Interface:
-    """Return `built` with remarks on the methods that cases call; the other interface if such a method has one."""
+    """Return `built` with remarks on the methods that cases call; one with `other` if a method cannot be called."""
     modules = {
         step["name"] for step in _steps(exercise) if step["do"] == "build" and step["of"] == exercise.name
     }
     calls: dict[str, list[tuple[int, Collection[str]]]] = {}
     for on, count, keywords in _calls(exercise):
-        if on.get("ref") in modules and not on.get("at"):
+        is_part = on.get("at")  # a part of the module is called, not the module
+        if on.get("ref") in modules and not is_part:
             calls.setdefault(on.get("method", "forward"), []).append((count, keywords))
     for method, ways in calls.items():
         found, asked = source.signature(alias, method), stub.signature(exercise.name, method)
@@ -223,7 +225,7 @@ def _methods(exercise: Exercise, alias: str, source: Source, stub: Source, built
 def _without_default(
     found: Signature, calls: Sequence[tuple[int, Collection[str]]], asked: Signature | None
 ) -> tuple[str, ...]:
-    """Return a remark on a parameter that some calls leave out, and that has a default in the stub only."""
+    """Return a remark per parameter that some calls leave out, and that has a default only in the stub."""
     if asked is None or all(found.accepts(*call) for call in calls):
         return ()
     missing = [n for n in found.positional if n in found.needed and n in asked.names - asked.needed]

@@ -113,7 +113,10 @@ def _has_failed(judged: JudgedCase) -> bool:
 
 
 def _without_worker(exercise: Exercise, case: RecordedCase, gone: WorkerGone, device: str) -> JudgedCase:
-    """Return the verdict on a case that lost its worker. On another device the grader may be at fault."""
+    """Return the verdict on a case that lost its worker.
+
+    If it ran on another device than the CPU, the grader may be at fault.
+    """
     outcome: CheckOutcome = "failed" if device == "cpu" else "could_not_grade"
     detail = f"{case_timeout(exercise, case):g}" if gone.why == "time" else gone.detail
     lost = lost_case(case, outcome, gone.why, detail, place_of(gone), device)
@@ -130,7 +133,7 @@ def _observed(context: Context, request: LoadRequest, case: RecordedCase) -> Obs
 def _examined(
     context: Context, exercise: Exercise, case: RecordedCase, observation: Observation
 ) -> Observation:
-    """Measure trained weights in a second worker, in which no student code runs."""
+    """Measure trained weights with the exam of the case, in a second worker, in which no student code runs."""
     if case.exam is None:
         return observation
     given = {name: source(name) for name in with_requirements(exercise.given)}

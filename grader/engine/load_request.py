@@ -69,7 +69,7 @@ class LoadRequest:
         return limits(self.exercise)
 
     def skipping(self, endless: Sequence[tuple[str, int]]) -> LoadRequest:
-        """Return the same request, which skips exactly the statements in `endless`."""
+        """Return this request, but with exactly the statements in `endless` as `skip`."""
         return self if list(self.skip) == list(endless) else replace(self, skip=tuple(endless))
 
     @cached_property
@@ -90,7 +90,7 @@ class LoadRequest:
         return frozenset(unit.name for file in read for unit in (*file.units, *file.neighbours))
 
     def message(self, device: str) -> dict[str, Any]:
-        """Return the message that asks a worker to load it."""
+        """Return the message that asks a worker to load the submission."""
         allowed = with_requirements(self.exercise.given)
         return {
             "op": "load",

@@ -1,4 +1,4 @@
-"""Find why a loaded file does not define an exercise, and which of its statements were skipped."""
+"""Find the name under which a loaded file defines an exercise, or why it does not; write remarks on the loading."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ def defined_name(request: LoadRequest, loaded: Loaded, names: Names) -> str:
                 name=wanted, file=fault.unit, why=sanitize(fault.with_code)
             )
         )
-    for fault in names.faults:
-        raise CannotLoad(_("{file}, {why}").format(file=fault.unit, why=sanitize(fault.with_code)))
+    if names.faults:
+        first = names.faults[0]
+        raise CannotLoad(_("{file}, {why}").format(file=first.unit, why=sanitize(first.with_code)))
     file, definition = sanitize(request.submission.path.name), names.definitions.get(alias or wanted)
     if definition is not None:
         says = _("{file}, line {line} defines {name} in a block that did not run: put it at the top level")

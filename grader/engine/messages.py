@@ -55,7 +55,7 @@ def of_use(use: Use, costs: float) -> str:
 
 
 def of_layout(layout: str) -> str:
-    """Return a remark on weights that did not have the names of the contract. The worker reports the layout."""
+    """Return a remark on weights whose names differ from the reference's. The worker reports the layout."""
     return _("parameters were matched by shape, not by name (layout: {layout})").format(
         layout=sanitize(_(layout), 100)
     )

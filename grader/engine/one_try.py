@@ -96,7 +96,7 @@ def _loaded(run: SubmissionRun, exercise: Exercise, replaced: Sequence[str]) -> 
 
 
 def _on_loading(run: SubmissionRun, request: LoadRequest, loaded: Loaded) -> list[str]:
-    """Return remarks on skipped statements of the file, on the parts that were used, and on skipped cases."""
+    """Return remarks on skipped statements, added reference blocks, the authors of the parts, and skipped cases."""
     exercise = request.exercise
     remarks = load_remarks(run.history.notes, run.needs(exercise), request.visible_blocks)
     if exercise.is_made_of_parts:

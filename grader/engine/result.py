@@ -1,4 +1,4 @@
-"""Make the result of an exercise from judged cases: points, diagnosis, remarks."""
+"""Make the result of an exercise, from judged cases (points, diagnosis, remarks) or without any."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from grader.report.shared_sentences import first_failure
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
-PRINTED_LINES, PRINTED_COLUMNS = 5, 200  # of what an answer printed
+PRINTED_LINES, PRINTED_COLUMNS = 5, 200  # that a report shows of what an answer printed
 
 
 def result_without_checks(
@@ -226,8 +226,8 @@ def _shown(
 ) -> Cause:
     """Return the checks of a failed answer as the report shows them.
 
-    If no known mistake was found, a common cause comes first, if there is one. Advice is skipped unless a known policy
-    explains it.
+    If no known mistake was found, a common cause comes first, if there is one. Advice about a policy is skipped
+    unless a known answer explains it.
     """
     shown = Cause(tuple(all_checks)) if diagnosed.diagnosis.alternatives else cause(cases)
     checks = tuple(without_moot(exercise, shown.checks, diagnosed.policies))
@@ -273,7 +273,7 @@ def _layouts(observations: Iterable[Observation]) -> list[tuple[str, str]]:
 
 
 def _measured(exercise: Exercise, checks: Sequence[CheckResult]) -> list[tuple[str, str]]:
-    """Return the accuracy of a trained model as a remark, if its check passed. A failed check says it itself."""
+    """Return the accuracy of a trained model as a remark, if its check passed: a failed check's message has it."""
     measures = {c.id: case.id for case in exercise.cases for c in case.checks if c.judge == "accuracy"}
     fine = [c for c in checks if c.id in measures and c.facet == "values" and c.outcome == "passed"]
     return [(f"measured {measures[c.id]}", f"{measures[c.id]}: {c.message}") for c in fine]

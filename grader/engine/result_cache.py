@@ -22,7 +22,7 @@ from grader.report.stored import from_text
 from grader.support.atomic_files import write_atomically
 
 FOLDER = ".headway/kept"
-NEWEST = 20  # results that are kept of one exercise
+NEWEST = 20  # the number of results that are kept per exercise
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from grader.report.model import CheckResult
 
 FORM = frozenset(("shapes", "purity"))  # facets that pass even if all values are arbitrary
 WRONG_VALUES = 0.25  # the largest share of the points if the facet *values* fails
-FORM_ALONE = 0.5  # the factor for FORM facets if no other facet passes
+FORM_ALONE = 0.5  # the factor for FORM facets if the exercise has other facets and none of these passes
 
 
 def score(points: float, weights: Mapping[str, float], checks: Sequence[CheckResult], trivial: bool) -> float:
@@ -16,7 +16,8 @@ def score(points: float, weights: Mapping[str, float], checks: Sequence[CheckRes
 
     weights: facet → weight; the default is 1. trivial: whether the answer computes nothing. points: the maximum.
     A trivial answer gets no points, one with wrong values at most WRONG_VALUES of them. If only facets in FORM pass,
-    they count half. Checks of a policy do not count. A facet with a check that could not be graded does not count.
+    and the exercise has others, they count half. Checks of a policy do not count. A facet with a check that could not
+    be graded does not count.
     """
     checks = [check for check in checks if check.counts]
     if trivial or not checks:

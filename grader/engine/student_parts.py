@@ -72,7 +72,7 @@ def _written(
 
 
 def content(submission: Submission, parts: Sequence[Part]) -> str:
-    """Return a hash of a submission and of all that it is made of."""
+    """Return a hash of a submission and of its parts in earlier files."""
     if not parts:
         return submission.content
     whole = hashlib.sha256(submission.content.encode())

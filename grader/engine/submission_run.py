@@ -69,7 +69,7 @@ class SubmissionRun:
         return self._needed[name]
 
     def used_exercises(self, exercise: Exercise) -> list[str]:
-        """Return the earlier exercises that the file defines and uses in this one, in the order of the course."""
+        """Return the earlier exercises that the file defines and `exercise` uses, in the order of the course."""
         order = list(self.context.exercises)
         used = self.needs(exercise)
         earlier = order[: order.index(exercise.name)]

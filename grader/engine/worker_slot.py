@@ -1,4 +1,4 @@
-"""Own one worker: start, load, reuse, retry, replace and close it. Nothing else decides when a worker ends.
+"""Own one worker: start, load, reuse, retry, replace and close it. Other code ends it only by `WorkerSlot.close`.
 
 The rules:
 - A worker serves one submission. It is reused only if the next exercise may see every block that the exercise before

@@ -62,7 +62,7 @@ class _Reader:
             points={name: self._number(f"points.{name}", n) for name, n in self._table("points").items()},
             weights=self._weights("weights", {k: v for k, v in weights.items() if k not in own}),
             own_weights={name: self._weights(f"weights.{name}", table) for name, table in own.items()},
-            level=self._one_of("level", PAGE, tuple(range(PAGE + 1))),
+            level=self._one_of("level", PAGE, tuple(range(PAGE + 1))),  # PAGE is the highest level
         )
         lines = self._one_of("name_lines", True, (True, False))
         return CourseFile(rules, lines, self._one_of("keep", KEEP[0], KEEP))

@@ -53,7 +53,7 @@ def _unbound(units: tuple[Unit, ...]) -> dict[str, tuple[str, int]]:
     for unit, node in _nodes(units):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             file, line = used.setdefault(node.id, (unit.name, node.lineno))
-            if file == unit.name and node.lineno < line:
+            if file == unit.name and node.lineno < line:  # `walk` has no particular order
                 used[node.id] = (file, node.lineno)
         else:
             bound.update(bound_by(node))

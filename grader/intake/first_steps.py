@@ -36,7 +36,10 @@ def first_steps(definition: ast.stmt, bound: Collection[str]) -> Iterator[tuple[
 
 
 def _unchanged(loop: ast.While) -> list[str]:
-    """Return the names in the condition if the body can neither change them nor leave the loop; else none."""
+    """Return the names in the condition if the body can neither change them nor leave the loop; else none.
+
+    None also if the condition has a call, an attribute or an index: its value may change without the names.
+    """
     parts = list(walk(loop.test))
     names = sorted({part.id for part in parts if isinstance(part, ast.Name)})
     if any(
@@ -55,7 +58,7 @@ def _unchanged(loop: ast.While) -> list[str]:
 
 
 def _touched(node: ast.AST) -> list[ast.AST]:
-    """Return the nodes whose values this one may change.
+    """Return the nodes whose values the given node may change.
 
     These are a name that it binds, an object whose attribute or item it uses, and the arguments of a call.
     """

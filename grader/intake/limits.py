@@ -3,7 +3,7 @@
 | limit | value | why |
 |---|---|---|
 | a notebook file | 8 MiB | it may have pictures; JSON of this size needs less than 300 MiB to read |
-| source | 1 MiB | a `.py` file, or all code cells of a notebook together |
+| source | 1 MiB | any other file; also all code cells of a notebook, or all blocks of notes, together |
 | words and symbols | 100,000 | Python's parser needs up to 2 KiB for each |
 | names joined by dots | 100 | the parser copies an imported name once for each dot |
 

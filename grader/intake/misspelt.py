@@ -61,7 +61,7 @@ def nearest(unknown: Collection[tuple[int, str]], names: Collection[str]) -> Ite
 
 
 def is_misspelt(name: str, right: str) -> bool:
-    """Return whether a name lacks one letter or one underscore of the right one, or has two letters swapped."""
+    """Return whether a name lacks one character of the right one, or has two neighbouring letters swapped."""
     if name == right:
         return False
     if len(name) == len(right) - 1:

@@ -86,9 +86,8 @@ def _names_in(units: tuple[Unit, ...]) -> Names:
         try:
             for definition in _definitions(unit):
                 earlier = found.pop(definition.name, None)
-                replaced += (
-                    [earlier] if earlier and {earlier.kind, definition.kind} <= {"def", "class"} else []
-                )
+                if earlier and {earlier.kind, definition.kind} <= {"def", "class"}:
+                    replaced.append(earlier)
                 found[definition.name] = definition
         except CannotParse as error:
             lost = defined_in(unit.source)
@@ -158,7 +157,7 @@ def _bound(node: ast.stmt) -> list[tuple[str, str]]:
 
 
 def _becomes_a_method(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether the book's decorator `add_to_class` makes this function a method; its name is then not bound."""
+    """Whether the decorator `d2l.add_to_class` makes this function a method; its name is then not bound."""
     calls = (decorator.func for decorator in node.decorator_list if isinstance(decorator, ast.Call))
     return any("add_to_class" in (getattr(call, "attr", ""), getattr(call, "id", "")) for call in calls)
 
@@ -170,9 +169,10 @@ def _parameters_of(node: ast.stmt, method: str) -> Parameters | None:
     """
     if isinstance(node, ast.FunctionDef):
         return _parameters(node.args, skip=0) if method == "__init__" else None
-    for part in node.body if isinstance(node, ast.ClassDef) else ():
-        if isinstance(part, ast.FunctionDef) and part.name == method:
-            return _parameters(part.args, skip=1)
+    if isinstance(node, ast.ClassDef):
+        for part in node.body:
+            if isinstance(part, ast.FunctionDef) and part.name == method:
+                return _parameters(part.args, skip=1)
     return None
 
 

@@ -34,14 +34,17 @@ def not_graded(
 ) -> list[NotGraded]:
     """Return attention and Transformer code that was not graded, in the order of the file.
 
-    found: what `match` returns. graded: the exercises among these whose interface is that of the course.
+    A class with the parameters of an exercise counts, too, also without a word of attention code in its name.
+
+    found: what `match` returns. graded: the exercises in `found` whose interface is that of the course.
     """
     taken = {found[name] for name in graded}
     others = [d for d in names.definitions.values() if d.kind != "name" and d.name not in taken]
     out: list[NotGraded] = []
     for definition in others:
         one = _compared(definition, found, contracts if len(out) < MOST_COMPARED else {})
-        out += [one] if one is not None else []
+        if one is not None:
+            out.append(one)
     return out
 
 
@@ -50,8 +53,9 @@ def _compared(
 ) -> NotGraded | None:
     """Return a definition with its nearest exercise.
 
-    Return None for code that is no attention or Transformer code, for a building block, and for a definition that was
-    taken for an exercise: the report has a result for that.
+    For a class with the same parameters as another exercise, this is that exercise. Otherwise return None for code
+    that is no attention or Transformer code, for a building block, and for a definition that was taken for an
+    exercise: the report has a result for that.
     """
     name = definition.name
     exercise_of = {alias: exercise for exercise, alias in found.items()}

@@ -34,7 +34,7 @@ class _Uses:
         self._found: dict[tuple[str, int], frozenset[str]] = {}
 
     def on(self, unit: str, line: int) -> frozenset[str]:
-        """Return the names that the statements use that begin on a line; all names defined on it need the same."""
+        """Return the names used by the statements that begin on a line; all names defined on it need the same."""
         if (unit, line) not in self._found:
             nodes = self._lines.get(unit, {}).get(line, ())
             self._found[unit, line] = frozenset(name for node in nodes for name in _free(node))
@@ -70,7 +70,7 @@ def _free(node: ast.AST) -> Iterator[str]:
             inner = own | {name for inside in nodes for name in bound_by(inside)}
             inner -= {name for inside in nodes if isinstance(inside, ast.Global) for name in inside.names}
             waiting += [(child, inner) for child in body]
-            rest = dict.fromkeys(children(part)).keys() - set(body)
+            rest = dict.fromkeys(children(part)).keys() - set(body)  # decorators, defaults, annotations
             waiting += [(child, own) for child in rest]
         else:
             waiting += [(child, own) for child in children(part)]

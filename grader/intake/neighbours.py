@@ -23,7 +23,7 @@ from grader.intake.syntax import CannotParse, parse
 from grader.support.errors import GraderError
 
 MAX_NEIGHBOURS = 20
-# The book's package has a file for each framework, such as `tensorflow.py`; `import tensorflow` does not mean it.
+# The package d2l has a file for each framework, such as `tensorflow.py`; `import tensorflow` does not mean this file.
 OTHER_FRAMEWORKS = frozenset({"flax", "jax", "keras", "mxnet", "paddle", "tensorflow"})
 MAX_IMPORTS = 200  # of one file that are looked up
 MAX_PARTS = 8  # of a dotted name that is looked up

@@ -16,7 +16,8 @@ _ASSIGNED = re.compile(r"^(?P<indent>\s*)(?P<target>[A-Za-z_][\w, ]*)=\s*(!|%[A-
 _FOREIGN_CELL = re.compile(
     r"^%%(bash|sh|script|html|javascript|js|latex|markdown|perl|ruby|svg|writefile|file|cmd|R)\b"
 )
-# A cell whose first line is any other magic counts only if it parses as Python. These four always contain Python.
+# A cell that begins with any other `%%` magic counts only if it parses as Python. The four magics that this pattern
+# excludes are always followed by Python.
 _CELL_OF_ANOTHER = re.compile(r"^%%(?!(time|timeit|capture|prun)\b)")
 MAX_MAGICS = 16  # lines of one cell that are replaced one by one; the cell is parsed again for each
 

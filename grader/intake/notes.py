@@ -135,7 +135,10 @@ def _begin(line: str, number: int) -> tuple[Block, str] | None:
 
 
 def _of_this_framework(blocks: list[Block]) -> Iterator[Block]:
-    """Yield the blocks, without those for other frameworks if a chapter has one for each (`#@tab pytorch`)."""
+    """Yield the blocks, without those for other frameworks if a chapter has one for each (`#@tab pytorch`).
+
+    Then fenced blocks without a tab are left out, too.
+    """
     tabs = [_TAB.match(block.text) for block in blocks]
     several = any(tab and "pytorch" in tab["names"] for tab in tabs)
     for block, tab in zip(blocks, tabs, strict=True):
@@ -144,7 +147,10 @@ def _of_this_framework(blocks: list[Block]) -> Iterator[Block]:
 
 
 def _is_code(block: Block, read: Prefix) -> bool:
-    """Whether a block is Python: by its language; without one, if it has a statement that is not only an expression."""
+    """Whether a block is Python: by its language; without one, if it has a statement that is not only an expression.
+
+    Without a language and with a syntax error: if a line begins with `class`, `def`, `import` or `from`.
+    """
     if block.language is None or block.language in _PYTHON:
         return True
     if block.language:

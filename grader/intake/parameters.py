@@ -1,4 +1,4 @@
-"""Read from the syntax tree which arguments functions and constructors of a submission accept. Nothing runs."""
+"""Read from the syntax tree which arguments functions and methods of a submission accept, and which have no code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.intake.read import Submission
 from grader.intake.syntax import parse
 
 MAX_BASES = 10  # base classes that are followed to find a method
-# Base classes without a `forward` of their own.
+# Base classes whose subclasses must define `forward`.
 BARE_BASES = frozenset(
     {"nn.Module", "torch.nn.Module", "Module", "d2l.Module", "Encoder", "Decoder", "AttentionDecoder"}
     | {f"d2l.{name}" for name in ("Encoder", "Decoder", "AttentionDecoder")}
@@ -52,7 +52,8 @@ class Signature:
 def signature(submission: Submission, names: Names, name: str, method: str = "") -> Signature | None:
     """Return the signature of a function, or of a method that a class or a base class in the same file defines.
 
-    Return None if the text does not decide it: a decorator, a base class from elsewhere, a name that is assigned.
+    Return None if the text does not decide it, for example because of a decorator, several base classes, a base class
+    from elsewhere, or a name that is assigned.
     """
     for _step in range(MAX_BASES):
         node = _definition(submission, names, name)

@@ -36,7 +36,8 @@ class Unit:
 class Neighbour(Unit):
     """A module beside a submission, and the names that imports use for it.
 
-    guessed: those of these names of which only the end fits the file: the file is not in the folders that they name.
+    guessed: the names in `modules` of which only the last parts fit the file, because it is not in the folders that
+    they name.
     """
 
     modules: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from grader.intake.names import Definition, Names, Parameters, plain
 COMMON = frozenset({"train", "greedy_decode", "TokenEmbedding"})
 # Broken classes that a lesson shows. A class with another name is never taken for one of them.
 REPAIRS = frozenset({"MixedUpAttention", "TangledSelfAttention", "TransparentSelfAttention"})
-# What a class is for.
+# Words that say what a class is for.
 FAMILIES = ("attention", "encoding", "embedding", "norm", "ffn", "encoder", "decoder")
 NEAR = 0.9  # how similar two names have to be
 
@@ -44,9 +44,9 @@ def contract(keywords: frozenset[str] | None, stub: Definition | None) -> Contra
 def match(contracts: Mapping[str, Contract], names: Names) -> dict[str, str]:
     """Return exercise → its name in the submission: the exercise's own name, else a near one.
 
-    A class under another name is taken for an exercise if its constructor takes the keywords of that exercise, and
-    also its name is nearly the same, or its `forward` takes as many arguments. For the exercises that are left, a name
-    that is nearly that of the exercise is enough: `MultiHeadedAttention`, `mask_softmax`.
+    A class under another name is taken for an exercise if its constructor takes the keywords of that exercise and few
+    others, and if either its name is nearly the same or its `forward` takes as many arguments. For the exercises that
+    are left, a name that is nearly that of the exercise is enough: `MultiHeadedAttention`, `mask_softmax`.
     """
     out = {name: found for name, wanted in contracts.items() if (found := _by_name(name, wanted, names))}
     known = {plain(name) for name in contracts}

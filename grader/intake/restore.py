@@ -20,7 +20,8 @@ def restored(text: str, name: str, stub: str, *, notebook: bool) -> str:
     """Return the file's text with the stub's definition of `name` instead of its own. Raises CannotRestore.
 
     In a script, or in a cell, the first definition is replaced and others are removed. A script without one gets it at
-    the end, and an empty script becomes the whole stub. A cell for the exercise that does not parse becomes the stub.
+    the end, and an empty script becomes the whole stub. A cell for the exercise that does not parse becomes the
+    stub's definition.
     """
     start, stop = definition_span(stub, name)
     original = stub[start:stop]

@@ -1,6 +1,6 @@
 """Find slips in the syntax tree of a definition: code that raises, that never runs, or that is surely not meant.
 
-Only certain slips are reported. A name that may come from another file is no slip.
+A slip is reported only if it is certain. A name that may come from another file is no slip.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ register_module register_parameter register_state_dict_post_hook register_state_
 set_extra_state set_submodule share_memory state_dict to to_empty train training type xpu zero_grad
 """
 _OF_MODULE = frozenset(_ATTRIBUTES_OF_MODULE.split())
+# A class that uses or defines one of these may have attributes that no assignment to `self` shows.
 _DYNAMIC = frozenset({"setattr", "__dict__", "__getattr__", "__setattr__", "add_module", "register_module"})
 _OF_KERNELS = frozenset({"get_ipython", "display", "In", "Out", "exit", "quit"})
 
@@ -137,9 +138,9 @@ def _sets(node: ast.AST) -> list[str]:
 def _is_other_nn(node: ast.AST) -> bool:
     """Whether a node binds `nn` to something else than `torch.nn`."""
     if isinstance(node, ast.ImportFrom) and node.module == "torch":
-        return any(alias.asname == "nn" != alias.name for alias in node.names)
+        return any(alias.asname == "nn" and alias.name != "nn" for alias in node.names)
     if isinstance(node, ast.Import):
-        return any(alias.asname == "nn" and alias.name != "torch.nn" for alias in node.names)
+        return any((alias.asname or alias.name) == "nn" and alias.name != "torch.nn" for alias in node.names)
     return "nn" in bound_by(node)
 
 
@@ -177,7 +178,9 @@ def _of_class(node: ast.ClassDef, text: _Text) -> _Found:
         return  # what the class inherits is not known
     if "__init__" not in methods:
         for name in sorted(methods.keys() & _CONSTRUCTORS - used):
-            if name != "__int__" or len(methods[name].args.args) > 1:
+            if (
+                name != "__int__" or len(methods[name].args.args) > 1
+            ):  # Python calls `__int__(self)` for `int(x)`
                 says = _("the method is called `{name}`; Python calls `__init__`").format(name=name)
                 yield methods[name].lineno, says
     if text.torch_nn and bases in (["nn.Module"], ["torch.nn.Module"]):

@@ -14,7 +14,7 @@ LEAST_LINES = 4  # shorter answers are often equal by chance
 
 
 def is_changed(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequence[str]) -> bool:
-    """Whether a file defines any of the exercises differently than the stub, or not at all.
+    """Whether a file lacks one of the exercises, or defines one differently than the stub.
 
     A file that cannot be read, or that has a syntax error, counts as changed.
     """

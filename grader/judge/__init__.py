@@ -1,8 +1,8 @@
 """Judge an observation against a recorded case. Pure functions of data; no student code, no torch.
 
 A judge takes (check, case, observation) and returns a Finding, or raises `Wrong` with one. Its docstring says when the
-check passes; names in backticks such as `tol` are keys of `check.params`. To add a judge, write a function in a file of
-this folder and put its name into the table here.
+check passes; names in backticks such as `tol` are keys of `check.params`; `of` is `check.of`. To add a judge, write a
+function in a file of this folder and put its name into the table here.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def _of_policy(
 def without_moot(
     exercise: Exercise, checks: Sequence[CheckResult], known: Collection[str]
 ) -> Iterator[CheckResult]:
-    """Yield the checks of a failed answer. Advice becomes skipped unless a known answer explains its policy.
+    """Yield the checks of a failed answer. Advice is skipped unless a known answer explains it.
 
     An answer that is wrong in float32 is often wrong in other dtypes too; this is no advice. known: as for `advice`.
     """

@@ -17,7 +17,7 @@ from grader.judge.observation import Observation
 from grader.support.i18n import _
 
 STANDARD_ERRORS = 6.5
-EXACT = 1e-4
+EXACT = 1e-4  # values that differ by less count as equal: float32 rounds
 # The variance of the share of zeros per row. If whole rows are dropped, it is at least FEWEST_IN_ROW times as large as
 # if single elements are dropped. If single elements are dropped, the variance of FEWEST_ROWS or more shares exceeds
 # TOGETHER times the expected one with a probability below 1e-9.
@@ -77,10 +77,11 @@ def _rate(rows: Array, p: float, keys: int) -> Finding:
     spread = (p / (1 - p) / keys) ** 0.5
     if abs(rows.mean() - 1) > STANDARD_ERRORS * spread / rows.size**0.5:
         return failed("scale", _("kept attention weights are not scaled to compensate for the dropped ones"))
+    # That of a binomial distribution. From it follows the error of a sample's variance.
     kurtosis = 3 + (1 - 6 * p * (1 - p)) / (keys * p * (1 - p))
     error = ((kurtosis - 1) / rows.size) ** 0.5
     if abs(rows.var() / spread**2 - 1) > STANDARD_ERRORS * error:
-        odds = float(rows.var()) * keys
+        odds = float(rows.var()) * keys  # p / (1 - p)
         return failed("rate", _("wrong dropout rate for the attention weights"), measured=odds / (1 + odds))
     return PASSED
 
@@ -123,7 +124,7 @@ def _together(gone: Array, p: float) -> bool:
 
 
 def dropped_regions(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """In each row, the features of the region `dropped` vary, because dropout is applied to them; others do not.
+    """In each row, the features of the region `dropped` vary, because dropout is applied to them; the others do not.
 
     Use it for results that are normalised after dropout. Then a dropped value is not zero, but equal values stay
     equal. A region is (start, stop) on the last axis. `dropped`: values after dropout at rate `p`. `steady`: values

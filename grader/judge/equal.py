@@ -26,6 +26,7 @@ def equal(check: Check, case: RecordedCase, observation: Observation) -> Finding
     return PASSED
 
 
+# dtype → the dtypes with more digits that `precise` may accept too.
 WIDER = {"float16": ("float32", "float64"), "bfloat16": ("float32", "float64"), "float64": ()}
 
 

@@ -31,9 +31,10 @@ from grader.report.shared_sentences import first_failure
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
-ROWS, COLUMNS = 4, 3
-MOST_QUERIES, MOST_KEYS = 5, 8  # with all else, a report must fit in 24 rows of 80 columns
-MOST_ROWS, MOST_LINKS = 7, 6
+# A report with its picture must fit in 24 rows of 80 columns.
+ROWS, COLUMNS = 4, 3  # of values
+MOST_QUERIES, MOST_KEYS = 5, 8  # of attention weights
+MOST_ROWS, MOST_LINKS = 7, 6  # of a table; of a chain of shapes
 _ABOUT_SIZES = re.compile(
     r"\b(size|sizes|shape|shapes|dimension|dimensions|dims|index|expand|broadcast)\b", re.I
 )
@@ -94,6 +95,7 @@ def _shapes(check: Check, case: RecordedCase, observation: Observation) -> Pictu
         wrong = seen.shape != want.shape and not other_layout
         links.append(Link(title, shape_text(seen.shape), shape_text(want.shape, want.axes) if wrong else ""))
         if wrong:
+            # If there are too many links: the first, and the last ones.
             shown = links if len(links) <= MOST_LINKS else [links[0], *links[1 - MOST_LINKS :]]
             return Picture(_("Shapes, in the order of the computation"), Chain(tuple(shown)))
     return None
@@ -139,11 +141,13 @@ def _values(check: Check, case: RecordedCase, observation: Observation) -> Pictu
 
     Attention weights are compared only for the facets masking and weights.
     """
-    weights = [name for name, header in case.headers.items() if header.axes[-2:] == WEIGHTS]
+    weights: list[str] = []
+    if check.facet in ("masking", "weights"):
+        weights = [name for name, header in case.headers.items() if header.axes[-2:] == WEIGHTS]
     says = _("Intermediate result: {stage}")
     stages = {name: says.format(stage=title) for name, title in _stages(case)}
     tolerance = _tolerance(check, case)
-    for name in (*(weights if check.facet in ("masking", "weights") else ()), *stages, *check.of):
+    for name in (*weights, *stages, *check.of):
         got, want = _array(name, case, observation), case.expected.get(name)
         if got is not None and want is not None and differs(got, want, tolerance).any():
             return _compared(case, name, got, want, tolerance, what=stages.get(name, ""))
@@ -233,7 +237,7 @@ def _plane(array: Array, index: Sequence[int]) -> Array:
 
 def _corner(plane: Array, index: Sequence[int], rows: int, columns: int) -> tuple[int, int]:
     """Return the first row and column of a part of a plane that shows the place of an index."""
-    row, column = (*(0, 0), *index)[-2:]
+    row, column = (0, 0, *index)[-2:]
     return window(row, plane.shape[0], rows), window(column, plane.shape[1], columns)
 
 
@@ -250,7 +254,7 @@ def _cells(
                 number(float(value)),
                 None if scale is None else _share(float(value), scale),
                 bool(wrong[i, j]),
-                valid is not None and 0 < j == int(valid[i]),
+                edge=valid is not None and j > 0 and j == int(valid[i]),
             )
             for j, value in enumerate(row)
         )
@@ -299,11 +303,14 @@ def _gradients(check: Check, case: RecordedCase, observation: Observation) -> Pi
     If the first wrong gradient has the expected largest value, draw its values instead.
     """
     rows: list[tuple[str, str, str, bool]] = []
-    for name in (name for name in check.of if name in case.expected):
+    for name in check.of:
+        if name not in case.expected:
+            continue
         got, want = _array(name, case, observation), case.expected[name]
         wrong = got is None or bool(differs(got, want, _tolerance(check, case)).any())
         text, expected = _largest(got) if got is not None else _("none"), _largest(want)
-        if got is not None and wrong and want.ndim and text == expected and not any(row[3] for row in rows):
+        is_first_wrong = wrong and not any(row[3] for row in rows)
+        if got is not None and is_first_wrong and want.ndim and text == expected:
             title = _("Gradient of {name}").format(name=name.removeprefix("grad "))
             return _compared(case, name, got, want, _tolerance(check, case), what=title)
         rows.append((name.removeprefix("grad "), expected, text, wrong))

@@ -68,13 +68,13 @@ class Wrong(GraderError):
 
 
 def header_of(name: str, case: RecordedCase) -> Header:
-    """Return the header of an observation of a case, or of the exam of its results."""
+    """Return the header of an observation of a case, or of the case's exam."""
     exam = case.exam
     return case.headers[name] if exam is None or name in case.headers else exam.headers[name]
 
 
 def tensor(name: str, case: RecordedCase, observation: Observation) -> Seen:
-    """Return an observed tensor. Raises Wrong unless it has the shape and the kind of dtype of the reference."""
+    """Return an observed tensor. Raises Wrong for another shape or kind of dtype (floating or not) than expected."""
     seen = observation.seen.get(name)
     wrong = wrong_form(seen, header_of(name, case))
     if wrong is not None:
@@ -97,7 +97,7 @@ def shape_text(shape: Sequence[int], axes: Sequence[str] = ()) -> str:
 
 
 def wrong_form(seen: Seen | None, want: Header) -> Finding | None:
-    """Return a failure if there is no tensor of the expected shape and kind; None if its values can be read."""
+    """Return a failure if there is no tensor of the expected shape and kind of dtype; None if there is one."""
     if seen is not None and seen.array is not None and seen.shape == want.shape:
         return None if (want.dtype in FLOATS) == (seen.dtype in FLOATS) else wrong_dtype(seen, want)
     shown = shape_text(want.shape, want.axes)

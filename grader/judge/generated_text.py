@@ -1,4 +1,4 @@
-"""Judges of trained models: how many sentences they get right, and which tokens they write."""
+"""Judges of models and their training: the share of right sentences, the written tokens, the returned weights."""
 
 from __future__ import annotations
 
@@ -106,8 +106,8 @@ RESEMBLES = 0.1
 def moved(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The returned weights differ from the weights that `module` began with, and still resemble them.
 
-    They resemble them if the cosine of the angle between the two is above RESEMBLES. The mean of each weight is
-    subtracted first, because the weights of a norm layer, which are all 1, prove nothing.
+    Two sets of weights resemble each other if the cosine of the angle between them is above RESEMBLES. The mean of
+    each weight is subtracted first, because the weights of a norm layer, which are all 1, prove nothing.
     """
     back = trained(check, case, observation)
     if not back.passed:

@@ -1,4 +1,7 @@
-"""Bring accepted layouts into one: stored attention weights become (B, H, T, S), sentences become padded rows."""
+"""Bring accepted layouts into one. Stored attention weights become (B, H, T, S); sentences become padded rows.
+
+Those of a decoder with one query per step become (steps, B, 1, S).
+"""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Seen:
 class StudentError:
     """An exception that student code raised. `where` is (file, line, source text) of the student's line.
 
-    near: if an attribute does not exist, the most similar one that does.
+    step: the kind of step that raised it. near: if an attribute does not exist, the most similar one that does.
     """
 
     type: str
@@ -66,7 +66,7 @@ class Observation:
 
 
 class BadReply(GraderError, ValueError):
-    """A reply that no honest worker sends."""
+    """A reply that the worker's own code never sends."""
 
 
 def read_observation(
@@ -120,7 +120,7 @@ def read_observations(
 ) -> list[Observation]:
     """Turn a reply about several cases into one observation per case. Raises BadReply.
 
-    There may be fewer than cases: a worker stops early if its results are large.
+    The last cases may have none: a worker stops early if its results are large.
 
     files: as for `read_observation`.
     """

@@ -1,4 +1,6 @@
-"""Judges of properties: two results agree, rows sum to one, a matrix maps given rows, stored weights are right."""
+"""Judges of properties: two results agree, rows sum to one, a matrix maps given rows, one row is the expected one,
+stored attention weights are right.
+"""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def _message(check: Check, code: str, message: str) -> str:
     if word.startswith("!"):
         return _("raised {what}").format(what=word[1:]) if _is_builtin(word[1:]) else _("raised an exception")
     if word == "lost":
-        why, _space, seconds = rest.partition(" ")
+        why, _space, seconds = rest.partition(" ")  # seconds only if `why` is "time"
         return lost_message(why, seconds)
     says = check.params.get("says")
     if check.judge in ("same", "carries", "witnessed") and word == "differ" and says:
@@ -159,7 +159,7 @@ def _of_any_judge() -> dict[str, str]:
 
 
 def _of_judge() -> dict[str, dict[str, str]]:
-    """Judge → first word of a code → sentence."""
+    """Return judge → first word of a code → sentence."""
     no_effect = _("dropout has no effect in training mode")
     wrong_place = _("dropout is applied at the wrong place")
     rate = _("wrong dropout rate")

@@ -124,7 +124,7 @@ def accuracies(check: Check, case: RecordedCase, observation: Observation) -> Fi
     first: tuple[Removal, float] | None = None
     for row in rows:
         want = _right(table, row.removed)
-        if want is None or not abs(row.accuracy * total - want) < 0.5:
+        if want is None or not abs(row.accuracy * total - want) < 0.5:  # true for NaN, too
             wrong += 1
             first = first or (row, (want or 0) / total)
     if first is None:

@@ -1,4 +1,4 @@
-"""Make the observation that a right answer would give, to test the judges themselves."""
+"""Make the observation that a right answer would give, to find out whether a judge raises for it, too."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from grader.judge.observation import Observation, Seen
 
 
 def right_answer(case: RecordedCase) -> Observation:
-    """Return the expected values of a case, and zeros of the expected shape where it has none."""
+    """Return the expected values of a case, and zeros of the expected shape where it has none.
+
+    The results of the case's exam are missing.
+    """
     values = {name: 0 for name, header in case.headers.items() if header.dtype == "value"}
     seen = {name: _seen(case, name, header) for name, header in case.headers.items() if name not in values}
     lists: dict[str, object] = {key: [] for key in ("missing", "unexpected", "misshapen", "shared")}

@@ -14,9 +14,10 @@ from grader.judge.tolerance import differs
 
 
 def is_trivial(observations: Iterable[tuple[RecordedCase, Observation]]) -> bool:
-    """Return whether every judged result is trivial: see `_computed_nothing`.
+    """Return whether every result that `equal` or `sentences` judges for values or masking is trivial.
 
-    Call it for answers with wrong values only. Results whose expected output is trivial too are skipped.
+    Trivial: see `_computed_nothing`. Results whose expected output is trivial too are skipped. Call this function
+    only for answers with wrong values.
     """
     judged = 0
     for case, observation in observations:
@@ -66,7 +67,9 @@ def _is_copied(array: Array, tensor: Array) -> bool:
 
 
 def _is_mean(array: Array, tensor: Array) -> bool:
-    for axis in range(tensor.ndim if tensor.dtype.kind == "f" else 0):
+    if tensor.dtype.kind != "f":
+        return False
+    for axis in range(tensor.ndim):
         mean = tensor.astype(np.float64).mean(axis, keepdims=True)
         if _fits(mean.shape, array.shape) and np.allclose(array, mean, atol=1e-5):
             return True

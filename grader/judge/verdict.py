@@ -45,7 +45,7 @@ class JudgedCase:
 
 
 class JudgingTimeoutError(GraderError):
-    """Judging one exercise took more CPU time than any honest result needs."""
+    """Judging one exercise took more CPU time than the results of a normal answer need."""
 
     exit_status = 3
 

@@ -41,7 +41,7 @@ class Place:
 
     @cached_property
     def statements(self) -> list[int]:
-        """Return the first lines of all its statements, in order."""
+        """Return the first lines of all its statements and decorators, in order."""
         found = {part.lineno for part in ast.walk(self.node) if isinstance(part, ast.stmt)}
         decorators = {d.lineno for part in ast.walk(self.node) for d in getattr(part, "decorator_list", ())}
         return sorted(found | decorators)
@@ -74,8 +74,10 @@ class Place:
 
     @cached_property
     def functions(self) -> list[OneFunction]:
-        """Return the functions whose code a worker can replace: without decorators, at the top or in a class at the
+        """Return the functions whose code a worker can replace: at the top, or in a class without decorators at the
         top.
+
+        They have no decorators, only one definition, and no name that Python mangles.
         """
         if isinstance(self.node, FUNCTIONS):
             found = [one_function(self.text, self.node, "")]
@@ -97,6 +99,7 @@ class Place:
         for function in self.functions:
             if function.holds(edit.pieces):
                 source = self.text.changed(edit.pieces, function.start, function.stop)
+                # A worker replaces only code with the same free variables, and `super()` adds one.
                 if ("super(" in source) == function.calls_super:
                     head = f"class {function.owner}:\n" if function.owner else ""
                     above = self.text.line(function.start) - 1 - len(head.splitlines())
@@ -105,7 +108,7 @@ class Place:
         return EditedStatement(self.unit, self._above(self.text.line(self.start) - 1) + source)
 
     def _above(self, lines: int) -> str:
-        """Return the lines to put above an edited text, so that it keeps its line numbers."""
+        """Return what to put above an edited text to keep its line numbers and its unit's `__future__` import."""
         future = "from __future__ import annotations" if self.future and lines else ""
         return future + "\n" * lines
 

@@ -17,9 +17,9 @@ from grader.report.model import ExerciseResult
 def certified(
     context: Context, run: SubmissionRun, exercise: Exercise, result: ExerciseResult, candidate: Candidate
 ) -> bool:
-    """Whether the file with the edit passes the exercise, and gets no advice about a policy that was not broken before.
+    """Whether the file with the edit passes the exercise, and breaks only policies that the submitted file broke.
 
-    run: the file as it was submitted. result: its result. The same parts are replaced by reference blocks as for it.
+    run: the file as it was submitted. result: its result. Reference blocks replace the same parts as in that grading.
     """
     changed = edited(run.submission, candidate)
     again = grade_once(

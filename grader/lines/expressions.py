@@ -1,4 +1,4 @@
-"""Edits of calls and operations: drop one, choose another, exchange or drop its parts."""
+"""Edits of calls, operations and subscripts: drop one, choose another, exchange, change or drop its parts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from grader.lines.operators import Operator, edit, whole_text
 from grader.lines.scope import Scope
 from grader.lines.source_edit import Edit
 
+# Functions that may be taken for one another.
 FAMILIES = (
     ("softmax", "log_softmax", "sigmoid"),
     ("relu", "gelu", "tanh", "sigmoid", "leaky_relu", "elu"),
@@ -34,6 +35,7 @@ FAMILIES = (
     ("clamp_min", "clamp_max"),
     ("masked_fill", "masked_fill_"),
 )
+# Functions that may be used where softmax is right.
 UNNORMALISED = ("exp", "relu", "sigmoid", "tanh")
 COMPARISONS = {
     ast.Lt: ("<=", ">=", ">"),
@@ -69,16 +71,18 @@ def _drop_call(scope: Scope) -> Iterator[Edit]:
         for argument in node.args[:3]:
             if not isinstance(argument, (ast.Starred, ast.Constant)):
                 yield edit(scope, "drop call", node, whole_text(scope, argument), statement)
-        if (isinstance(node.func, ast.Attribute) and not isinstance(node.func.value, ast.Name)) or (
-            isinstance(node.func, ast.Attribute)
-            and isinstance(node.func.value, ast.Name)
-            and node.func.value.id in scope.names
-        ):
-            yield edit(scope, "drop method", node, whole_text(scope, node.func.value), statement)
+        if isinstance(node.func, ast.Attribute):
+            owner = node.func.value
+            # Names that are not in the scope are modules, or `self`.
+            if not isinstance(owner, ast.Name) or owner.id in scope.names:
+                yield edit(scope, "drop method", node, whole_text(scope, owner), statement)
 
 
 def _sides(scope: Scope) -> Iterator[Edit]:
-    """Drop one side of an operation, exchange the sides, or choose another operation."""
+    """Drop one side of an operation, exchange the sides, or choose another operation; drop a sign.
+
+    Drop one side of a conditional expression, or exchange the sides.
+    """
     for node, statement in scope.expressions():
         if isinstance(node, ast.BinOp):
             left, right = whole_text(scope, node.left), whole_text(scope, node.right)
@@ -109,6 +113,7 @@ def _symbol(node: ast.BinOp) -> str:
 
 
 def _comparisons(scope: Scope) -> Iterator[Edit]:
+    """Choose another comparison, exchange its sides, or add 1 to the right side or subtract 1."""
     for node, statement in scope.expressions():
         if not isinstance(node, ast.Compare) or len(node.ops) != 1:
             continue
@@ -158,10 +163,12 @@ def _normalised(scope: Scope, function: ast.expr, statement: ast.stmt) -> Iterat
 def _instead_of_values(scope: Scope, node: ast.expr, statement: ast.stmt) -> Iterator[Edit]:
     """`X.max(…).values` → `X.sum(…)` and the like."""
     called = node.value if isinstance(node, ast.Attribute) and node.attr == "values" else None
-    if isinstance(called, ast.Call) and isinstance(called.func, ast.Attribute):
+    if not (isinstance(called, ast.Call) and isinstance(called.func, ast.Attribute)):
+        return
+    if called.func.attr in ("max", "min"):
         start, stop = scope.text.span(called.func)[1], scope.text.span(called)[1]
         owner, arguments = scope.text.of(called.func.value), scope.text.raw[start:stop].decode()
-        for other in ("sum", "mean") if called.func.attr in ("max", "min") else ():
+        for other in ("sum", "mean"):
             yield edit(scope, "function", node, f"{owner}.{other}{arguments}", statement)
 
 
@@ -234,16 +241,18 @@ def _ranges(scope: Scope) -> Iterator[Edit]:
 
 
 def _permutations(scope: Scope, node: ast.Call, statement: ast.stmt) -> Iterator[Edit]:
-    """Yield edits to every other order of the arguments of `permute`."""
+    """Yield edits to every other order of the arguments of `permute`, if there are at most four."""
     texts = [scope.text.of(a) for a in node.args]
-    for order in permutations(texts) if len(texts) <= 4 else ():
+    if len(texts) > 4:
+        return
+    for order in permutations(texts):
         if list(order) != texts:
             new = f"{scope.text.of(node.func)}({', '.join(order)})"
             yield edit(scope, "argument order", node, new, statement)
 
 
 def _subscripts(scope: Scope) -> Iterator[Edit]:
-    """Drop a subscript, exchange its axes, or one bound of a slice."""
+    """Drop a subscript, exchange two axes next to each other, move a slice to another axis, or change its bounds."""
     for node, statement in scope.expressions():
         if not isinstance(node, ast.Subscript):
             continue
@@ -269,13 +278,16 @@ def _subscripts(scope: Scope) -> Iterator[Edit]:
 
 
 def _slices(low: str, high: str) -> Iterator[str]:
+    """Yield other bounds: exchanged, without one bound, or one bound moved by 1. A missing bound is ""."""
     if not low and not high:
         return
     yield f"{high}:{low}"
     if low and high:
         yield from (f"{low}:", f":{high}")
     for bound in (low, high):
-        for new in (f"{bound} + 1", f"{bound} - 1") if bound and not bound.lstrip("-").isdigit() else ():
+        if not bound or bound.lstrip("-").isdigit():  # `operators._constants` changes numbers
+            continue
+        for new in (f"{bound} + 1", f"{bound} - 1"):
             yield f"{new if bound is low else low}:{new if bound is high else high}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,7 +31,7 @@ class Found:
     """The result of a search: the repairs that the worker reports, the certified one, and the statements most
     likely to be wrong.
 
-    doubted: a certified repair that is not shown, because it has nothing in common with the named mistake.
+    doubted: a certified repair that is not shown, because it has almost nothing in common with the named mistake.
     tried: the number of candidates that ran. first_at, seconds: CPU seconds until the first repair, and in all.
     """
 
@@ -79,7 +79,10 @@ def with_lines(engine: Engine, source: Source, result: ExerciseResult, budget: B
 
 
 def gives_detail(diagnosis: Diagnosis, level: int) -> bool:
-    """Whether a line may say which kind of change repairs it. Beside a known mistake, that would give the answer."""
+    """Whether a line may say which kind of change repairs it. Beside a known mistake, that would give the answer.
+
+    level: how much the diagnosis may say, see `bundle/rules.py`.
+    """
     return not diagnosis.alternatives and level > 1
 
 
@@ -97,12 +100,16 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     others = {bound for name, bound in run.aliases.items() if name != exercise.name}
     there = places(submission, run.names, alias, others)
     scores = prior(there, _named(exercise, result), _marked(result))
-    candidates = _candidates(there, scores)
+    candidates = ordered((Candidate(place, edit) for place in there for edit in place.edits()), scores)
     failing = frozenset(check.id.split("/")[0] for check in result.checks if check.outcome == "failed")
     cases = runnable(exercise)
     units = {statement: place for place in there for statement in place.keys}
 
     def suspects(ran: Collection[Statement], *evidence: Any) -> list[tuple[Place, int]]:
+        """Return the likeliest statements, without definitions and statements in functions that did not run.
+
+        ran: the lines that ran; empty if they are not known. evidence: the other arguments of `ranked`.
+        """
         idle = {(place.unit, line) for place in there for line in (place.without(ran) if ran else ())}
         idle |= {(place.unit, line) for place in there for line in place.definitions}
         likely = [statement for statement in ranked(scores, *evidence) if statement not in idle]
@@ -116,7 +123,7 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     engine.close()  # edits may have changed what the worker holds: it grades nothing after a search
     alike = likeness(there, _named(exercise, result))
     agreeing = [one for one in found.repairs if agreement(alike, one.statement, one.neighbours) >= DOUBTFUL]
-    # Where a repair has something in common with the named mistake, one that has nothing may only imitate it.
+    # If some repairs are similar to the named mistake, only these count: the others may only imitate them.
     left = agreeing or list(found.repairs)
     for _round in range(MAX_CERTIFICATIONS):
         sure = certain(left)
@@ -142,10 +149,3 @@ def _named(exercise: Exercise, result: ExerciseResult) -> list[Words]:
 def _marked(result: ExerciseResult) -> set[Statement]:
     """Return the statements with lines that the report names, such as the line of an exception."""
     return {(result.code.file, line) for line in result.code.marked} if result.code else set()
-
-
-def _candidates(there: Sequence[Place], scores: Mapping[Statement, float]) -> list[Candidate]:
-    """Return every candidate, in the order in which they are tried."""
-    by_edit = {edit: place for place in there for edit in place.edits()}
-    worth = {edit: scores.get((place.unit, edit.statement), 0.0) for edit, place in by_edit.items()}
-    return [Candidate(by_edit[edit], edit) for edit in ordered(worth)]

@@ -14,7 +14,10 @@ MAX_WRAPS = 14
 
 
 def _sites(scope: Scope) -> Iterator[tuple[ast.expr, ast.stmt]]:
-    """Yield expressions around which a call may be put: no callees, constants, names of modules, or indices."""
+    """Yield expressions around which a call may be put: no callees, constants, sizes, names of modules, or indices.
+
+    Yield none in a constructor.
+    """
     skipped: set[int] = set()
     for node, statement in scope.expressions():
         if isinstance(node, ast.Call):
@@ -43,7 +46,7 @@ def _wraps(scope: Scope) -> Iterator[Edit]:
             text = scope.text.of(node) if before else whole_text(scope, node)
             if before and text.startswith(before):
                 continue
-            yield edit(scope, f"insert {name}", node, f"{before}{text}{after}", statement, True)
+            yield edit(scope, f"insert {name}", node, f"{before}{text}{after}", statement, inserts=True)
 
 
 def _unused_layers(scope: Scope) -> Iterator[Edit]:
@@ -54,13 +57,14 @@ def _unused_layers(scope: Scope) -> Iterator[Edit]:
     for layer in scope.unused[:3]:
         for node, statement in _sites(scope):
             text = scope.text.of(node)
-            yield edit(scope, "unused layer", node, f"self.{layer}({text})", statement, True)
+            yield edit(scope, "unused layer", node, f"self.{layer}({text})", statement, inserts=True)
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
                 both = f"self.{layer}({scope.text.of(node.left)}, {scope.text.of(node.right)})"
                 yield edit(scope, "unused layer", node, both, statement)
-            for name in tensors if isinstance(node, (ast.Call, ast.BinOp)) else ():
-                new = f"self.{layer}({name}, {text})"
-                yield edit(scope, "unused layer", node, new, statement, True)
+            if isinstance(node, (ast.Call, ast.BinOp)):
+                for name in tensors:
+                    new = f"self.{layer}({name}, {text})"
+                    yield edit(scope, "unused layer", node, new, statement, inserts=True)
 
 
 def _vocabulary(scope: Scope) -> Iterator[Edit]:
@@ -71,7 +75,7 @@ def _vocabulary(scope: Scope) -> Iterator[Edit]:
         for node, statement in _sites(scope):
             if isinstance(node, (ast.Call, ast.BinOp)):
                 new = f"{whole_text(scope, node)}.{name}()"
-                yield edit(scope, "insert function", node, new, statement, True)
+                yield edit(scope, "insert function", node, new, statement, inserts=True)
 
 
 def _moved_wraps(scope: Scope) -> Iterator[Edit]:
@@ -113,7 +117,9 @@ def _wrapped(scope: Scope, node: ast.Call) -> tuple[int, int] | None:
 def _transposes(scope: Scope) -> Iterator[Edit]:
     for node, statement in _sites(scope):
         for after in TRANSPOSES:
-            yield edit(scope, "insert transpose", node, whole_text(scope, node) + after, statement, True)
+            yield edit(
+                scope, "insert transpose", node, whole_text(scope, node) + after, statement, inserts=True
+            )
 
 
 def _signs(scope: Scope) -> Iterator[Edit]:
@@ -121,8 +127,8 @@ def _signs(scope: Scope) -> Iterator[Edit]:
     for node, statement in _sites(scope):
         text = whole_text(scope, node)
         if isinstance(node, (ast.Name, ast.Compare, ast.Call, ast.BinOp)):
-            yield edit(scope, "sign", node, f"(~{text})", statement, True)
-            yield edit(scope, "sign", node, f"(-{text})", statement, True)
+            yield edit(scope, "sign", node, f"(~{text})", statement, inserts=True)
+            yield edit(scope, "sign", node, f"(-{text})", statement, inserts=True)
     for statement in scope.statements():
         if isinstance(statement, (ast.If, ast.While)):
             new = f"not {whole_text(scope, statement.test)}"
@@ -138,10 +144,10 @@ def _factors(scope: Scope) -> Iterator[Edit]:
             continue
         text = whole_text(scope, node)
         for size in (f"{text}.shape[-1]", *roots[:4]):
-            yield edit(scope, "factor", node, f"({text} * {size} ** 0.5)", statement, True)
-            yield edit(scope, "factor", node, f"({text} / {size} ** 0.5)", statement, True)
+            yield edit(scope, "factor", node, f"({text} * {size} ** 0.5)", statement, inserts=True)
+            yield edit(scope, "factor", node, f"({text} / {size} ** 0.5)", statement, inserts=True)
         for new in (f"({text} * 2)", f"({text} / 2)", f"({text} ** 2)", f"({text} + 1)", f"({text} - 1)"):
-            yield edit(scope, "factor", node, new, statement, True)
+            yield edit(scope, "factor", node, new, statement, inserts=True)
 
 
 def _is_count(name: str) -> bool:
@@ -155,7 +161,7 @@ def _terms(scope: Scope) -> Iterator[Edit]:
     for node, statement in _sites(scope):
         if isinstance(node, (ast.Call, ast.BinOp)):
             for name in [n for n in scope.names if n not in scope.sizes][:6]:
-                yield edit(scope, "term", node, f"({name} + {scope.text.of(node)})", statement, True)
+                yield edit(scope, "term", node, f"({name} + {scope.text.of(node)})", statement, inserts=True)
 
 
 KEYWORDS = {
@@ -198,10 +204,12 @@ def _added_arguments(scope: Scope) -> Iterator[Edit]:
             if key not in there and ("=" in text or not there):
                 pieces = ((stop, stop, comma + text),)
                 imitates = "=" not in text  # `dim=1` cannot imitate an edit elsewhere, unlike a name
-                yield Edit("add argument", pieces, scope.text.span(node), statement.lineno, imitates)
-            elif key in scope.names and key == text:
+                yield Edit("add argument", pieces, scope.text.span(node), statement.lineno, inserts=imitates)
+            elif (
+                key not in there and key in scope.names and key == text
+            ):  # a name after a keyword needs a keyword, too
                 pieces = ((stop, stop, f"{comma}{key}={key}"),)
-                yield Edit("add argument", pieces, scope.text.span(node), statement.lineno, True)
+                yield Edit("add argument", pieces, scope.text.span(node), statement.lineno, inserts=True)
 
 
 def _added_everywhere(scope: Scope) -> Iterator[Edit]:
@@ -211,7 +219,9 @@ def _added_everywhere(scope: Scope) -> Iterator[Edit]:
         if isinstance(node, ast.Call) and node.args:
             calls.setdefault(scope.text.of(node.func).split(".")[-1], []).append((node, statement))
     for name, places in calls.items():
-        for text in KEYWORDS.get(name, ()) if len(places) > 1 else ():
+        if len(places) < 2:
+            continue
+        for text in KEYWORDS.get(name, ()):
             lacking = [
                 (node, s) for node, s in places if text.split("=")[0] not in {k.arg for k in node.keywords}
             ]
@@ -225,7 +235,7 @@ def _added_everywhere(scope: Scope) -> Iterator[Edit]:
 def _clones(scope: Scope) -> Iterator[Edit]:
     for node, statement in _sites(scope):
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
-            yield edit(scope, "copy", node, f"{scope.text.of(node)}.clone()", statement, True)
+            yield edit(scope, "copy", node, f"{scope.text.of(node)}.clone()", statement, inserts=True)
 
 
 INSERTIONS: tuple[Operator, ...] = (

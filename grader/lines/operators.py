@@ -15,7 +15,7 @@ from grader.lines.scope import Scope
 from grader.lines.source_edit import Edit, Piece
 
 MODELS = ("model", "mha", "net", "module")  # usual names of a parameter that is a model
-MAX_EXCHANGED = 12
+MAX_EXCHANGED = 12  # names of a function, or attributes; if there are more, no two are exchanged
 MAX_NUMBER = 1 << 63
 Operator = Callable[[Scope], Iterator[Edit]]
 
@@ -64,7 +64,7 @@ def _constants(scope: Scope) -> Iterator[Edit]:
         else:
             for text in dict.fromkeys(
                 (
-                    "float('-inf')",  # fits into every dtype
+                    "float('-inf')",  # fits into every floating dtype, unlike -1e9
                     repr(-value),
                     repr(1 - value),
                     "-1e6",
@@ -130,9 +130,9 @@ def _number(node: ast.expr) -> int | float | None:
 
 
 def _names(scope: Scope) -> Iterator[Edit]:
-    """Replace a name, or None, by another name of the scope. Add 1 to a size, or subtract 1.
+    """Replace None by a name of the scope, or a name by another one. Add 1 to a size, or subtract 1.
 
-    In a constructor, do the latter to every name.
+    Only a size replaces a size. In a constructor, every name may be a size.
     """
     for node, statement in scope.expressions():
         if isinstance(node, ast.Constant) and node.value is None:
@@ -228,7 +228,7 @@ def _attributes(scope: Scope) -> Iterator[Edit]:
 
 
 def _swapped_attributes(scope: Scope) -> Iterator[Edit]:
-    """Exchange two layers, or two names, wherever they are read in the function."""
+    """Exchange two attributes of `self`, or two names, wherever they are read in the function."""
     reads: dict[str, list[tuple[ast.expr, ast.stmt]]] = {}
     for node, statement in scope.expressions():
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
@@ -239,7 +239,9 @@ def _swapped_attributes(scope: Scope) -> Iterator[Edit]:
             reads.setdefault(node.id, []).append((node, statement))
     own, names = [n for n in reads if n.startswith("self.")], [n for n in reads if not n.startswith("self.")]
     for kind, few in (("exchange layers", own), ("exchange", names)):
-        for one, other in combinations(few, 2) if len(few) <= MAX_EXCHANGED else ():
+        if len(few) > MAX_EXCHANGED:
+            continue
+        for one, other in combinations(few, 2):
             pieces: list[Piece] = [(*scope.text.span(node), other) for node, _s in reads[one]]
             pieces += [(*scope.text.span(node), one) for node, _s in reads[other]]
             first, statement = min((*reads[one], *reads[other]), key=lambda pair: scope.text.span(pair[0]))

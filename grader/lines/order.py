@@ -1,19 +1,20 @@
 """Order the candidates that are tried. The most promising come first.
 
-A candidate's value: how often its operator repairs an answer, divided by the number of candidates that the operator
-makes, times how likely its statement is to be wrong.
+A candidate's value: how often edits of its kind repair an answer, divided by the number of candidates of this kind,
+times how likely its statement is to be wrong. The kind is `Edit.operator`.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from grader.lines.source_edit import Edit
+from grader.lines.search import Candidate
+from grader.lines.suspects import Statement
 
-# How often an operator repairs an answer, relative to the others. Measured on the answers of tests/answers that are
-# not held out.
+# How often edits of a kind repair an answer, relative to other kinds. Measured on the answers of tests/answers that
+# are not held out.
 REPAIRS = {
     "unused layer": 12.0,
     "unknown name": 12.0,
@@ -62,12 +63,13 @@ REPAIRS = {
 USUAL = 1.5  # for kinds of edits that are not in REPAIRS
 
 
-def ordered(edits: Mapping[Edit, float]) -> list[Edit]:
-    """Sort candidates, each once. edits: edit → score of its statement, see `suspects.prior`."""
-    unique = list({edit.pieces: edit for edit in edits}.values())
-    counts = Counter(edit.operator for edit in unique)
+def ordered(candidates: Iterable[Candidate], scores: Mapping[Statement, float]) -> list[Candidate]:
+    """Sort candidates, each once. scores: see `suspects.prior`."""
+    unique = list({(one.place.unit, one.edit.pieces): one for one in candidates}.values())
+    counts = Counter(one.edit.operator for one in unique)
 
-    def worth(edit: Edit) -> float:
-        return REPAIRS.get(edit.operator, USUAL) / counts[edit.operator] * math.exp(edits[edit])
+    def worth(one: Candidate) -> float:
+        kind = one.edit.operator
+        return REPAIRS.get(kind, USUAL) / counts[kind] * math.exp(scores.get(one.statement, 0.0))
 
     return sorted(unique, key=worth, reverse=True)

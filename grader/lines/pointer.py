@@ -15,27 +15,25 @@ MAX_TEXT = 200
 # Kinds of edits, grouped by the words for them; see `kind_of_change`.
 CONSTANTS = ("truth value", "axis", "whole number", "large number", "decimal number", "size by one")
 VALUES = (
-    *(
-        "none",
-        "name",
-        "everywhere",
-        "exchange",
-        "exchange layers",
-        "unknown name",
-        "unknown attribute",
-        "attribute",
-    ),
-    *("name for constant", "names for constants", "name for argument"),
-    *(
-        "argument order",
-        "range",
-        "drop argument",
-        "add argument",
-        "add arguments",
-        "subscript",
-        "slice",
-        "slice axis",
-    ),
+    "none",
+    "name",
+    "everywhere",
+    "exchange",
+    "exchange layers",
+    "unknown name",
+    "unknown attribute",
+    "attribute",
+    "name for constant",
+    "names for constants",
+    "name for argument",
+    "argument order",
+    "range",
+    "drop argument",
+    "add argument",
+    "add arguments",
+    "subscript",
+    "slice",
+    "slice axis",
 )
 OPERATIONS = (
     "sides",
@@ -64,6 +62,7 @@ def point(sure: Candidate | None, suspects: Sequence[tuple[Place, int]], detail:
         start, stop = sure.edit.at
         part = (start, stop if detail else start)
         line = _line(sure.place, sure.place.text.line(start), change, part)
+        # Under both numbers, so that the repaired statement is not suspected as well.
         lines = {(line.file, statement): line for statement in (line.line, sure.edit.statement)}
     for place, number in suspects:
         lines.setdefault((sanitize(place.unit), number), _line(place, number))

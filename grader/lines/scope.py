@@ -35,7 +35,10 @@ class Scope:
     function: Function | None = None
 
     def statements(self) -> Iterator[ast.stmt]:
-        """Yield every statement of the function, inner ones included, but none of inside functions and classes."""
+        """Yield the statements of the function, inner ones included, but none inside nested functions and classes.
+
+        Statements in `except` and `case` blocks are left out, too.
+        """
         waiting = list(reversed(self.body))
         while waiting:
             node = waiting.pop()
@@ -110,11 +113,11 @@ def _scope(text: Text, function: Function, owner: ast.ClassDef | None, whole: as
         sizes,
         attributes,
         layers,
-        _unused(owner, layers),
-        ast.unparse(owner.bases[0]).split(".")[-1] if owner is not None and owner.bases else "",
-        _wraps(text, owner or whole),
-        function.name == "__init__",
-        function,
+        unused=_unused(owner, layers),
+        base=ast.unparse(owner.bases[0]).split(".")[-1] if owner is not None and owner.bases else "",
+        wraps=_wraps(text, owner or whole),
+        is_constructor=function.name == "__init__",
+        function=function,
     )
 
 

@@ -28,6 +28,7 @@ MAX_REPAIRS = 12
 LONGER = 1.1  # a certification may take this many times as long as all cases took in the search
 SECONDS_PER_EDIT = 0.25  # of CPU time, for one run of a case
 TIMES_OWN = 8  # an edit is given up if it takes this many times as long as the submission itself
+# Kinds of steps that make the observation with the name of the step.
 OBSERVING = ("see", "see_value", "sentences", "after", "weights", "parameter_count", "flops", "removals")
 
 
@@ -61,6 +62,8 @@ class Budget:
 
 @dataclass(frozen=True)
 class Candidate:
+    """An edit, and the top-level statement that it changes."""
+
     place: Place
     edit: Edit
 
@@ -145,6 +148,8 @@ class Search:
     def _screens(self, failing: Sequence[RecordedCase], place: Place) -> list[RecordedCase]:
         """Return the screen: the failing case that takes least time, up to its first failing check; [] if none fails.
 
+        At most four failing cases are timed: float32 first, then those with the fewest steps.
+
         Set `own`, `each` and `at_first` from a run of the submission itself.
         """
         nothing = [Candidate(place, Edit("", (), (0, 0), 0))]
@@ -152,7 +157,7 @@ class Search:
         for case in sorted(failing, key=lambda c: (c.dtype != "float32", len(c.steps)))[:4]:
             if timed and self.budget.spent > SECONDS_FOR_SCREENS:
                 break
-            for own in self._observe(case, nothing, lines=True):
+            for own in self._observe(case, nothing, lines=True):  # at most one observation
                 short = up_to_first_failure(case, own)
                 before = self.budget.worker
                 seen = self._observe(short, nothing)
@@ -248,7 +253,10 @@ def _step_of(case: RecordedCase, name: str) -> int:
 
 
 def runnable(exercise: Exercise) -> list[RecordedCase]:
-    """Return the cases that a search may run, without their `stages`: none that is costly or needs an exam."""
+    """Return the cases that a search may run: none that is costly, or that a worker without student code measures.
+
+    They lack the `stages`, steps that watch intermediate results for the diagnosis.
+    """
     return [
         replace(case, steps=tuple(step for step in case.steps if step["do"] != "stages"))
         for case in exercise.cases

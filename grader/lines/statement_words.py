@@ -1,8 +1,8 @@
 """The words of a statement: its names, calls, constants and operators, each alone and with the expression around it.
 
 A bundle holds the words of the statements that a known mistake changes. The statement of a student that shares most
-words with them is likely to be the faulty one. A word is
-stored as a hash of 16 bits. Many words have the same hash, so a hash does not say for certain which word it was.
+words with them is likely to be the faulty one. A word is stored as a hash of 16 bits. Many words have the same hash,
+so a hash does not say for certain which word it was.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 def words_by_line(tree: ast.AST, names: Mapping[str, str] | None = None) -> dict[int, Words]:
     """Return first line → words, for every statement except docstrings and calls of `print`.
 
-    The words of the statements inside it do not count.
+    The words of statements inside a statement count only for the inner ones.
     """
     names = {**(names or {}), **(_names(tree) if isinstance(tree, FUNCTIONS) else {})}
     found: dict[int, Words] = {}

@@ -1,4 +1,4 @@
-"""Edits of whole statements: drop one, move one, change what it assigns to, take a block out of its condition."""
+"""Edits of statements: drop, move or insert one, change what it assigns to, take a block out of its condition."""
 
 from __future__ import annotations
 
@@ -46,14 +46,18 @@ def _assignments(scope: Scope) -> Iterator[Edit]:
     for statement in scope.statements():
         if isinstance(statement, ast.AugAssign):
             target, value = scope.text.of(statement.target), scope.text.of(statement.value)
-            symbol = _between(scope.text, statement.target, statement.value).strip().rstrip("=(").strip("= ")
+            # " += ", or " += (" before a value in brackets
+            between = _between(scope.text, statement.target, statement.value)
+            symbol = between.strip().rstrip("=(").strip("= ")
             yield edit(scope, "assignment", statement, f"{target} = {target} {symbol} ({value})", statement)
             yield edit(scope, "assignment", statement, f"{target} = {value}", statement)
         elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             target = scope.text.of(statement.targets[0])
             value = whole_text(scope, statement.value)
             if isinstance(statement.targets[0], (ast.Name, ast.Subscript)) and not scope.is_constructor:
-                yield edit(scope, "term", statement, f"{target} = {target} + {value}", statement, True)
+                yield edit(
+                    scope, "term", statement, f"{target} = {target} + {value}", statement, inserts=True
+                )
             if isinstance(statement.targets[0], ast.Name) and not scope.is_constructor:
                 for name in scope.names:
                     if name != target and (name in scope.sizes) == (target in scope.sizes):
@@ -130,16 +134,18 @@ def _out_of_block(scope: Scope, last: ast.stmt) -> Iterator[Edit]:
 
 def _added(scope: Scope) -> Iterator[Edit]:
     """Return a name at the end; call `eval()` or `train()` of a parameter that is a model, before its first use."""
-    if scope.function is None or scope.is_constructor or scope.body[0].lineno == scope.function.lineno:
+    if scope.function is None or scope.is_constructor:
+        return
+    if scope.body[0].lineno == scope.function.lineno:  # no line can follow a body in the line of `def`
         return
     last = scope.body[-1]
     if not isinstance(last, (ast.Return, ast.Raise)):
-        # The new line follows the last line of a block, so a report names that one and not the block's head.
+        # The new line follows the last line of a block, so a report names that line and not the block's head.
         above = max((one for one in ast.walk(last) if isinstance(one, ast.stmt)), key=lambda one: one.lineno)
         stop = scope.text.span(last)[1]
         for name in [n for n in scope.names if n not in scope.sizes]:
             new = f"\n{' ' * scope.body[0].col_offset}return {name}"
-            yield Edit("return", ((stop, stop, new),), scope.text.span(above), above.lineno, True)
+            yield Edit("return", ((stop, stop, new),), scope.text.span(above), above.lineno, inserts=True)
     for argument in scope.function.args.args[:3]:
         if argument.arg in MODELS:
             for statement in _before_use(scope, argument.arg):
@@ -147,7 +153,11 @@ def _added(scope: Scope) -> Iterator[Edit]:
                 for mode in ("eval", "train"):
                     new = f"{argument.arg}.{mode}()\n{' ' * statement.col_offset}"
                     yield Edit(
-                        "insert statement", ((start, start, new),), (start, stop), statement.lineno, True
+                        "insert statement",
+                        ((start, start, new),),
+                        (start, stop),
+                        statement.lineno,
+                        inserts=True,
                     )
 
 
@@ -167,7 +177,9 @@ def _before_use(scope: Scope, model: str) -> list[ast.stmt]:
 def _unused_layers(scope: Scope) -> Iterator[Edit]:
     """Put the line `x = self.layer(x)` before a statement, with a layer that the class never reads."""
     tensors = [name for name in scope.names if name not in scope.sizes][:6]
-    for layer in scope.unused[:2] if not scope.is_constructor else ():
+    if scope.is_constructor:
+        return
+    for layer in scope.unused[:2]:
         for before, statement in pairwise([None, *scope.body[:12]]):
             if statement is None or _is_text(statement):
                 continue
@@ -177,7 +189,9 @@ def _unused_layers(scope: Scope) -> Iterator[Edit]:
                 # If the line above assigns the name, it may lack the layer: report it, unless `pass` marks the gap.
                 made_above = isinstance(before, ast.Assign) and scope.text.of(before.targets[0]) == name
                 at = before if before and made_above and not isinstance(statement, ast.Pass) else statement
-                yield Edit("unused layer", ((start, start, new),), scope.text.span(at), at.lineno, True)
+                yield Edit(
+                    "unused layer", ((start, start, new),), scope.text.span(at), at.lineno, inserts=True
+                )
 
 
 def _again_in_loop(scope: Scope) -> Iterator[Edit]:
@@ -198,7 +212,9 @@ def _again_in_loop(scope: Scope) -> Iterator[Edit]:
 def _own_layers(scope: Scope) -> Iterator[Edit]:
     """`self.a = self.b` → `self.a = Layer(…)`, as `self.b` was made."""
     made: dict[str, str] = {}
-    for statement in scope.statements() if scope.is_constructor else ():
+    if not scope.is_constructor:
+        return
+    for statement in scope.statements():
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute):
             value = scope.text.of(statement.value)
             if value in made:
@@ -224,7 +240,9 @@ def _updated_in_loop(scope: Scope) -> Iterator[Edit]:
         for name in sorted(read):
             for result in sorted(stored - scope.sizes):
                 new = f"\n{' ' * last.col_offset}{name} = {result}"
-                yield Edit("insert assignment", ((stop, stop, new),), (start, stop), last.lineno, True)
+                yield Edit(
+                    "insert assignment", ((stop, stop, new),), (start, stop), last.lineno, inserts=True
+                )
 
 
 def _stored(scope: Scope) -> Iterator[Edit]:
@@ -236,19 +254,25 @@ def _stored(scope: Scope) -> Iterator[Edit]:
         scope.text.of(n) for n in inside if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)
     }
     entries = [entry for entry in dict.fromkeys(_asked_for(scope, inside)) if entry not in written]
-    for statement in scope.body if entries else ():
+    if not entries:
+        return
+    for statement in scope.body:
         start, stop = scope.text.span(statement)
         stored = (
             n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         )
         for name in dict.fromkeys(stored):
-            for entry in entries if name not in scope.sizes else ():
+            if name in scope.sizes:
+                continue
+            for entry in entries:
                 new = f"\n{' ' * statement.col_offset}{entry} = {name}"
-                yield Edit("insert store", ((stop, stop, new),), (start, stop), statement.lineno, True)
+                yield Edit(
+                    "insert store", ((stop, stop, new),), (start, stop), statement.lineno, inserts=True
+                )
 
 
 def _asked_for(scope: Scope, inside: Sequence[ast.AST]) -> Iterator[str]:
-    """Yield the list items that are compared with None, directly or after an assignment to a name."""
+    """Yield the entries, such as `cache[i]`, that are compared by `is`, directly or after an assignment to a name."""
     named = {
         n.targets[0].id: n.value
         for n in inside

@@ -19,7 +19,8 @@ Statement = tuple[str, int]  # the unit, and the first line
 
 # Log-likelihood ratios, fitted with a listwise softmax to the answers of tests/answers and of the bank that are not
 # held out.
-# ALIKE: it shares words with the statement that the named mistake changes. MOST_ALIKE: it shares most of all.
+# ALIKE: times the likeness of its words to those of the named mistake, from 0 to 1. MOST_ALIKE: times this likeness
+# divided by the largest one.
 ALIKE, MOST_ALIKE = 1.2, 2.1
 RAISED = 0.3  # a report names its line
 DEFINITION, CONSTRUCTOR, BLOCK = -0.5, -0.45, -0.35  # the kind of the statement
@@ -28,7 +29,7 @@ NO_EFFECT = -0.4  # no edit of it that ran changed the distance
 
 # An edit that removes an exception counts as this share of the way to the expected output.
 CURES_EXCEPTION = 0.4
-FAR = 10.0  # the largest distance
+FAR = 10.0  # the largest error of one observation in a distance
 LARGE = 1e3  # used in place of infinity and NaN
 
 

@@ -29,7 +29,7 @@ class Verdict:
 def outputs(report: Report) -> list[Any]:
     """Return the outputs of a graded cell: the report of its exercise, then the points as a plain float.
 
-    nbgrader reads partial credit from that float. An exercise that could not be graded has none.
+    nbgrader reads partial credit from that float. For an exercise that could not be graded, it is left out.
     """
     text = plain(report, full=False).rstrip()
     shown = new_output("display_data", {"text/html": fragment(report), "text/plain": text})

@@ -1,6 +1,6 @@
 """Make an nbgrader course from solutions/: notebooks with their solutions, pictures, public cases, configuration.
 
-Every call writes `headway_config.py` and the files in `source/` again. It never changes an existing
+Every call writes `headway_config.py` and the chosen assignments in `source/` again. It never changes an existing
 `nbgrader_config.py`, the gradebook, submissions, or anything that nbgrader makes from them.
 """
 
@@ -113,6 +113,7 @@ def notebook(
     """Return the instructor's version of an assignment: solutions between their markers, and one graded cell per
     exercise.
 
+    question_points: of each task cell with questions. changed: exercise → points, where the course changes them.
     The `grade_id` of a solution cell is the exercise's name; that of its graded cell is `check-` and the
     name. These must not change: nbgrader refuses to add or remove cells once there are submissions.
     """
@@ -137,6 +138,7 @@ def notebook(
             cells.append(nbformat.v4.new_code_cell(cell.source))
         else:
             cells += [_solution(cell.source, name), _graded(name, points[name])]
+    # The ids are the same at every call, so that an unchanged notebook is not written again.
     for place, cell in enumerate(cells):
         cell.id = hashlib.sha256(f"nbgrader/{assignment.name}/{place}".encode()).hexdigest()[:12]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}

@@ -58,7 +58,7 @@ class CourseGrader:
     trusted: bool
     grading: BoundedGrading
     groups: Groups = field(default_factory=Groups)
-    level: int = PAGE  # of diagnosis
+    level: int = PAGE  # how much a report says about a mistake, see `Rules`
     stale: list[str] = field(default_factory=list)  # warnings about out-of-date groups; each is given once
 
     @property
@@ -164,7 +164,7 @@ def _made(settings: Headway, asked: Sequence[str]) -> CourseGrader:
         rules = _rules(settings)
         key = store_key(cases, tier, rules)
     bundles = rules.apply(load_all(cases))
-    config = RunConfig(cases, None, key, rules=rules, warm="full")
+    config = RunConfig(cases, store=None, key=key, rules=rules, warm="full")
     grading = BoundedGrading(bundles, config, jobs=1)
     groups = read_groups(_home(settings))
     return CourseGrader(

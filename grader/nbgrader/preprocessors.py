@@ -40,7 +40,7 @@ VERDICTS = "headway"
 
 
 class Grade(NbGraderPreprocessor):
-    """Grade the notebook in a locked worker, with hidden cases; no kernel is started."""
+    """Grade the notebook in a worker in the sandbox, with hidden cases; no kernel is started."""
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         graded = {cell.metadata.nbgrader.grade_id: cell for cell in nb.cells if _is_ours_to_grade(cell)}
@@ -148,7 +148,10 @@ def _nothing_graded(why: str) -> Report:
 
 
 def _part(report: Report, name: str | None, grade_id: str, points: float) -> Report:
-    """Return the report of one graded cell, in that cell's points."""
+    """Return the report of one graded cell, in that cell's points.
+
+    name: the exercise that the cell checks. A report without exercises has the reason as its first remark.
+    """
     result = next((r for r in report.exercises if r.name == name), None)
     if result is None:
         why = report.remarks[0] if report.remarks and not report.exercises else ""
@@ -167,7 +170,7 @@ def _share(score: float, points: float) -> float:
 
 
 class SaveGrades(SaveAutoGrades):
-    """SaveAutoGrades that also stores what could not be graded, and why an answer is wrong."""
+    """SaveAutoGrades that also marks the cells that a person has to grade, and stores comments on solutions."""
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         self._verdicts: dict[str, Verdict] = resources.get(VERDICTS, {})

@@ -20,9 +20,10 @@ from grader.support.i18n import _
 T = TypeVar("T")
 
 # In nbconvert's resources:
-PROBLEM = "headway_problem"  # why the file could not be read
-FAULT = "headway_fault"  # why it cannot be graded: no file was chosen, or nbgrader or the grader failed
-REMARKS = "headway_remarks"  # other sentences about it, such as what was replaced in it
+PROBLEM = "headway_problem"  # why the file could not be read: its exercises are blocked
+# Why the file cannot be graded, which costs no points: no file was chosen, or nbgrader or the grader failed.
+FAULT = "headway_fault"
+REMARKS = "headway_remarks"  # other sentences about the file, such as what was replaced in it
 
 
 class TolerantExporter(NotebookExporter):
@@ -65,7 +66,10 @@ atexit.register(_reader.close)
 
 
 def bounded(read: Callable[..., T], path: Path, *more: Any) -> T:
-    """Call `read(path, *more)` in a process with a memory limit and a time limit. Raises Blocked."""
+    """Call `read(path, *more)` in a process with a memory limit and a time limit.
+
+    Raises Blocked beyond a limit and after an unexpected exception, and any GraderError that `read` raises.
+    """
     try:
         return _reader.call(read, path, *more)
     except Unreadable as why:

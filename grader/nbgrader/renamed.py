@@ -59,7 +59,7 @@ def _source(folder: Path) -> Path:
 
 
 def _answers(folder: Path, name: str) -> bool:
-    """Whether a notebook answers the assignment. False for a link, which is not followed."""
+    """Whether a notebook answers the assignment. False for a link, and for an assignment without public cases."""
     path, source = folder / name, _source(folder)
     if path.is_symlink() or not (source / MANIFEST_FILE).is_file():
         return False

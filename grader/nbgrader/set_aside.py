@@ -23,7 +23,7 @@ TIMESTAMP = "timestamp.txt"
 
 
 def set_aside(notebooks: list[str], **_about: Any) -> None:
-    """Move files that nbgrader cannot copy from `submitted/NAME/ASSIGNMENT/` to FOLDER; called once per submission.
+    """In `submitted/NAME/ASSIGNMENT/`, find what nbgrader cannot copy, and move it to FOLDER. Called per submission.
 
     notebooks: nbgrader's own list of the files that it grades; `add_expected` may change it.
     """

@@ -37,7 +37,10 @@ class Answer:
 
 
 def answers(assignments: Sequence[Assignment]) -> list[Answer]:
-    """Return the marked solutions, the bodies of the references, and the right answers written differently."""
+    """Return the marked solutions, the bodies of the references, and the right answers written differently.
+
+    Code of fewer than SMALL nodes is left out.
+    """
     found: dict[tuple[str, str], Answer] = {}
     for assignment in assignments:
         for answer in (*_regions(assignment), *_references(assignment), *_variants(assignment)):
@@ -121,8 +124,8 @@ def _answer(body: Body, assignment: Assignment) -> Iterator[Answer]:
 def drawn(assignments: Sequence[Assignment], seed: str) -> set[bytes]:
     """Return the tensors of hidden cases: those that the secret seed draws, and two other seeds do not.
 
-    So a tensor that depends on no seed, such as an identity matrix, is left out. Tensors of integers are
-    left out, too: two seeds often draw the same integers.
+    So a tensor that depends on no seed, such as an identity matrix, is left out. Tensors of fewer than
+    MIN_NUMBERS values are left out, too, and tensors of integers: two seeds often draw the same integers.
     """
     return (
         _tensors(assignments, seed) - _tensors(assignments, PUBLIC_SEED) - _tensors(assignments, "any other")

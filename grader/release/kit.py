@@ -83,7 +83,7 @@ def _up_to(through: str | None, known: list[Assignment]) -> list[Assignment]:
 
 
 def fill(plan: KitPlan, template: Path, assignments: Path, target: Path) -> Path:
-    """Fill the existing empty folder `target` and return its wheel. Raises NotReleased when a part is missing."""
+    """Fill the existing empty folder `target` and return its wheel. Raises NotReleased if `template` is missing."""
     if not template.is_dir():
         raise NotReleased(f"{template} is missing: the kit is filled from it")
     shutil.copytree(template, target, dirs_exist_ok=True, ignore=_CLUTTER)

@@ -1,4 +1,6 @@
-"""Look for answers in every file of a kit: in code by syntax trees, elsewhere as text."""
+"""Look for answers in the files of a kit, in code by syntax trees, elsewhere as text; and for the secret seed and
+tensors of hidden cases.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,10 @@ def documents(folder: Path) -> list[Document]:
 
 
 def leaks(documents: Sequence[Document], answers: Sequence[Answer], blocks: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence per answer that is found. blocks: the building blocks that the kit contains on purpose."""
+    """Yield a sentence per answer or mark of a solution that is found, and per file that cannot be searched.
+
+    blocks: the building blocks that the kit contains on purpose.
+    """
     index = _index(answers)
     for document in documents:
         if document.suffix == ".safetensors":
@@ -93,7 +98,7 @@ def _in_code(
     lengths = sorted({len(key) for key in index})
     for code in _code(document):
         for body in bodies(code):
-            row = kinds(body.statements)
+            row = kinds(body.statements)  # compared first, because `shape` is slow
             for length in lengths:
                 for start in range(len(row) - length + 1):
                     alike = index.get(row[start : start + length])
@@ -199,7 +204,10 @@ def seeds(documents: Sequence[Document], seed: str) -> Iterator[str]:
 
 
 def hidden_cases(documents: Sequence[Document], drawn: set[bytes]) -> Iterator[str]:
-    """Yield a sentence per file with a tensor of a hidden case. drawn: see `answers.drawn`."""
+    """Yield a sentence per file with a tensor of a hidden case, and per file of tensors that is not a bundle.
+
+    drawn: see `answers.drawn`.
+    """
     for document in documents:
         if Path(document.name).name == TENSORS_FILE:
             arrays = decode(document.data)

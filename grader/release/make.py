@@ -42,7 +42,7 @@ def release(
         if colab:
             add_notebooks(work, chosen, colab, packed.name)
         proof = prove(chosen, work, tell)
-        if wheelhouse:
+        if wheelhouse:  # after the proof, which would search these wheels of other packages, too
             add_wheelhouse(work, wheelhouse, python, tell)
         work.chmod(0o755)
         if target.exists():

@@ -1,4 +1,4 @@
-"""Prove that a finished kit contains no answer. Each claim says what was compared."""
+"""Prove that a filled kit contains no answer. Each claim says what was compared."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Proof:
 
 
 def prove(plan: KitPlan, kit: Path, tell: Tell) -> Proof:
-    """Look for answers in the kit. Raises Unproved with a sentence if there is one."""
+    """Prove the claims about a kit. Raises Unproved with a sentence about the first that is wrong."""
     tell("looking for solutions")
     files = leaks.documents(kit)
     return Proof((_no_answers(plan, files), _nothing_hidden(plan, files), *_nothing_passes(plan, kit, tell)))

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-# These names are compared as they are. All others are replaced by numbers, in the order in which they occur.
+# These names, `self`, and attributes of anything but `self` are compared as they are. All other names are replaced by
+# numbers, in the order in which they occur.
 _KNOWN = frozenset(dir(builtins)) | {"torch", "nn", "F", "math", "np"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -58,14 +59,14 @@ def kinds(statements: Sequence[ast.stmt]) -> tuple[str, ...]:
 
 
 def size(statements: Sequence[ast.stmt]) -> int:
-    """Return the number of nodes, without contexts and operators."""
+    """Return the number of nodes of the syntax trees, without contexts and arithmetic operators."""
     return sum(
         not isinstance(n, (ast.expr_context, ast.operator, ast.Load)) for s in statements for n in ast.walk(s)
     )
 
 
 def shape(statements: Sequence[ast.stmt]) -> str:
-    """Return a text that is equal for code that differs only in names, docstrings and annotations."""
+    """Return a text that is equal for code that differs only in freely chosen names, docstrings and annotations."""
     return _Shape().of_all(statements)
 
 

@@ -10,9 +10,9 @@ A callable is tried as a student would use it: a file imports it and gives it th
 on the public cases, with the building blocks that the exercise allows. A callable that cannot take the arguments of
 the exercise is not tried.
 
-The trials of an exercise share a worker, and its reference comes last. If the reference fails, a trial has damaged
-the worker, and the trials run again in smaller groups. A callable that passes the first case is graded on all cases,
-in a fresh worker.
+The trials of an exercise use its first case and share a worker; its reference comes last. If the reference fails, a
+trial has damaged the worker, and the trials run again in smaller groups. A callable that passes the first case is
+graded on all cases except long trainings, in a fresh worker.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Candidate:
 class Seen:
     """The findings of all trials."""
 
-    package: str = ""
+    package: str = ""  # the folder of the package that ran
     callables: int = 0
     trials: int = 0
     passing: list[str] = field(default_factory=list)
@@ -179,6 +179,7 @@ def _can_be_called(candidate: Candidate, exercise: Exercise) -> bool:
 
 
 def _accepts(takes: ast.arguments, count: int, keywords: set[str]) -> bool:
+    """Whether these parameters take `count` positional arguments and these keywords."""
     by_place = [*takes.posonlyargs, *takes.args]
     if count > len(by_place) and takes.vararg is None:
         return False

@@ -1,7 +1,7 @@
 """The grader as students get it: one wheel without the instructor's modules, and with only some building blocks.
 
 A wheel is a zip archive with four small texts beside the package (PEP 427), so it is written directly: the
-same bytes at every release, and nothing has to be installed or downloaded to make it.
+same files give the same bytes, and nothing has to be installed or downloaded to make it.
 """
 
 from __future__ import annotations

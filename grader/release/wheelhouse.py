@@ -35,6 +35,7 @@ class Target:
 _GLIBC = (28, 27, 26, 24, 17, 12, 5)  # minor versions of glibc 2 that wheels are built for
 TARGETS = {
     "linux": Target("x86_64-manylinux_2_28", tuple(f"manylinux_2_{n}_x86_64" for n in _GLIBC)),
+    # Wheels for this processor start at glibc 2.17.
     "linux-arm": Target("aarch64-manylinux_2_28", tuple(f"manylinux_2_{n}_aarch64" for n in _GLIBC[:5])),
     "macos": Target("aarch64-apple-darwin", ("macosx_14_0_arm64",)),
     "windows": Target("x86_64-pc-windows-msvc", ("win_amd64",)),
@@ -44,9 +45,10 @@ TARGETS = {
 def add_wheelhouse(
     kit: Path, platforms: Sequence[str], python: str, tell: Callable[[str], None] = lambda what: None
 ) -> None:
-    """Fill `kit/wheelhouse` with wheels for `python`, as "3.12", and a file of their hashes per platform.
+    """Fill `kit/wheelhouse` with wheels for `python`, as "3.12", and a requirements file with hashes per platform.
 
-    torch is the version that is installed here. Raises NotReleased when uv is missing or a package has no such wheel.
+    torch is the version that is installed here. Raises NotReleased if uv is missing, a package has no such wheel,
+    or a download fails.
     """
     if find_spec("uv") is None:
         raise NotReleased("--wheelhouse needs the package uv: python -m pip install uv")
@@ -76,7 +78,7 @@ def _locked(target: Target, python: str, name: str) -> str:
         input="\n".join(wanted),
         capture_output=True,
         text=True,
-        env={**os.environ, "MACOSX_DEPLOYMENT_TARGET": "14.0"},
+        env={**os.environ, "MACOSX_DEPLOYMENT_TARGET": "14.0"},  # as in TARGETS
     )
     if done.returncode:
         raise NotReleased(f"no wheels for {name} and Python {python}: {_reason(done.stderr)}")

@@ -29,7 +29,7 @@ _MARKS = {
 
 
 def commands(report: Report) -> str:
-    """Return a workflow command per exercise that was begun and did not pass and per advice, then the score."""
+    """Return a workflow command per exercise that was begun and did not pass, and one per advice, then the points."""
     lines = [_annotation(result) for result in report.exercises if result.outcome in _LEVELS]
     lines += [_advice(result, one) for result in report.exercises for one in result.advice]
     return "\n".join([*lines, total_points(report)])
@@ -102,13 +102,14 @@ def _command(level: str, result: ExerciseResult, title: str, said: str, places: 
 
 
 def _escaped(text: str, property: bool = False) -> str:
-    """Escape text from a student's code, so that it cannot become a workflow command."""
-    for sign, code in (
-        ("%", "%25"),
-        ("\r", "%0D"),
-        ("\n", "%0A"),
-        *(((":", "%3A"), (",", "%2C")) if property else ()),
-    ):
+    """Escape text from a student's code, so that it cannot become a workflow command.
+
+    property: also escape the signs that end a property, such as the title.
+    """
+    escapes = [("%", "%25"), ("\r", "%0D"), ("\n", "%0A")]  # % comes first: the codes contain it
+    if property:
+        escapes += [(":", "%3A"), (",", "%2C")]
+    for sign, code in escapes:
         text = text.replace(sign, code)
     return text
 

@@ -1,4 +1,4 @@
-"""JUnit XML for CI systems: one suite per exercise, one case per check."""
+"""JUnit XML for CI systems: one suite per exercise, one case per check; one case for an exercise without checks."""
 
 from __future__ import annotations
 

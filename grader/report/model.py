@@ -11,6 +11,9 @@ from grader.report.picture_data import Picture, in_words
 Outcome = Literal["passed", "failed", "not_started", "blocked", "other_interface", "could_not_grade"]
 CheckOutcome = Literal["passed", "failed", "advice", "skipped", "could_not_grade"]
 
+# exact: one set of known mistakes explains the answer. one_of: each of several sets does. different: a valid design,
+# but not the one that the exercise asks for. unknown: no known mistake explains it. none: none was recorded,
+# or there is no diagnosis.
 Kind = Literal["exact", "one_of", "different", "unknown", "none"]
 
 Certainty = Literal["repaired", "suspected"]
@@ -99,8 +102,8 @@ class Diagnosis:
 class Code:
     """The lines of an exercise in a file of the submission.
 
-    first: the number of the first line. marked: the numbers of the lines that the report names. entry: the function or
-    method that is called, and the number of its line.
+    first: the number of the first line. marked: the numbers of the lines that the report names. entry: the function,
+    the method `forward` or the class that is called, and the number of its line.
     """
 
     file: str
@@ -137,9 +140,8 @@ class ExerciseResult:
     content: str = ""  # hash of what was graded
     figures: Mapping[str, Any] = field(default_factory=dict)  # values to draw; see grader/engine/figures.py
     picture: Picture | None = None  # of the first failure; never of a hidden case
-    printed: str = (
-        ""  # the first lines that the answer printed in the first case that failed; never a hidden one
-    )
+    # The first lines that the answer printed in the first case that failed; never of a hidden case.
+    printed: str = ""
     code: Code | None = None  # of an exercise that did not pass
     partial: bool = False  # a quick check that skipped something
     fix_first: tuple[str, ...] = ()  # exercises that this one uses and that have not passed

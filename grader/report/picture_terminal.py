@@ -186,4 +186,5 @@ def _at(curve: Curve, number: int, level: float, step: float) -> str:
     lowest, highest = curve.band[number - 1]
     letters = "".join(line.mark for line in curve.lines if is_here(line.shares[number - 1]))
     is_inside = lowest - step / 2 <= level <= highest + step / 2
+    # The band is 5 of the STEP columns wide, so that blanks separate the steps.
     return letters.center(5, "░" if is_inside else " ").center(STEP)

@@ -1,4 +1,4 @@
-"""The words and sentences that all formats of a report share."""
+"""The words and sentences that several formats of a report share."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def _named_line(result: ExerciseResult, code: Code) -> str:
 
 
 def _entry(code: Code) -> str:
-    """Return the function or class that was checked and the line where it begins; "" if it is unknown."""
+    """Return what was called (see `Code.entry`) and the line where it begins; "" if it is unknown."""
     name, number = code.entry
     line = _line_in(code.file, number)
     return _("`{name}` (defined in {place})").format(name=name, place=line) if name else ""

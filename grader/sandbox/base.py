@@ -20,20 +20,21 @@ SHORT_SECONDS = 60.0  # the longest time limit for loading a file and for a case
 class Limits:
     """Limits of one worker in seconds, bytes and counts. A bundle may replace the defaults of the first four.
 
-    `wall_seconds` is the time limit of each request.
+    `wall_seconds` is the time limit of a request, but SHORT_SECONDS if that is less and no costly case is run. The tier
+    `basic` does not limit `processes` on Linux and macOS, `file_bytes` on Windows, and `memory_bytes` on macOS.
     """
 
     wall_seconds: float = 10.0
     cpu_seconds: int = 30
     memory_bytes: int = 3 << 30  # beyond what Python and torch themselves take
     output_bytes: int = 1 << 20  # what the worker may print
-    file_bytes: int = 32 << 20
+    file_bytes: int = 32 << 20  # of all files in the worker's folder together; in `basic`, of each file
     processes: int = 64  # processes and threads together
 
 
 @dataclass(frozen=True)
 class Exit:
-    """The end of a worker: `code` if it exited by itself, `signal` if it was killed."""
+    """The end of a worker: `code` if it exited by itself, `signal` if it was killed. Windows has only codes."""
 
     code: int | None
     signal: int | None
@@ -70,7 +71,10 @@ class Canary:
 
 @dataclass(frozen=True)
 class TierReport:
-    """Whether a tier can be used here, why not, and what each canary found."""
+    """Whether a tier can be used on this machine, why not, and what each canary found.
+
+    reason: why not; for `basic`, what it does not promise.
+    """
 
     tier: str
     available: bool
@@ -87,7 +91,7 @@ class Process(Protocol):
     log_writer: int  # the other end of `log`; `Channel.settle` writes a mark to it
 
     def kill(self) -> None:
-        """Kill the worker and all it started. Safe to call twice."""
+        """Kill the worker and, as far as the tier can, all it started. Safe to call twice."""
 
     def wait(self, timeout: float = 5.0) -> Exit:
         """Wait until the worker exits, after `kill` or after its pipe closed.
@@ -115,6 +119,9 @@ class Launcher(Protocol):
 
 
 class SandboxError(GraderError):
-    """A step of the tier failed. Student code is never the cause. The message names the step."""
+    """A step of a tier failed, or the tier cannot be used; the message names the step or the reason.
+
+    Student code is never the cause.
+    """
 
     exit_status = 3

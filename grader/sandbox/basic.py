@@ -36,7 +36,7 @@ with open(os.devnull, "rb") as nothing:
 """
 _START = "sys.path[:0] = {paths!r}; import runpy; runpy.run_module('grader.worker', run_name='__main__')"
 _LIMITS = struct.Struct("<QQQ")  # bytes of memory, seconds of processor time, bytes of a file
-_UNLIMITED = 1 << 50
+_UNLIMITED = 1 << 50  # bytes, more than a worker can use
 
 
 class ColdProcess:
@@ -157,7 +157,7 @@ class ColdLauncher:
     """Starts cold workers, which import torch for about a second each.
 
     The first worker starts at once, and imports torch while the caller does other work. With the warm level
-    "full", a spare always waits for the next `start`. Each worker is used once.
+    "full", a spare worker always waits for the next `start`. Each worker is used once.
     """
 
     tier = "basic"

@@ -173,6 +173,7 @@ class Channel:
                     self._changed.notify_all()
 
     def _remove_mark(self, new: int) -> None:
+        """Remove the mark of `settle` if the log has it. new: how many bytes were just added to the log."""
         if self._mark and not self._marked:
             place = self._log.find(self._mark, max(0, len(self._log) - new - len(self._mark)))
             if place >= 0:

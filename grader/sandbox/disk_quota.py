@@ -4,7 +4,8 @@ The kernel enforces it. RLIMIT_FSIZE limits each file. A seccomp filter stops ev
 folder, until the supervisor answers; the supervisor allows ENTRIES of them per worker. So a worker never takes more
 than ENTRIES files of `file_bytes(limits)` each, whatever it deletes, hides or maps.
 
-The supervisor reads nothing from the worker's memory: it only counts calls. So nothing can change after the check.
+The supervisor counts calls and measures the folder. It does not read the path in the worker's memory: the worker's
+threads could change the path after the check.
 """
 
 from __future__ import annotations

@@ -5,8 +5,9 @@ that a worker inherits has only Python, torch and the program that serves reques
 
     python -I -S -B -c BOOTSTRAP PACKAGE CONTROL PARENT_ALIVE_PIPE PARENT
 
-CONTROL is the descriptor of the control socket. PARENT_ALIVE_PIPE is a descriptor that becomes readable
-when the parent ends. PARENT is the pid of the parent.
+PACKAGE is the folder of the package `grader`. CONTROL is the descriptor of the control socket. PARENT_ALIVE_PIPE is a
+descriptor that becomes readable when the parent ends. PARENT is the pid of the parent. The new process becomes the
+supervisor, and forks the worker server.
 """
 
 from __future__ import annotations

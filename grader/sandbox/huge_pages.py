@@ -1,6 +1,7 @@
 """Large pages for the server's memory, because a fork copies the page table and the worker's exit frees it.
 
-For 140 MiB in pages of 4 KiB, this takes more than half of the time of a worker; in pages of 2 MiB, almost none.
+For 140 MiB in pages of 4 KiB, copying and freeing take more than half of the time of a worker; in pages of 2 MiB,
+almost none.
 A worker that writes gets its own small page, as before.
 """
 

@@ -17,8 +17,7 @@ def worker_ids(number: int, mapped: str) -> tuple[int, int] | None:
     """Return (user, group) for worker `number`; None if this process is not root or the user is not mapped.
 
     Workers get different users, until 4096 numbers are used. So a worker that uses up its threads takes none from
-    another worker.
-    `mapped` is the result of `uid_map`: in a container, the range of users may be missing.
+    another worker. `mapped` is the result of `uid_map`: in a container, the range of users may be missing.
     """
     if os.geteuid() != 0:
         return None

@@ -127,7 +127,7 @@ def mount(step: str, source: str, target: str, kind: str, flags: int, options: s
 
 
 def make_mounts_private() -> None:
-    """Make sure that mounts made here do not appear on the machine, and the machine's new mounts not here."""
+    """Hide new mounts of this mount namespace from all others, and new mounts of the others from this one."""
     mount("make mounts private", "none", "/", "", MS_REC | MS_PRIVATE)
 
 

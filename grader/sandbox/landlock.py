@@ -29,6 +29,7 @@ _TRUNCATE = 1 << 14
 _IOCTL_DEV = 1 << 15
 _FIRST_VERSION = (1 << 13) - 1  # execute, read, write, and making and removing every kind of entry
 _ADDED = {2: 1 << 13, 3: _TRUNCATE, 5: _IOCTL_DEV}
+# A rule for a file gets only these rights: the kernel refuses a rule that grants a file rights of folders.
 _OF_FILES = _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 
 _NET_FROM, _NET = 4, 0b11  # bind and connect TCP

@@ -1,4 +1,4 @@
-"""The launcher of the Linux tiers: a worker server, restarted when it dies, and a worker kept ready."""
+"""The launcher of strict and landlock: a worker server, restarted when it dies, and workers forked ahead."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ATTEMPTS = 3
 
 
 class SandboxLauncher:
-    """Starts workers of a Linux tier. The constructor returns at once, and the server starts in the
+    """Starts workers of strict or landlock. The constructor returns at once, and the server starts in the
     background; `start` waits for it. May be used from several threads.
 
     `ready`: how many workers are forked ahead, with the most recent limits, so that a start need not

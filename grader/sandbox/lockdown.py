@@ -1,4 +1,4 @@
-"""Steps that every Linux tier takes in a fresh worker before any student code."""
+"""Steps that strict and landlock take in a fresh worker before any student code."""
 
 from __future__ import annotations
 
@@ -80,6 +80,7 @@ def filter_system_calls() -> None:
 
 
 def _move_up(descriptor: int) -> int:
+    """Return a copy of a descriptor, with a number above all that the worker gets."""
     import fcntl
 
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 64)

@@ -1,4 +1,4 @@
-"""Messages for what a confined worker cannot do, so that honest code gets a reason.
+"""Messages for what a confined worker cannot do, so that the exception gives a reason.
 
 This is help, not protection: the kernel refuses all of it anyway, and hostile code may remove this.
 """

@@ -1,4 +1,4 @@
-"""Remove a folder that hostile code filled: any depth, any permissions, no link followed."""
+"""Remove a folder that hostile code filled: any depth, any permissions below it, no link followed."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ def remove_tree(path: str) -> None:
                 left.pop()
                 os.rmdir(entered.pop(), dir_fd=here)
             elif _is_folder(here, name := left[-1].pop()):
-                os.chmod(
-                    name, 0o700, dir_fd=here
-                )  # just seen to be a folder, and no process is left to swap it
+                # The name cannot have become a link since `_is_folder`: no process is left to replace it.
+                os.chmod(name, 0o700, dir_fd=here)
                 here = _move(here, name)
                 left.append(os.listdir(here))
                 entered.append(name)

@@ -30,7 +30,7 @@ def build_and_enter(layout: Layout) -> None:
     os.mkdir(stage + SCRATCH)
     _write_people(stage)
     _link_temporary_folder(stage)
-    for path in layout.hidden:
+    for path in layout.hidden:  # only now: mount points for the shown paths were made in the hidden folders
         kernel.make_read_only(stage + path, below=False)
     kernel.swap_root(stage)
     kernel.make_read_only("/", below=False)  # not the devices: they must be opened for writing

@@ -1,6 +1,7 @@
 """The allow-list of system calls, as a classic BPF program.
 
-A call that is not on the list gets EPERM and does not kill: an honest program gets an exception with a traceback.
+A call that is not on the list gets an errno, usually EPERM, and does not kill the process: Python raises an
+exception, so the student sees a traceback.
 Calls with another numbering (another architecture, x32 on x86-64) kill the process, since they would bypass the
 list.
 """
@@ -173,7 +174,10 @@ def _argument_rule(number: int, rule: ArgumentRule) -> bytes:
 
 
 def _open_rule(number: int, argument: int) -> bytes:
-    """Refuse to truncate through a descriptor for reading: old Landlock versions let that pass."""
+    """Refuse to truncate through a descriptor for reading: old Landlock versions let that pass.
+
+    argument: the number of the argument that has the flags.
+    """
     body = _do(_LOAD, _ARGUMENTS_AT + 8 * argument)
     body += _do(_IF_ANY_BIT, _O_TRUNC, 0, 2)
     body += _do(_IF_ANY_BIT, _WRITING, 1, 0)

@@ -80,8 +80,8 @@ def _named(folder: str, file: str, port: int) -> dict[str, Any]:
         "parent": os.getpid(),
         "program": os.path.realpath(sys.executable),
         "needed": [os.__file__, *filter(os.path.exists, torch)],
-        "memory_bytes": _LIMITS.memory_bytes
-        + (64 << 20),  # the process may have freed memory of its own since
+        # 64 MiB more than the limit: the process may use what it has freed of its own memory since the limit was set.
+        "memory_bytes": _LIMITS.memory_bytes + (64 << 20),
         "file_bytes": _LIMITS.file_bytes,
     }
 

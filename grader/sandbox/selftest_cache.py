@@ -33,12 +33,11 @@ def get(tier: str) -> TierReport | None:
 
 
 def put(report: TierReport) -> None:
-    """Store a report. If the cache folder cannot be written, the next run tests again."""
+    """Store a report. If /proc cannot be read or the cache folder cannot be written, the next run tests again."""
     others = [found for tier in CONFINED if (found := get(tier)) and tier != report.tier]
     reports = {one.tier: asdict(one) for one in [*others, report]}
-    text = json.dumps({"circumstances": circumstances(), "reports": reports})
     with contextlib.suppress(OSError):
-        _write_own(_file(), text)
+        _write_own(_file(), json.dumps({"circumstances": circumstances(), "reports": reports}))
 
 
 def forget() -> None:
@@ -48,7 +47,7 @@ def forget() -> None:
 
 
 def circumstances() -> dict[str, str]:
-    """Return everything that a self-test depends on: boot, kernel, user, container, Python, and the grader's code."""
+    """Return what must be unchanged: boot, kernel, user, container, privileges, Python, and the grader's code."""
     status = _status_fields(("CapEff", "Seccomp", "NoNewPrivs"))
     return {
         "boot": _text("/proc/sys/kernel/random/boot_id"),

@@ -22,6 +22,7 @@ from grader.sandbox.remove_tree import remove_tree
 if sys.platform != "linux":
     raise ImportError("this module needs Linux")
 
+# Make a package `grader` from the folder in the first argument, without running its __init__.py.
 _BOOTSTRAP = (
     "import sys, types; package = types.ModuleType('grader'); package.__path__ = [sys.argv[1]]; "
     "sys.modules['grader'] = package; from grader.sandbox.forkserver import main; main()"

@@ -18,7 +18,7 @@ from grader.sandbox.visible_paths import Layout
 if sys.platform != "linux":
     raise ImportError("this module needs Linux")
 
-_INSIDE = (1000, 1000)
+_INSIDE = (1000, 1000)  # user and group of a worker in its own user namespace, as in root._PEOPLE
 _SERVER_BYTES, _SERVER_ENTRIES = 1 << 20, 64  # some parts of torch need a temporary folder at import
 _AROUND_SERVER = kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 _AROUND_WORKER = kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC
@@ -64,7 +64,7 @@ class Strict:
         except OSError as error:
             raise SandboxError(f"fork a worker: {error.strerror}") from None
         finally:
-            if pid:
+            if pid:  # in the server, also after an error; 0 in the worker
                 kernel.join_namespace("return to the server's pids", self._own_pids, kernel.CLONE_NEWPID)
         return pid
 

@@ -1,4 +1,4 @@
-"""The supervisor: a small process beside the worker server that ends it when the parent ends.
+"""The supervisor: a small process beside the worker server, which kills the server when the parent ends.
 
 It watches the parent through a process descriptor, and a pipe that only the parent holds. The kernel's death signal
 is not enough: the kernel sends it when the parent's thread ends, not the parent. The server cannot watch, because it
@@ -28,7 +28,7 @@ def watch(parent: int) -> int:
 
 
 def supervise(server: int, parent_alive: Sequence[int], quota: DiskQuota | None) -> int:
-    """Wait until the server or the parent ends, then kill the server. Return its exit code or its signal.
+    """Wait until the server or the parent ends, then kill the server. Return the server's exit code or signal.
 
     parent_alive: descriptors that become readable when the parent ends.
     """

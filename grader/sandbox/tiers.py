@@ -16,7 +16,8 @@ from grader.sandbox.base import SandboxError
 class TierRow:
     """One tier: its name, the class that implements it, and what it needs.
 
-    implementation: "module:class"; a `Tier` of `server_tier` if `confined`, else a `Launcher`.
+    implementation: "module:class"; a `Tier` of `server_tier` if `confined`, else a `Launcher`. confined: the kernel
+    confines the workers, so the tier also suits submissions that are not trusted.
     not_promised: attacks of the self-test that the tier may let through.
     """
 

@@ -1,7 +1,7 @@
 """The part of the file system that a worker sees: Python, torch and the code of the worker.
 
-A layout is a list of visible folders and of hidden entries below them, each at the path that it has outside. The tiers enforce it
-differently: `strict` with mounts, `landlock` with grants.
+A layout is a list of visible folders and of hidden entries below them, each at the path that it has outside the
+sandbox. The tiers enforce it differently: `strict` with mounts, `landlock` with grants.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Write a case as a small Python file: its inputs and calls, without any expected output.
 
-It runs under a debugger, and in a notebook with `%run -i`. Steps that only measure are left out.
+The new file runs under a debugger, and in a notebook with `%run -i`. Steps that only measure are left out.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ def write_case(file: Path, exercise: Exercise, failed: CheckResult, names: Mappi
     """Write the case of a failed check beside the student's file; return the new file.
 
     names: exercise → the name of the student's definition.
+
     Raises CannotWrite, and UsageError for a case that needs a class of the grader.
     """
     case = next(case for case in exercise.cases if any(check.id == failed.id for check in case.checks))
@@ -83,9 +84,8 @@ class _Writer:
         return method(step) if method is not None else iter(())
 
     def _input(self, step: Step) -> Iterator[str]:
-        grad = (
-            ".requires_grad_() * 1" if step["grad"] else ""
-        )  # * 1 as in the worker: no leaf, so code can change it in place
+        # * 1 as in the worker: the result is no leaf, so code can change it in place.
+        grad = ".requires_grad_() * 1" if step["grad"] else ""
         yield f"{_name(step['name'])} = {self._tensor(step['name'])}{grad}"
 
     def _tokens(self, step: Step) -> Iterator[str]:
@@ -97,7 +97,8 @@ class _Writer:
 
     def _constant(self, step: Step) -> Iterator[str]:
         grad = ".requires_grad_() * 1" if step["grad"] else ""
-        yield f"{_name(step['name'])} = torch.full({step['shape']}, {step['value']!r}, dtype=torch.{self.case.dtype}){grad}"
+        full = f"torch.full({step['shape']}, {step['value']!r}, dtype=torch.{self.case.dtype})"
+        yield f"{_name(step['name'])} = {full}{grad}"
 
     def _value(self, step: Step) -> Iterator[str]:
         yield f"{_name(step['name'])} = {_text(step['value'])}"
@@ -175,6 +176,7 @@ def _text(value: Any) -> str:
 
 
 def _filled(recipe: Mapping[str, Any]) -> str:
+    """Return an expression for a weight: one value on the diagonal or everywhere, or zero from row `rows` on."""
     if recipe["diagonal"]:
         return f"torch.eye({', '.join(map(str, recipe['shape']))}) * {recipe['value']!r}"
     full = f"torch.full({list(recipe['shape'])}, {float(recipe['value'])!r})"

@@ -47,7 +47,7 @@ def check(
 ) -> Report:
     """Grade the named exercises or assignments, or all of them.
 
-    file: grade the known exercises that this file defines instead of the course folder.
+    file: grade this file instead of a course folder; if no names are given, the exercises that it defines.
     hidden: use hidden cases. device: as for `--device`.
     quick: skip training that takes more than a few seconds.
     quiet: show no status line.
@@ -114,7 +114,7 @@ def _hidden(where: Course, wanted: Sequence[str], status: StatusLine) -> Sequenc
 
 @dataclass(frozen=True)
 class _Grading:
-    """Grades on the CPU. What passed is graded again on each other device.
+    """Grades on the CPU. Exercises with a passed check are graded again on each other device.
 
     sources: what each exercise was graded from.
     """

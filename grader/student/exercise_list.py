@@ -38,7 +38,10 @@ class Row:
 
 
 def rows_of(course: Course) -> list[Row]:
-    """Return the exercises of a course in their order. One that was written but never checked is "not_checked"."""
+    """Return the exercises of a course in their order.
+
+    The outcome is "not_checked" if the exercise is written, but the last check, if any, found it not started.
+    """
     known = progress.load(course.root)
     return [
         Row(
@@ -81,6 +84,7 @@ class ExerciseList:
     @property
     def shown(self) -> list[Row]:
         """Return the exercises that match the filter, and always the current one."""
+        # Filter → the exercises that match: True for those that have passed, False for the others.
         wanted = {"all": (True, False), "to do": (False,), "passed": (True,)}[self.filter]
         return [row for row in self.rows if (row.outcome == "passed") in wanted or row.name == self.current]
 

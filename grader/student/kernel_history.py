@@ -37,7 +37,7 @@ def _parsed(source: str) -> ast.Module | None:
         return None
 
 
-Cell = tuple[int, str, ast.Module]
+Cell = tuple[int, str, ast.Module]  # execution count, source, and its syntax tree
 
 
 def _first_and_last_runs(cells: Sequence[Cell]) -> list[Cell]:
@@ -50,7 +50,7 @@ def _first_and_last_runs(cells: Sequence[Cell]) -> list[Cell]:
 def _is_replaced(tree: ast.Module, later: Sequence[Cell]) -> bool:
     """Return whether a later cell defines the same names again before any other cell mentions them.
 
-    Both cells must consist of definitions; the later one may also import.
+    Cells that only call `check` do not count. Both cells must consist of definitions; the later one may also import.
     """
     names = {node.name for node in tree.body if isinstance(node, _DEFINITIONS)}
     if not names or not all(isinstance(node, _DEFINITIONS) for node in tree.body):

@@ -119,8 +119,9 @@ class _NotebookGrader:
         """Return the student's code from earlier assignments, for exercises that are built from it."""
         from grader.student.check import parts_for
 
-        bundle = next((b for b in course.bundles if any(e.name in names for e in b.exercises)), None)
-        return () if bundle is None else parts_for(engine, course, bundle, names)
+        # Of several assignments, the last one that is built from parts may use the most.
+        found = (parts_for(engine, course, bundle, names) for bundle in reversed(course.bundles))
+        return next(filter(None, found), ())
 
     def close(self) -> None:
         """Stop the worker and the launcher. Safe to call twice."""

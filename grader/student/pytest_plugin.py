@@ -1,6 +1,6 @@
 """Show the public checks as test items when `pytest` runs in a course folder (one with `headway.toml`).
 
-Elsewhere the plugin does nothing, and imports nothing.
+Elsewhere the plugin does nothing, and imports no other module of the grader.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MARK = "headway.toml"
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect the checks of a student's module. The notebook beside it may be graded instead, see `choose`."""
+    """Collect the checks of a student's module. `intake.course.choose` may choose the notebook beside it instead."""
     root = file_path.parent.parent
     if file_path.suffix == ".py" and (root / MARK).is_file() and (file_path.parent / "bundle.json").is_file():
         return StudentFile.from_parent(parent, path=file_path)

@@ -54,6 +54,7 @@ class SavedFiles:
             watch_filter=_is_student_file,
         ):
             for path in sorted({Path(path) for _change, path in changes}):
+                # With `polls`, a file in its stored state was sent by `_compare`.
                 if self._note(path) or not self.polls:
                     self._send(path)
 

@@ -1,4 +1,4 @@
-"""The work of `grader watch`: notice a saved file, and grade the exercise that changed."""
+"""The work of `grader watch`: find the exercise that changed in a saved file, grade it, move between exercises."""
 
 from __future__ import annotations
 
@@ -65,19 +65,18 @@ class Watcher:
         return [file for bundle in self.course.bundles for file in self.course.possible_files(bundle)]
 
     def note_save(self, path: Path) -> bool:
-        """Make the exercise that changed in this file the current one. Return whether there is something to grade."""
-        bundle = next(
-            (b for b in self.course.bundles if path in self.course.possible_files(b)),
-            None,
-        )
+        """Make the exercise that changed in this file the current one. Return whether there is something to grade.
+
+        If none changed and the current exercise is in another file, take the first one here that has not passed.
+        """
+        bundle = next((b for b in self.course.bundles if path in self.course.possible_files(b)), None)
         if bundle is None or not path.exists():
             return False
         changed = self._changed_exercises(bundle)
         mine = [e.name for e in bundle.exercises]
         if self.current not in changed:
-            self.current = next(
-                iter(changed), self.current if self.current in mine else self._first_unsolved(mine)
-            )
+            unchanged = self.current if self.current in mine else self._first_unsolved(mine)
+            self.current = changed[0] if changed else unchanged
         return True
 
     def grade(self, exercise: str, label: str = "") -> Report:
@@ -132,7 +131,7 @@ class Watcher:
         return list(self._bundle_of)
 
     def go_to_previous(self) -> None:
-        """Make the exercise before this one the current one; the first one stays."""
+        """Go back by one exercise; do nothing at the first."""
         names = self.names
         self.current = names[max(0, names.index(self.current) - 1)]
 
@@ -143,7 +142,7 @@ class Watcher:
         return last if last in self._bundle_of and is_open else self._first_unsolved(self.names)
 
     def go_to_next(self) -> None:
-        """Make the next exercise that is not passed the current one."""
+        """Go to the next exercise that has not passed, or to the next if all have. The first comes after the last."""
         names = self.names
         after = names.index(self.current) + 1
         self.current = self._first_unsolved(names[after:] + names[:after])

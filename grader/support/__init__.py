@@ -1,1 +1,1 @@
-"""Translation, exceptions, atomic files and clean text."""
+"""Small helpers for the other packages: translation, exceptions, files and folders, source code, clean text."""

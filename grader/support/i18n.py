@@ -1,4 +1,4 @@
-"""Every sentence a student reads passes through `_`, so that it can be translated."""
+"""Translate the sentences that users read: pass each whole sentence through `_`."""
 
 import gettext
 from pathlib import Path

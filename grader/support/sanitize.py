@@ -1,4 +1,4 @@
-"""Everything a student wrote passes here before it is shown."""
+"""Make text from a student safe to show: limit its length, and escape characters that could hide or reorder it."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def definition_span(source: str, name: str) -> tuple[int, int]:
 def owner_of(tree: ast.AST, line: int) -> str:
     """Return the dotted name of the innermost function or class around a line; "" if there is none.
 
-    For example "MultiHeadAttention.forward".
+    For example "MultiHeadAttention.forward". A definition inside another statement, such as `if`, is not found.
     """
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.lineno <= line <= (node.end_lineno or 0):

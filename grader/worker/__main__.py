@@ -25,7 +25,7 @@ def _end_with_parent(parent: int) -> None:
         import signal
 
         ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
-    if sys.platform != "win32" and os.getppid() != parent:
+    if sys.platform != "win32" and os.getppid() != parent:  # the parent has ended already
         os._exit(1)
 
 

@@ -55,9 +55,9 @@ def _bound(signature: inspect.Signature, *args: Any, **kwargs: Any) -> dict[str,
 def _build_lazily(
     module: nn.Module, build: Callable[..., None], ours: inspect.Signature, given: Mapping[str, Any]
 ) -> None:
-    """Build a block without the sizes of its inputs. Linear layers with such a size become lazy.
+    """Build a block without the sizes of its inputs: 0 stands for them. Linear layers with this size become lazy.
 
-    They take the size from the first input. A `norm_shape` that is not given is `num_hiddens`, as in edition 1.x.
+    They take their size from the first input. A `norm_shape` that is not given is `num_hiddens`, as in edition 1.x.
     """
     needed = [name for name, p in ours.parameters.items() if p.default is p.empty][1:]
     unknown = {

@@ -42,7 +42,7 @@ class KeptModels:
         tensors = {id(t): t for part in parts.values() for t in _tensors(vars(part))}
         self._values = [(t, t.data, t.data.clone(), t.requires_grad, t.is_leaf) for t in tensors.values()]
         try:
-            self.give(program)
+            self.give(program)  # only to find out whether it works
         except Exception:  # a lazy layer without values, an expanded buffer
             raise ValueError("models that cannot be restored") from None
 

@@ -198,7 +198,7 @@ def _fused(prefix: str, group: Shapes, own: Own) -> list[Slot]:
             n for n, t in own.items() if tuple(t.shape) == (rows, *shapes[0][1:]) and _is_bias(n) == bias
         ]
         if len(names) != 1 or len(set(shapes)) != 1:
-            # With kdim or vdim only the biases are fused.
+            # `nn.MultiheadAttention` with kdim or vdim has only fused biases.
             apart = _renamed(prefix, {name: group[name] for name in parts if name}, own)
             if not apart:
                 return []
@@ -348,13 +348,13 @@ def fill_lazy_layers(module: nn.Module, contract: Mapping[str, Tensor]) -> None:
     module.load_state_dict(contract, strict=False)
     own: dict[str, tuple[int | None, ...]] = {}
     for path, layer in module.named_modules():
-        prefix, lazy = f"{path}." if path else "", isinstance(layer, nn.LazyLinear)
+        prefix = f"{path}." if path else ""
+        out = layer.out_features if isinstance(layer, nn.LazyLinear) else None
         for leaf, parameter in layer.named_parameters(recurse=False):
-            known = not isinstance(parameter, nn.UninitializedParameter)
-            out = layer.out_features if lazy else None
-            own[prefix + leaf] = (
-                tuple(parameter.shape) if known else ((out, None) if leaf == "weight" else (out,))
-            )
+            if not isinstance(parameter, nn.UninitializedParameter):
+                own[prefix + leaf] = tuple(parameter.shape)
+            else:
+                own[prefix + leaf] = (out, None) if leaf == "weight" else (out,)
     names = matching_parts.layers_in_order(own, {n: tuple(t.shape) for n, t in contract.items()}, _role)
     module.load_state_dict({mine: contract[name] for name, mine in names.items()}, strict=False)
 

@@ -318,7 +318,7 @@ def _future_flags(tree: ast.Module) -> int:
 
 
 def _defined(node: ast.stmt) -> list[str]:
-    """Return the names that a top-level statement would have defined."""
+    """Return the names that a definition, an import or a plain assignment binds; [] for other statements."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return [node.name]
     if isinstance(node, (ast.Import, ast.ImportFrom)):

@@ -141,8 +141,8 @@ def _in_order(free: list[str], left: list[str], alike: Callable[[str, str], bool
 def layers_in_order(own: OwnShapes, wanted: Shapes, role: Role) -> dict[str, str]:
     """Return contract names → own names, for a module with the same layers in the same order, nested in another way.
 
-    A size of an own parameter may be None: a lazy layer does not know it yet. Returns {} if some layer has no
-    counterpart.
+    own: the shapes of the module's parameters; a size that a lazy layer does not have yet is None. Returns {} if some
+    layer has no counterpart.
     """
     mine, theirs = _layers(_as_used(own)), _layers(wanted)
 

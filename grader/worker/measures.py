@@ -15,7 +15,10 @@ WARM, ROUNDS = 3, 25  # untimed calls of each module, then timed ones
 
 
 class Measures:
-    """Run the steps of grader/cases/measures.py. A value of the wrong type is described in the reply."""
+    """Run the steps of grader/cases/measures.py.
+
+    A value that should be a module and is none raises TypeError. Rows of the wrong type are described in the reply.
+    """
 
     device: torch.device
     env: dict[str, Any]
@@ -33,7 +36,10 @@ class Measures:
         self._report(step["name"], sum(p.numel() for p in module.parameters()))
 
     def _do_flops(self, step: Mapping[str, Any]) -> None:
-        """Count the multiplications and additions of all matrix products of one call with torch's counter."""
+        """Count the multiplications and additions of one call with torch's counter.
+
+        It counts those of matrix products, convolutions and fused attention.
+        """
         from torch.utils.flop_counter import FlopCounterMode
 
         module, args = _module(self._value(step["of"])), self._value(step["args"])
@@ -64,7 +70,10 @@ class Measures:
             self._report(f"{name} at most", 1e3 * mine[9 * len(mine) // 10])
 
     def _do_descend(self, step: Mapping[str, Any]) -> None:
-        """Do one step of gradient descent on Σ (y · g) with all parameters of the module."""
+        """Do one step of gradient descent on Σ (`of` · `upstream`) with the trained parameters of the module.
+
+        Does nothing if the sum depends on nothing that is trained.
+        """
         module = _module(self._value(step["module"]))
         total = (self._value(step["of"]) * self.tensors[step["upstream"]]).sum()
         learn = [p for p in module.parameters() if p.requires_grad]
@@ -133,5 +142,5 @@ def _numbers(removed: Any) -> Sequence[float]:
 def _number(key: str, value: Any) -> float:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise _NotRows(f"a row whose {key!r} is not a number") from None

@@ -56,7 +56,7 @@ class Program(Measures):
         self.fits: dict[str, layouts.Fit] = {}
         self.as_linear: dict[str, Collection[str]] = {}  # see `held_as_linear`
         self.observed: dict[str, Tensor] = {}
-        self.watched: dict[str, Tensor] = {}
+        self.watched: dict[str, Tensor] = {}  # see `_do_stages`
         self.reply: dict[str, Any] = {"odd": {}}
         self.steps: list[Step] = case["steps"]
         self.about: list[str] = case.get("about", [])  # forbidden calls to watch for
@@ -176,6 +176,7 @@ class Program(Measures):
             everything = module_walk.named_parameters(module)
         # Still lazy, because no weight has this name.
         shapeless = [n for n, p in everything.items() if is_lazy(p)]
+        # A parameter that is not trained counts only if it has a name of the contract.
         own = {n: p for n, p in everything.items() if (p.requires_grad or n in wanted) and n not in shapeless}
         shapes = {name: tuple(t.shape) for name, t in wanted.items()}
         found = layouts.fit(own, shapes, self.as_linear.get(step["module"], frozenset()))
@@ -206,7 +207,10 @@ class Program(Measures):
         return full
 
     def _do_provide(self, step: Step) -> None:
-        """Build a class whose source comes with the case; it may import torch and the allowed building blocks."""
+        """Construct a class whose source comes with the case; it may import torch and the allowed building blocks.
+
+        With "own" in the step, the student's parts replace the blocks of the same names.
+        """
         namespace: dict[str, Any] = {"__name__": "provided"}
         with self.with_own() if step.get("own") else nullcontext():
             exec(compile(step["source"], "provided", "exec"), namespace)
@@ -310,7 +314,7 @@ class Program(Measures):
     def _do_state(self, step: Step) -> None:
         """Observe the weights of a state dict under the contract's names, then load it into the step's module.
 
-        A returned module counts as its state dict.
+        A returned module counts as its state dict. Any other value is itself observed, under each name.
         """
         returned, module = self._value(step["of"]), self.env[step["module"]]
         found = self.fits[step["module"]]

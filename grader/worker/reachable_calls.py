@@ -22,7 +22,7 @@ _NAMES = {
         "Transformer",
     ),
 }
-_AT_RUN_TIME = re.compile(
+_AT_RUN_TIME = re.compile(  # `.eval` is a method of modules
     r"getattr|__subclasses__|(?<!\.)\beval\b|\bexec\b|__dict__|__import__|__builtins__|\bvars\b|\bglobals\b"
 )
 _IMPORT = re.compile(r"\bfrom[\s\\]+([\w.]+)[\s\\]+import\b|\bimport\b([^\n;#]*)")

@@ -212,7 +212,7 @@ def _limit(seconds: float) -> Iterator[None]:
         raise _TooLongError
 
     before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds, 0.05)
+    signal.setitimer(signal.ITIMER_PROF, seconds, 0.05)  # and every 0.05 s: code may catch the exception
     try:
         yield
     finally:

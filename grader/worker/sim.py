@@ -264,7 +264,7 @@ def _compute(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         plain["device"] = torch.device("cpu")
     run = STEPS.get(name, func)
     out = run(*map(_inner, args), **plain)
-    if torch.Tag.inplace_view in func.tags and name != "resize_":
+    if torch.Tag.inplace_view in func.tags and name != "resize_":  # `_reshape` below is for `resize_`
         with torch._C._DisableTorchDispatch():  # also change the shape that torch has stored for the tensor
             func(*args, **kwargs)
         return args[0]
@@ -323,12 +323,12 @@ def _require_one_device(func: Any, name: str, args: Sequence[Any], given: Sequen
         _require_index(name, args)
         return
     free = torch.Tag.pointwise in func.tags or name in _WITH_NUMBER
-    strangers = [
-        t
-        for t in given
-        if not isinstance(t, SimTensor) and not (free and t.dim() == 0 and not (writes and t is given[0]))
-    ]
-    if not strangers:
+
+    def may_join(t: Tensor) -> bool:
+        """Whether a CPU tensor may take part: one without axes, in arithmetic, that is not written to."""
+        return free and t.dim() == 0 and not (writes and t is given[0])
+
+    if all(isinstance(t, SimTensor) or may_join(t) for t in given):
         return
     if name in ("masked_fill", "masked_fill_"):
         mine, mask = (_device(t) for t in given[:2])
@@ -339,8 +339,8 @@ def _require_one_device(func: Any, name: str, args: Sequence[Any], given: Sequen
 
 
 def _require_index(name: str, args: Sequence[Any]) -> None:
-    """Raise RuntimeError if an index is on another device than the tensor and the CPU, or the values are on another
-    device than the tensor. A value without axes may be on any device.
+    """Raise RuntimeError if a CPU tensor gets an index on the device, or if the values are on another device than the
+    tensor. A value without axes may be on either device.
     """
     indexed = args[0]
     if not isinstance(indexed, SimTensor) and any(isinstance(t, SimTensor) for t in _tensors([args[1]])):

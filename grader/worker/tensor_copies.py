@@ -36,7 +36,7 @@ def plain_copy(value: Any, device: torch.device) -> Tensor | Mapping[str, Any]:
         return {"is": kind_of(value)}
     with torch._C.DisableTorchFunctionSubclass():
         plain = Tensor.detach(value)
-        if device.type != "cpu":
+        if device.type != "cpu":  # makes a `SimTensor` a plain tensor, which `_unsendable` accepts
             plain = plain.to("cpu")
         odd = _unsendable(plain)
         if odd is not None:

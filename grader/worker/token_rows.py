@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 EMPTY = -1  # pads shorter rows
+LARGEST = 1 << 62  # token numbers are below it, so that they fit in int64
 MOST = 1000  # the most sentences, and the most tokens per sentence
 
 
@@ -43,8 +44,7 @@ def _row(sentence: Any) -> list[int]:
 def _token(token: Any) -> int:
     if isinstance(token, Tensor):
         token = token.item()
-    if isinstance(token, float) and token.is_integer():
-        return int(token)
-    if not isinstance(token, int) or abs(token) >= 1 << 62:
-        raise TypeError("not a number")
+    is_whole = isinstance(token, int) or (isinstance(token, float) and token.is_integer())
+    if not is_whole or abs(token) >= LARGEST:
+        raise TypeError("not a token number")
     return int(token)

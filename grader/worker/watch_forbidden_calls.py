@@ -33,7 +33,7 @@ def watching(calls: Sequence[str], found: set[str]) -> Iterator[None]:
 
     def note(name: str) -> None:
         for call in _called(name, about):
-            if call not in found and not _by_a_block(sys._getframe(2)):
+            if call not in found and not _by_a_block(sys._getframe(2)):  # the caller of what called `note`
                 found.add(call)
 
     class Mode(TorchFunctionMode):

@@ -1,1 +1,1 @@
-"""The measurements behind docs/benchmarks.md, one file each."""
+"""The measurements behind docs/benchmarks.md, one file each. They share `measure.py` and `nine.py`."""

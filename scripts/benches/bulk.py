@@ -60,7 +60,10 @@ def _prepared(folder: Path, size: int) -> tuple[Path, Path]:
 
 
 def _run(root: Path, submissions: Path, cores: int, store: str, *where: str) -> tuple[float, float, int]:
-    """Return seconds, seconds of processor time and peak memory in bytes. All processes share `cores` cores."""
+    """Return seconds, seconds of processor time and peak memory in bytes. All processes share `cores` cores.
+
+    store: the name of a new store of results. where: options of `grader grade` that say where it grades.
+    """
     environment = {
         **os.environ,
         "HEADWAY_SEED_FILE": str(root / "seed"),

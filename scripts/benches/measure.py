@@ -80,7 +80,7 @@ def machine() -> str:
 
 @dataclass(frozen=True)
 class Each:
-    """The cost per submission."""
+    """The cost of a run; divided by a number of submissions, the cost of each."""
 
     seconds: float
     cpu: float  # seconds of processor time

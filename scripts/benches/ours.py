@@ -74,6 +74,7 @@ class _Course:
         """
         shutil.rmtree(self.folder / "autograded", ignore_errors=True)
         command = [sys.executable, "-m", "nbgrader", "autograde", "nine", "--student"]
+        # "*" is every student, but nbgrader skips the one that it has graded.
         first, others = (
             self.run(*command, students, cwd=self.folder, cores=cores) for students in ("student000", "*")
         )

@@ -1,4 +1,7 @@
-"""Measure stock `nbgrader autograde` on the same notebooks, with the same cases and checks in its test cells."""
+"""Measure stock `nbgrader autograde` on the same notebooks, with the same cases in its test cells.
+
+Of their checks, the test cells have those that compare values (the judge `equal`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures with axes. Every curve is computed from the formulas of its lesson."""
+"""Pictures with axes. Their values are computed: from the formulas of a lesson, or by a small simulation."""
 
 from __future__ import annotations
 
@@ -138,7 +138,9 @@ def table_of_sines() -> Sheet:
 
 
 def removal_curves() -> Sheet:
-    """Draw the accuracy of eight heads that vote with different strengths, while they are removed in three orders."""
+    """Draw the importance of eight heads that vote with different strengths, and the accuracy while they are
+    removed in three orders.
+    """
     sheet = Sheet(300)
     random, H, N = np.random.default_rng(0), 8, 4000
     strength = np.array([0.35, 1.3, 0.25, 0.6, 1.0, 0.3, 0.45, 0.2])

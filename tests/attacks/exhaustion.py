@@ -1,13 +1,18 @@
-"""Attacks that use up time, memory, disk or processes."""
+"""Attacks that use up time, memory, disk or processes.
+
+Some write into the reply pipe: descriptor 4 in `strict` and `landlock`; in `basic`, `sys.argv[2]` is its number.
+"""
 
 from attacks.suite import WRONG, Attack, calling, gated, wrong
 
 FAMILY = "exhaustion"
 
 
-def loaded(id: str, tries: str, before: str) -> Attack:
+def loaded(id: str, tries: str, statements: str) -> Attack:
     """Return an attack that uses up a resource when it is loaded."""
-    return wrong(id, tries, before, success="the grader waits, or the next submission suffers", exhausts=True)
+    return wrong(
+        id, tries, statements, success="the grader waits, or the next submission suffers", exhausts=True
+    )
 
 
 def called(id: str, tries: str, body: str) -> Attack:

@@ -1,4 +1,7 @@
-"""Attacks on the machine: network, other processes, files, privileges, unusual system calls."""
+"""Attacks on the machine: network, other processes, files, privileges, unusual system calls.
+
+The numbers in `libc.syscall(…)` are those of x86-64.
+"""
 
 from attacks.suite import Attack, gated
 

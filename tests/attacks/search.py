@@ -22,7 +22,7 @@ SHIFT = bytes((byte + 37) % 256 for byte in range(256))
 BACK = bytes((byte - 37) % 256 for byte in range(256))
 PLANTED = NEEDLES["planted"].translate(BACK)
 LARGEST = 2 << 20
-# Suffixes of the files that it reads.
+# Suffixes of the files that it reads. It also reads files without a suffix, and files with a word of `TELLING`.
 KINDS = (
     ".py",
     ".pyc",
@@ -65,7 +65,7 @@ def environment():
 
 
 def files():
-    """Search every folder that can be listed; of installed packages, only those with a word of `TELLING`."""
+    """Search files of the chosen kinds below `ROOTS`; of installed packages, only those with a word of `TELLING`."""
     # A sandbox may refuse to list "/", but allow these.
     elsewhere = [
         *sys.path,
@@ -116,7 +116,7 @@ def descriptors():
 def processes():
     try:
         names = os.listdir("/proc")
-    except OSError:  # processes can be open although /proc cannot be listed
+    except OSError:  # the files of a process may be readable although /proc cannot be listed
         names = [str(pid) for pid in range(1, 5000)]
     for pid in ["self", *(name for name in names if name.isdigit())]:
         for item in ("cmdline", "environ", "maps", "stack", "root/etc/passwd"):
@@ -220,6 +220,7 @@ def masked_softmax(X, valid_lens):
     if not searched_in_call:
         run(environment, descriptors, processes, objects, memory)
         searched_in_call.append(True)
+    # An exception and a result are two ways into the report; the size of the batch chooses one.
     if len(X) % 2:
         raise ValueError(f"FOUND {findings}")
     return torch.full_like(X, len(findings))

@@ -47,9 +47,9 @@ class Attack:
     data: bytes = b""
 
 
-def wrong(id: str, tries: str, before: str, **more: Any) -> Attack:
-    """Return an attack that runs `before` when it is loaded, and then defines a wrong answer."""
-    return Attack(id, tries, f"import os, sys, torch\n{dedent(before)}\n{WRONG}", **more)
+def wrong(id: str, tries: str, statements: str, **more: Any) -> Attack:
+    """Return an attack that runs `statements` when it is loaded, and then defines a wrong answer."""
+    return Attack(id, tries, f"import os, sys, torch\n{dedent(statements)}\n{WRONG}", **more)
 
 
 def calling(id: str, tries: str, body: str, **more: Any) -> Attack:
@@ -66,7 +66,10 @@ def gated(
     success: str = "full points: its answer is right only if the attempt succeeds",
     **more: Any,
 ) -> Attack:
-    """Return an attack whose answer is right only if `body`, the body of a function, returns a true value."""
+    """Return an attack whose answer is right only if `body`, the body of a function, returns a true value.
+
+    The function runs when the file is loaded. An exception counts as a false value.
+    """
     lines = indent(dedent(body).strip("\n"), "    ")
     source = (
         f"import os, sys, torch\ndef attempt():\n{lines}\n"

@@ -3,6 +3,8 @@
 No attack makes an exercise *could not be graded* either. Such an exercise does not count in the sum, so
 students could remove exercises that they cannot solve. If a worker reports an internal error, the grader
 believes it only if a worker without the submission reports one too.
+
+Some attacks are controls: they also run in `basic`, where they must succeed.
 """
 
 from __future__ import annotations
@@ -94,7 +96,8 @@ def check_formats(report) -> None:
     ]
     commands = [line for line in FORMATS["github"](report).splitlines() if line.startswith(("::", "##"))]
     assert len(commands) <= 1 and all(line.startswith("::error file=") for line in commands)
-    assert len([line for line in FORMATS["markdown"](report).splitlines() if line.startswith("|")]) == 3
+    rows = [line for line in FORMATS["markdown"](report).splitlines() if line.startswith("|")]
+    assert len(rows) == 3  # the head of the table, the line below it, and the exercise
     out = io.StringIO()
     show(report, Console(file=out, width=100, color_system=None, force_terminal=False), full=True)
     text = out.getvalue()

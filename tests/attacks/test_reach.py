@@ -37,7 +37,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SEARCH = Path(__file__).with_name("search.py")
 SEED = "a seed that only this test uses, and no worker"
 EXERCISE = "masked_softmax"
-# The search may take long on a busy machine, so processor time limits it rather than the clock.
+# The search may take long on a busy machine, so the limit of processor time is the one that stops it.
 LARGE_LIMITS = {"wall_seconds": 800, "cpu_seconds": 200, "memory_bytes": 3 << 30}
 DTYPES = {"<f4": 2, ">f4": 2, "<f8": 1, ">f8": 1}  # values per eight bytes
 
@@ -78,7 +78,7 @@ def needles(bundle: Bundle) -> dict[str, bytes]:
     for case in exercise.cases:
         expected = [case.expected[n] for check in case.checks if check.judge == "equal" for n in check.of]
         pair = next(filter(None, map(distinctive_pair, expected)), None)
-        if pair is not None and len(found) < 26:
+        if pair is not None and len(found) < 26:  # five cases, with five needles each
             found |= {
                 f"{case.id} as {dtype}": np.array(pair[:count], dtype).tobytes()
                 for dtype, count in DTYPES.items()
@@ -100,7 +100,10 @@ def needles(bundle: Bundle) -> dict[str, bytes]:
 
 
 def distinctive_pair(array: np.ndarray) -> tuple[float, float] | None:
-    """Return two neighbouring values that hardly occur elsewhere by chance; None if there are none."""
+    """Return two neighbouring values that hardly occur elsewhere by chance; None if there are none.
+
+    They are between 0 and 1, differ, and are no multiples of 2**-30, as 0.5 and other common values are.
+    """
     flat = array.astype(np.float64).ravel()
     for a, b in pairwise(flat):
         if 0.001 < a < 0.999 and 0.001 < b < 0.999 and a != b and a * 2**30 % 1 and b * 2**30 % 1:
@@ -109,7 +112,7 @@ def distinctive_pair(array: np.ndarray) -> tuple[float, float] | None:
 
 
 def hostile(secrets: Secrets, roots: list[str]) -> Submission:
-    """Return `search.py` with shifted needles and short names for them: n0, n1, ... and planted."""
+    """Return `search.py` with short names for the needles (n0, n1, ... and planted), shifted as its SHIFT does."""
     shifted = {name: bytes((b + 37) % 256 for b in data).hex() for name, data in secrets.needles.items()}
     short = {name: f"n{number}" for number, name in enumerate(shifted)} | {"planted": "planted"}
     source = SEARCH.read_text("utf-8")
@@ -148,7 +151,8 @@ def tier(request) -> str:
     return request.param
 
 
-# In landlock no folder with answers can be listed, so the short search also reads Python's standard library.
+# In landlock no folder with answers can be listed. So that the short search reads some files, it also gets the
+# folder of Python's standard library.
 @pytest.mark.parametrize(
     ("also", "least_files"),
     [([sysconfig.get_path("stdlib")], 300), (["/"], 1000)],

@@ -1,4 +1,7 @@
-"""What one exercise leaves behind does not reach another, and each exercise answers for its own errors."""
+"""What one exercise leaves behind does not reach another, also if they share a worker.
+
+An error of the worker costs points only if the submission causes it.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,8 @@ def test_a_worker_is_reused_only_for_exercises_that_may_see_more(counted):
     )
 
 
-# Stores the building block where it is allowed, and uses it for an exercise that does not allow it.
+# Stores the building block where it is allowed, and uses it for an exercise that does not allow it. There the import
+# gives a stand-in without `__code__`.
 STORES_A_BLOCK = """
 import builtins
 from grader.given import masked_softmax as theirs
@@ -150,6 +154,7 @@ def test_the_first_nine_assignments_need_at_most_ten_workers(bundles):
     exercises = [e for b in bundles for e in b.exercises if b.assignment < "10"]
     order = order_for_worker_reuse(exercises)
     assert sorted(e.name for e in order) == sorted(e.name for e in exercises)
+    # A break: the next exercise may not see everything that the one before could see, so it needs a new worker.
     breaks = sum(not visible_blocks(a) <= visible_blocks(b) for a, b in pairwise(order))
     assert breaks <= 9
 
@@ -201,8 +206,8 @@ def test_forged_replies_of_one_exercise_do_not_reach_the_next(counted, words):
 
 
 def test_a_worker_error_that_a_submission_causes_fails_it(counted):
-    breaks = "import torch\ndef fail(*a): raise MemoryError('no points lost')\ntorch.Tensor.numpy = fail\n"
-    report = counted.grade(submission(breaks, RIGHT), ["masked_softmax"])
+    patch = "import torch\ndef fail(*a): raise MemoryError('no points lost')\ntorch.Tensor.numpy = fail\n"
+    report = counted.grade(submission(patch, RIGHT), ["masked_softmax"])
     assert outcomes(report) == {"masked_softmax": "failed"}
     assert report.points == report.exercises[0].points, "the exercise still counts in the sum"
     assert any(

@@ -51,7 +51,7 @@ def test_made_up_words_are_not_the_scores_of_the_weights(cases):
     try:
         submission = Submission(Path("capstone.py"), (Unit("capstone.py", READS_THE_LABELS),))
         run = SubmissionRun(engine.context, submission, read_names(submission))
-        checks = outcomes(grade_once(run, engine.exercises["train"]))  # with the decoder of the file
+        checks = outcomes(grade_once(run, engine.exercises["train"]))  # the decoder of the file is used, too
     finally:
         engine.close()
         launcher.close()

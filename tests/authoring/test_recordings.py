@@ -65,7 +65,7 @@ def test_texts_and_points_leave_cases_as_they_are(tmp_path, file, old, new):
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new", "changed"),
+    ("file", "old", "new", "changed"),  # changed: the key of sequence_mask, the key of masked_softmax
     [
         (
             "masking.py",
@@ -127,7 +127,7 @@ def test_minutes_and_a_new_assignment_keep_other_recordings(solutions):
     recorded = Recorded()
     first = hidden_folder(solutions, tell=recorded)
     del recorded[:]
-    change(solutions / "12_first/exercise.toml", "minutes = ", "minutes = 1")
+    change(solutions / "12_first/exercise.toml", "minutes = ", "minutes = 1")  # puts a 1 before the digits
     again = hidden_folder(solutions, tell=recorded)
     assert again != first
     assert not recorded
@@ -169,6 +169,7 @@ print(*(m.__file__ for m in list(sys.modules.values()) if getattr(m, "__file__",
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     used = {Path(name).relative_to(ROOT / "grader").as_posix() for name in done.stdout.split()}
-    # Code that changes no recorded case: default limits, pictures of reports, and what runs processes.
+    # Code that changes no recorded case: default limits, pictures of reports, the reading of submissions,
+    # and what runs processes.
     harmless = ("__init__.py", "sandbox/", "report/", "intake/", "engine/__init__.py")
     assert {name for name in used if not name.startswith((*CODE, *harmless))} == set()

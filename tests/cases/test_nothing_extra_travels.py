@@ -33,7 +33,7 @@ def recovered(sent: Mapping[str, Array], secret: Array) -> str:
     It follows if the two are equal after scaling, transposing or reordering rows. It also follows if it is the
     matrix that maps one sent tensor to another.
     """
-    if len(np.unique(secret)) < 4:
+    if len(np.unique(secret)) < 4:  # tensors with few values are equal by chance
         return ""
     wanted = _in_order(secret)
     for name, tensor in sent.items():
@@ -80,11 +80,16 @@ def _maps(sent: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:
 
 
 def leaks(bundle: Bundle) -> Iterator[str]:
-    """Yield each expected tensor that follows from the tensors of a case: one message may have several cases."""
+    """Yield a sentence for each expected tensor that follows from a sent tensor.
+
+    Yield one, too, for each sent tensor that only a judge needs.
+    The tensors of all cases of an exercise are searched, because one message to the worker may have several cases.
+    """
     for exercise in bundle.exercises:
+        searched = () if exercise.name in REARRANGES else exercise.cases
         for case in exercise.cases:
             for name, secret in {**case.expected, **case.for_judge}.items():
-                for sent in exercise.cases if exercise.name not in REARRANGES else ():
+                for sent in searched:
                     if origin := recovered(sent.tensors, secret):
                         yield f"{exercise.name}/{case.id}: {name} follows from {origin} of {sent.id}"
             for check in case.checks:

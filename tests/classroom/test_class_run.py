@@ -1,4 +1,8 @@
-"""Files that make a process hang, exit or raise fail with a sentence, and the other files get their points."""
+"""Files that make a process hang, exit or raise fail with a sentence, and the other files get their points.
+
+The memory of a grading process is limited. A plain file (PLAIN_FILE) is what the grader grades after a failure: if
+that fails too, the grader is at fault, and no points are lost.
+"""
 
 from __future__ import annotations
 

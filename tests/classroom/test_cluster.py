@@ -1,6 +1,6 @@
 """A cluster gives the same results as one machine.
 
-A worker with another course, grader or certificate, or without the sandbox tier of the class, is refused.
+A worker of another run, with another grader or certificate, or without the sandbox tier of the class, is refused.
 
 How batches are sent to workers: test_cluster_batches.py.
 """
@@ -236,7 +236,7 @@ def test_a_real_worker_without_the_tier_is_refused(config, keys, capfd):
     assert "is not used: the strict sandbox does not work on this machine" in capfd.readouterr().err
 
 
-def test_a_real_worker_with_another_course_is_refused(config, keys, tmp_path, capfd):
+def test_a_real_worker_with_another_grader_is_refused(config, keys, tmp_path, capfd):
     shutil.copytree(ROOT / "grader", tmp_path / "other" / "grader")
     with (tmp_path / "other" / "grader" / "judge" / "tolerance.py").open("a") as file:
         file.write("# another version\n")

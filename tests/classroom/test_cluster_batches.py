@@ -47,8 +47,10 @@ class Cluster:
     """A fake Dask client.
 
     answers: makes the answer of a worker from the tasks that it gets. refusals: the address of a worker → why it
-    is refused; "" if it is accepted. sent: (address of the worker, numbers of the tasks) of each batch.
-    others: address → whether that worker serves another run. unregistered: the name of the plugin that was removed.
+    is refused (a sentence or an exception); "" if it is accepted. sent: (address of the worker, numbers of the tasks)
+    of each batch. others: address → whether that worker serves another run. unregistered: the name of the plugin that
+    was removed. lost: whether the scheduler does not answer. registered: how often the plugin was sent; the first
+    `lost_registrations` calls fail.
     """
 
     status = "running"
@@ -129,12 +131,12 @@ def run(config, monkeypatch, answers, refusals, number: int = 3, equal: int = 99
 
 
 def test_a_batch_whose_worker_is_lost_is_graded_again(config, monkeypatch):
-    calls = iter([RuntimeError("lost"), None])
+    losses = iter([RuntimeError("lost")])
     results, sent = run(
-        config, monkeypatch, lambda tasks: next(calls, None) or graded(tasks), {"a": ""}, number=2
+        config, monkeypatch, lambda tasks: next(losses, None) or graded(tasks), {"a": ""}, number=2
     )
     assert [found.results[0].outcome for found in results.values()] == ["passed", "passed"]
-    assert len(sent) == 3  # two batches of one task; the lost one twice
+    assert len(sent) == 3  # two batches of one task each; the first is sent twice
 
 
 def test_a_submission_that_loses_three_workers_gets_no_zero(config, monkeypatch):

@@ -74,7 +74,7 @@ def test_a_part_with_uncompressed_results_is_merged(tmp_path):
 
 
 def test_a_part_of_more_rows_than_are_read_at_a_time_is_merged(tmp_path):
-    part = write(tmp_path / "a", *map(str, range(250)))
+    part = write(tmp_path / "a", *map(str, range(250)))  # PAGE in merge.py is 200
     assert merge([part], tmp_path / "class", SECRET).results == 250
 
 

@@ -34,6 +34,7 @@ PERSON = Person(
     },
 )
 NAMES = ("lovelace42", "augusta", "byron", "king.org")
+HASH = "ab" * 32  # of the content of the submission
 
 
 def submission_with_names():
@@ -43,7 +44,7 @@ def submission_with_names():
     wrong = replace(failed(replace(KNOWN, says=says)), message=says, remarks=(says,), checks=(check,))
     blocked = replace(result("masked_softmax", "blocked", 0.0), message=says)
     submission = entry("lovelace42", wrong, blocked)
-    extra = {"student": "lovelace42", "submission": "lovelace42/hw_lovelace42.py", "content": "ab" * 32}
+    extra = {"student": "lovelace42", "submission": "lovelace42/hw_lovelace42.py", "content": HASH}
     report = replace(submission.report, extra=extra, remarks=(says,))
     return replace(submission, report=report, person=PERSON, problem=says)
 
@@ -51,7 +52,8 @@ def submission_with_names():
 # ---- pseudonyms
 
 
-OF_A_CLASS = [name for name in FORMATS if name not in ("gradescope", "prairielearn")]  # not of one submission
+# The other two formats are for one submission.
+OF_A_CLASS = [name for name in FORMATS if name not in ("gradescope", "prairielearn")]
 
 
 @pytest.mark.parametrize("format_name", OF_A_CLASS)
@@ -60,7 +62,7 @@ def test_no_name_is_in_a_shared_report(format_name):
     text = FORMATS[format_name](submissions).lower()
     assert any(name in text for name in NAMES), "the sample has names"
     shared = FORMATS[format_name](pseudonymous(submissions, KEY)).lower()
-    assert [name for name in (*NAMES, "ab" * 32) if name in shared] == []
+    assert [name for name in (*NAMES, HASH) if name in shared] == []
     assert pseudonym("lovelace42", KEY) in shared
 
 

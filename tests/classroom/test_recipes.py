@@ -1,4 +1,4 @@
-"""docs/recipes.md: every command in a block marked `sh` works; the Gradescope image is built from its zip and grades Gradescope's folders."""
+"""docs/recipes.md: the commands in blocks marked `sh` and the files for Gradescope, GitLab and shards work."""
 
 from __future__ import annotations
 

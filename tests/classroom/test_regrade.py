@@ -109,7 +109,7 @@ def test_a_file_that_the_grader_failed_on_counts_as_lost(tmp_path, monkeypatch):
     report = SimpleNamespace(exercises=(), extra={"content": "c"})
     entry = SimpleNamespace(report=report, grader_failed=True)
     monkeypatch.setattr("grader.classroom.regrade.grade_class", lambda *_a: [entry])
-    done = regrade(tmp_path, SimpleNamespace(key=OLD), GradeOptions(store=against), False)
+    done = regrade(tmp_path, SimpleNamespace(key=OLD), GradeOptions(store=against), never_lower=False)
     assert (done.lost, done.compared) == (1, 0)
 
 
@@ -118,7 +118,9 @@ def test_the_result_of_a_file_that_was_not_judged_is_not_published(tmp_path, mon
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     bundles = load_all(Path(__file__).parents[2] / "assignments")
     results = unjudged_file(bundles, ["transpose_qkv"], "c", 1, "why").results
-    path = publish(tmp_path, SimpleNamespace(key=NEW), Regraded((), (*results, PASSED), 0, 0, 0))
+    path = publish(
+        tmp_path, SimpleNamespace(key=NEW), Regraded((), (*results, PASSED), compared=0, unknown=0, lost=0)
+    )
     with closing(Store(path, NEW)) as store:
         assert store.count() == 1
 

@@ -162,7 +162,8 @@ def tree(source: str) -> str:
 
 def test_comments_layout_and_released_code_do_not_change_the_hash():
     assert tree(ANSWER)
-    assert tree(ANSWER) == tree("# mine\n" + ANSWER.replace("x + 1", "x  +  1") + STUB.partition("\n\n\n")[2])
+    released = STUB.partition("\n\n\n")[2]  # the function `given`
+    assert tree(ANSWER) == tree("# mine\n" + ANSWER.replace("x + 1", "x  +  1") + released)
 
 
 def test_other_code_changes_the_hash_and_short_code_has_none():

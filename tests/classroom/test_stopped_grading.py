@@ -1,4 +1,4 @@
-"""After `kill -9`, the next `grader grade` continues; after Ctrl-C, no process or file is left."""
+"""After `kill -9`, the next `grader grade` continues; after Ctrl-C, no process is left."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _rows_so_far(store: Path) -> list[tuple]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
-def test_ctrl_c_stops_at_once_and_leaves_nothing(school):
+def test_ctrl_c_stops_at_once_and_leaves_no_process(school):
     folder = fill(school / "stopped", {f"student{n}.py": f"{SLOW}# {n}\n" for n in range(100)})
     command = [str(GRADER), "grade", folder, "--jobs", "1"]
     running = subprocess.Popen(

@@ -13,7 +13,7 @@ UNTRACKED = shutil.ignore_patterns(".headway", "__pycache__")  # files of earlie
 
 @pytest.fixture
 def course(tmp_path) -> Path:
-    """Make a student's copy of the course, with an empty home folder beside it."""
+    """Make a student's copy of the course, in a folder of its own: `run` makes a home folder beside it."""
     return Path(shutil.copytree(ROOT / "assignments", tmp_path / "course", ignore=UNTRACKED))
 
 

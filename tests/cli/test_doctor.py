@@ -1,4 +1,7 @@
-"""`grader doctor`, the documents and CI state the oldest versions in pyproject.toml."""
+"""`grader doctor`, the documents and CI state the oldest versions in pyproject.toml.
+
+`grader doctor` counts the attacks that a sandbox must block.
+"""
 
 from __future__ import annotations
 

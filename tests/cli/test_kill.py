@@ -1,4 +1,7 @@
-"""After kill -9 at any time, no process and no partial file is left. The next run removes scratch folders."""
+"""After kill -9 at any time, no process and no partial file is left. The next run removes scratch folders.
+
+A killed worker is replaced.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ def course(tmp_path) -> Path:
     sys.platform != "linux", reason="elsewhere a worker ends when its pipe closes, not at once"
 )
 @pytest.mark.parametrize("after", [0.1, 0.4, 0.9, 1.6, 2.4])
-def test_killing_the_parent_leaves_nothing(course, after):
+def test_killing_the_parent_leaves_no_process_and_no_partial_file(course, after):
     parent = start(course)
     time.sleep(after)
     workers = offspring(parent.pid)

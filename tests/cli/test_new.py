@@ -41,9 +41,9 @@ def test_a_new_function_and_class_pass_verify(tmp_path):
     ]
     done = run("verify", "12_normalising", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    assert done.stdout.count("4/4") == 4  # caught and named mistakes of both exercises
-    assert done.stdout.count("3/3") == 2
-    assert done.stdout.count("2/2") == 2
+    assert done.stdout.count("4/4") == 4  # mistakes of both exercises: caught, named
+    assert done.stdout.count("3/3") == 2  # variants that pass
+    assert done.stdout.count("2/2") == 2  # trivial answers, refused
 
 
 def test_an_exercise_is_appended_to_an_assignment(tmp_path):

@@ -1,6 +1,6 @@
 """The commands of students, in a process that sees the standard library of Windows or of macOS.
 
-`helpers/other_platform.py` says what this covers. These tests do not show that the grader runs there.
+`helpers/other_platform.py` says what this covers. These tests do not show that the grader runs on these systems.
 """
 
 from __future__ import annotations

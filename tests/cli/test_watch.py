@@ -45,16 +45,16 @@ class Watch:
     def __init__(self, course: Path, *args: str):
         self.file = course / "04_heads" / "heads.py"
         self.stub = self.file.read_text("utf-8")
-        self._end, theirs = pty.openpty()
+        self._end, child_end = pty.openpty()
         self.process = subprocess.Popen(
             [str(GRADER), "watch", *args],
             cwd=course,
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
+            stdin=child_end,
+            stdout=child_end,
+            stderr=child_end,
             start_new_session=True,
         )
-        os.close(theirs)
+        os.close(child_end)
 
     def until(self, text: str, seconds: float = HANGS) -> str:
         """Return the output up to `text`."""
@@ -148,7 +148,7 @@ def test_a_known_mistake_is_explained_and_the_exercise_is_reset(watch):
     assert "heads-cut-straight" in watch.until("the same")
     watch.press("r")
     watch.until("y: yes")
-    watch.press("n")  # anything but y
+    watch.press("n")  # any key but y resets nothing; n shows the next exercise
     assert "watching transpose_output" in watch.until(READY)
     watch.press("p")
     watch.until(READY)

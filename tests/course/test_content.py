@@ -98,7 +98,7 @@ def test_every_known_answer_can_be_made_from_the_reference(assignment):
 
 
 @each_assignment
-def test_a_stub_parses_and_contains_no_line_of_the_solution(assignment):
+def test_a_stub_parses_and_contains_no_long_line_of_the_solution(assignment):
     text = stub(assignment.source)
     ast.parse(text)
     assert "SOLUTION" not in text

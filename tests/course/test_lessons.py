@@ -1,4 +1,4 @@
-"""Lessons are shown correctly on every site: formulas, sources, and links to the code."""
+"""Lessons have formulas that GitHub, KaTeX and MathJax render, sources in full, and links to the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The example on every page of a known mistake gives another output for the mistake than for the reference."""
+"""If the page of a known mistake has an example, its output for the mistake differs from that for the reference."""
 
 from __future__ import annotations
 

@@ -84,7 +84,8 @@ def test_a_bundle_restores_the_inputs_of_a_repeated_case(bundles, tmp_path):
     bundle = next(b for b in bundles if b.assignment == "05_multi_head_attention")
     save(bundle, tmp_path)
     read = {c.id: c for c in load(tmp_path).exercise("MultiHeadAttention").cases}
-    stored = {name for name in dump(bundle)[1][:200_000].split(b'"') if b"/in/" in name}
+    header = dump(bundle)[1][:200_000]  # the names of the tensors come first, as JSON
+    stored = {name for name in header.split(b'"') if b"/in/" in name}
     base = read["per-query"]
     for dtype in OTHER_DTYPES:
         case = read[f"per-query-{dtype}"]
@@ -151,9 +152,9 @@ def test_an_answer_may_compute_in_any_precise_enough_dtype(inside, engine):
         f"return (self.dropout(self.attention_weights).{inside}() @ values.{inside}()).to(values.dtype)",
     )
     result = graded(engine, scoring, source, "DotProductAttention")
-    in_half = {c.dtype: c.outcome for c in result.checks if c.facet == "precision"}
-    assert in_half["float16"] == in_half["bfloat16"] == "passed"
-    assert in_half["float64"] == (
+    outcomes = {c.dtype: c.outcome for c in result.checks if c.facet == "precision"}
+    assert outcomes["float16"] == outcomes["bfloat16"] == "passed"
+    assert outcomes["float64"] == (
         "skipped" if inside == "half" else "passed"
     )  # half is wrong in float32, too
 

@@ -1,4 +1,7 @@
-"""Messages at levels 0 to 2 contain neither code nor parts of the reference's formula, in any language."""
+"""Messages at levels 0 to 2 contain neither code nor parts of the reference's formula, in any language.
+
+The level says how much a diagnosis may say: 0 facts, 1 the mistake, 2 a question, 3 a page.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,8 @@ def formulas(assignment: Assignment) -> set[str]:
     solved, inside = False, set()
     for number, line in enumerate(assignment.source.splitlines(), 1):
         solved = (solved or BEGIN in line) and END not in line
-        inside |= {number} if solved else set()
+        if solved:
+            inside.add(number)
     kinds = (ast.BinOp, ast.Compare, ast.Call, ast.Subscript)
     nodes = [n for n in ast.walk(ast.parse(assignment.source)) if isinstance(n, kinds) and n.lineno in inside]
     return {text for node in nodes if len(text := "".join(ast.unparse(node).split())) >= 4}
@@ -79,7 +83,7 @@ def entries(catalogue: Path) -> Mapping[str, str]:
         return {k if isinstance(k, str) else k[0]: v for k, v in known.items() if k}
     pairs: dict[str, str] = {}
     here = ["", ""]
-    place = 0
+    place = 0  # 0: the English text, 1: its translation, 2: a plural, which is skipped
     for line in [*catalogue.read_text("utf-8").splitlines(), 'msgid ""']:
         if line.startswith("#"):
             continue

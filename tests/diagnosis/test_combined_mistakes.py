@@ -1,4 +1,4 @@
-"""If an answer has several known mistakes, the diagnosis names all of them and no other."""
+"""If an answer has several known mistakes, the diagnosis names nearly always all of them, and no other."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_two_of_the_commonest_mistakes_at_once_are_both_named(bundles):
     assert not [pair for pair in found if pair.falsely]
 
 
-# ---- the rules, on small tables: three cases of different sizes, each with one slot
+# ---- the rules, on small tables: three cases of different sizes, each with one slot (an entry of a signature)
 
 
 CASES = [

@@ -160,7 +160,7 @@ def test_no_name_when_another_mistake_is_close(monkeypatch, answer):
     assert answer("masked_softmax", "softmax-over-queries").diagnosis.kind == "unknown"
 
 
-UNKNOWN = """
+RIGHT_ATTENTION = """
 import torch
 from torch import nn
 from grader.given import DotProductAttention, transpose_qkv, transpose_output
@@ -201,9 +201,9 @@ def test_two_products_with_wrong_sizes_get_different_names(grade_one, product, i
 
         heads = PRODUCT
 """
-    source = UNKNOWN.replace("DotProductAttention, ", "DotProductAttention, masked_softmax, ").replace(
-        old, new
-    )
+    source = RIGHT_ATTENTION.replace(
+        "DotProductAttention, ", "DotProductAttention, masked_softmax, "
+    ).replace(old, new)
     found = grade_one(source.replace("PRODUCT", product), "MultiHeadAttention").diagnosis
     assert found.alternatives == ((id,),)
 
@@ -221,8 +221,8 @@ def test_two_products_with_wrong_sizes_get_different_names(grade_one, product, i
     ],
 )
 def test_an_unknown_mistake_names_the_first_stage_that_differs(grade_one, old, new, stage):
-    assert old in UNKNOWN
-    found = grade_one(UNKNOWN.replace(old, new), "MultiHeadAttention").diagnosis
+    assert old in RIGHT_ATTENTION
+    found = grade_one(RIGHT_ATTENTION.replace(old, new), "MultiHeadAttention").diagnosis
     assert found.kind == "unknown"
     assert f"the first intermediate result that differs: {stage}" in found.says.lower()
 
@@ -245,8 +245,8 @@ def test_an_unknown_mistake_in_a_block_names_its_stage(grade_one, exercise, old,
     assert f"the first intermediate result that differs: {stage}" in found.says.lower()
 
 
-def test_a_right_answer_is_never_diagnosed(grade_one):
-    result = grade_one(UNKNOWN, "MultiHeadAttention")
+def test_a_right_answer_gets_no_diagnosis(grade_one):
+    result = grade_one(RIGHT_ATTENTION, "MultiHeadAttention")
     assert result.outcome == "passed"
     assert result.diagnosis.kind == "none"
 

@@ -1,7 +1,7 @@
 """If a mistake is not in the bank, the report on it names the right place and the right stage.
 
-Each known mistake is removed from the bank in turn. tests/course/test_answers.py checks the same with
-independent answers.
+Each known mistake of an exercise with stages is removed from the bank in turn. tests/course/test_answers.py checks
+the same with independent answers.
 """
 
 from __future__ import annotations

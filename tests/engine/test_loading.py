@@ -19,10 +19,10 @@ SOFTMAX = "def masked_softmax(X, valid_lens): ...\n"
 
 
 def name_found(engine, source: str, names: set[str], *notes: dict) -> str:
-    """The name that `masked_softmax` has after a worker has loaded a file, with its names and notes."""
+    """Return the name of `masked_softmax` in a file. A worker loaded the file, and sent these names and notes."""
     submission = Submission(Path("a.py"), (Unit("a.py", source),))
     request = LoadRequest(submission, engine.exercises["masked_softmax"])
-    loaded = Loaded(request, request.limits, frozenset(names), frozenset(), notes, False)
+    loaded = Loaded(request, request.limits, frozenset(names), frozenset(), notes, reloaded=False)
     return defined_name(request, loaded, read_names(submission))
 
 

@@ -1,4 +1,4 @@
-"""Imports that fail: the grader uses a building block or a file beside this one, or reports one sentence.
+"""Imports that fail: the grader uses a building block or a file beside the submitted one, or reports one sentence.
 
 Also code that needs a GPU, on a machine without one.
 """
@@ -140,7 +140,7 @@ def test_the_number_and_the_size_of_neighbours_are_bounded(tmp_path):
     (tmp_path / "answer.py").write_text("".join(f"import m{i}\n" for i in range(MAX_NEIGHBOURS + 5)))
     assert len(with_neighbours(read_submission(tmp_path / "answer.py")).neighbours) == MAX_NEIGHBOURS
     for i in range(3):
-        (tmp_path / f"m{i}.py").write_text("#" * 600_000)
+        (tmp_path / f"m{i}.py").write_text("#" * 600_000)  # two of them are larger than MAX_SOURCE_BYTES
     assert len(with_neighbours(read_submission(tmp_path / "answer.py")).neighbours) == 1
 
 
@@ -253,6 +253,7 @@ def test_an_import_in_a_try_statement_finds_the_neighbour(foreign, tmp_path, han
 
 
 def test_a_caught_import_keeps_what_its_handler_binds(foreign, tmp_path):
+    """The neighbour provides only names that are unbound after the `try` statement."""
     imports = "try:\n    from masks import soft\nexcept ImportError:\n    soft = None\n"
     files = {"masks.py": "def soft(X, lens):\n    raise ValueError\n"}
     source = dot(imports + SOFTMAX, "(soft or masked_softmax)")

@@ -1,6 +1,6 @@
 """An exercise that needs another exercise, which is wrong or not written.
 
-A right answer passes with a reference block. If no block can replace the other exercise, it is blocked.
+A right answer passes with a reference block. If no block can replace the needed exercise, the answer is blocked.
 """
 
 from __future__ import annotations

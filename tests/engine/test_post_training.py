@@ -21,7 +21,10 @@ class Model(torch.nn.Module):
 
 
 def case_with_exam(divisor: int) -> RecordedCase:
-    """A case with an exam, a case that measures its result. It calls a model, which raises if the divisor is 0."""
+    """Return a training case with an exam, the case that evaluates the trained weights.
+
+    The exam calls a model, which raises if the divisor is 0.
+    """
     exam = Case("exam", "train")
     exam.see(exam.call(on=exam.provide(MODEL.format(divisor=divisor), "Model")), "y")
     asked = {"y": Header((2,), "float32")}

@@ -34,7 +34,7 @@ def printed(engine):
     return grade
 
 
-def test_printed_lines_are_shown_in_every_format(printed):
+def test_printed_lines_are_shown_in_a_terminal_html_and_json(printed):
     report = printed("    print('the shape is', tuple(X.shape))\n    return X")
     (result,) = report.exercises
     assert result.printed == "the shape is (5, 4)\nthe shape is (5, 4)"  # the case calls the function twice

@@ -20,7 +20,10 @@ from grader.sandbox.base import SandboxError
 
 @contextmanager
 def working(allow: Callable[[float], None], folder: Path | None = None) -> Iterator[Callable]:
-    """Handle ("what", argument); count attempts in a file."""
+    """Yield a function that handles a task: (what to do, a number).
+
+    allow: limits the time until the result or the next `allow`. folder: gets a file with one line per attempt.
+    """
 
     def work(task: tuple[str, float]):
         what, number = task
@@ -41,7 +44,7 @@ def working(allow: Callable[[float], None], folder: Path | None = None) -> Itera
                 time.sleep(600)
             case "hang forever":
                 time.sleep(600)
-            case "promise":
+            case "promise":  # set the time limit several times, the last time to none
                 for _step in range(3):
                     allow(5.0)
                     time.sleep(0.01)
@@ -69,7 +72,7 @@ def test_no_more_processes_start_than_tasks():
         assert len(pool._workers) == 1
 
 
-def test_a_task_over_which_processes_exit_is_lost_and_others_are_not(tmp_path):
+def test_a_task_that_ends_its_processes_is_lost_and_no_other(tmp_path):
     tasks = [("square", 2), ("exit", 0), ("square", 3)]
     with ProcessPool(1, working, tmp_path, attempts=2) as pool:
         assert dict(pool.run(tasks)) == {tasks[0]: 4, tasks[1]: Lost("exited"), tasks[2]: 9}

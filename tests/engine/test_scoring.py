@@ -24,7 +24,8 @@ def checks(**outcomes):
         # A facet passes only if all its checks pass.
         ({"values": "passed", "masking": "passed failed", "shapes": "passed"}, 5.0),
         ({"values": "passed", "masking": "skipped", "shapes": "passed"}, 5.0),
-        ({"values": "failed", "masking": "failed", "shapes": "passed"}, 0.5),  # shapes alone: half
+        ({"values": "failed", "masking": "failed", "shapes": "passed"}, 0.5),  # shapes alone: half of 1 of 7
+        # Half of 2 of 8.
         ({"values": "failed", "masking": "failed", "shapes": "passed", "purity": "passed"}, 0.875),
         ({"shapes": "passed", "purity": "failed"}, 3.5),  # no values: not halved
         ({"values": "failed", "masking": "passed", "shapes": "passed"}, 1.75),  # a quarter at most

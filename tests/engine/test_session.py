@@ -57,8 +57,9 @@ def worker(monkeypatch):
     sessions = []
 
     def started(script, hello=True, **limits):
-        source = (PRELUDE + (HELLO if hello else "") + script).replace("{", "{{").replace("}", "}}")
-        monkeypatch.setattr(basic, "_START", source)
+        source = PRELUDE + (HELLO if hello else "") + script
+        template = source.replace("{", "{{").replace("}", "}}")
+        monkeypatch.setattr(basic, "_START", template)
         sessions.append(Session(ColdLauncher(), Limits(**{"wall_seconds": 0.5, **limits})))
         sessions[-1].files = frozenset({"a.py"})
         return sessions[-1]
@@ -75,7 +76,7 @@ def gone(session, body=b"", seconds=None):
     return caught.value
 
 
-def test_an_honest_reply_comes_back_as_it_was_sent(worker):
+def test_a_valid_reply_comes_back_as_it_was_sent(worker):
     session = worker(
         'while True:\n    words, body = read()\n    send(frame({"got": words["op"], "timeout": words["timeout"]}, body * 2))'
     )

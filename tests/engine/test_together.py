@@ -86,6 +86,7 @@ def test_cases_that_are_slow_together_are_run_one_by_one(grade, asked, monkeypat
 
 
 def test_after_large_results_the_other_cases_run_one_by_one(grade, asked):
+    """One result has more than 1 MiB, so the worker runs no further case of the message."""
     report = grade(softmax("return torch.zeros(700, 700)"), ["masked_softmax"])
     assert report.exercises[0].outcome == "failed"
     assert asked.count("run") > 1

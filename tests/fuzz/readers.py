@@ -1,4 +1,4 @@
-"""Every reader of the grader for data from a student or from student code.
+"""Readers of the grader for data that students can write: submissions, archives, worker replies, stores, courses.
 
 Each reader has `make`, which draws one input from a random generator, and `read`, which reads it as the grader does.
 `read` returns if the grader refuses the input with a sentence. An exception of `read` is a fault.
@@ -148,11 +148,13 @@ def good_archives():
 
 
 def make_archive(rng):
+    """Return "zip" or "tar", and directly after it the changed bytes of such an archive."""
     suffix, data = rng.choice(good_archives())
     return suffix + changed_bytes(rng, data)
 
 
 def read_archive(data):
+    """List the members of an archive, and read the first that has no problem."""
     from grader.classroom.archives import BadArchive, members, read_member
 
     with tempfile.TemporaryDirectory() as folder:

@@ -14,7 +14,7 @@ SECONDS = 20.0  # per input
 START_SECONDS = 20.0  # in addition for the first input of a process, which imports the grader first
 MEMORY = 2 << 30  # bytes of address space
 GROWTH = 64 << 20  # bytes that a process may grow by after its first inputs
-WARM_UP = 200  # inputs before growth is measured
+WARM_UP = 200  # inputs of a process before growth is measured; if it reads no more, growth counts as 0
 BATCH = 20_000  # inputs per process, at most
 
 _spawn = multiprocessing.get_context("spawn")

@@ -13,8 +13,8 @@ from grader.given import (
     prune_heads,
 )
 
-B, T, S, H, D = 3, 4, 5, 4, 12
-LENS = torch.tensor([2, 5, 1])
+B, T, S, H, D = 3, 4, 5, 4, 12  # sequences, queries, keys, heads, and the size of all heads together
+LENS = torch.tensor([2, 5, 1])  # of the keys
 
 
 def attention(bias=True, dropout=0.0):
@@ -43,7 +43,7 @@ def test_a_gate_of_zero_zeroes_the_columns_of_its_head():
     mha, given = attention(), inputs()
     gated = gated_attention(mha, torch.tensor([1.0, 0.0, 1.0, 1.0]), *given)
     with torch.no_grad():
-        mha.W_o.weight[:, 3:6] = 0
+        mha.W_o.weight[:, 3:6] = 0  # the columns of head 1
     torch.testing.assert_close(gated, mha(*given))
 
 

@@ -13,8 +13,8 @@ HERE = Path(__file__).parents[1] / "answers"
 class Answer:
     path: Path
     exercise: str
-    says: str
-    kind: str
+    says: str  # what the answer is
+    kind: str  # mistake, different, policy or same; tests/answers/README.md explains them
     breaks: frozenset[str]  # facets that fail
     later: frozenset[str] = frozenset()  # policies that the answer breaks, and `device` if it fails on a GPU
 

@@ -36,6 +36,7 @@ def broken_deflate(path):
     zip_of(path, {"broken.py": "x = 1\n" * 20, "answer.py": ANSWER})
     with zipfile.ZipFile(path) as archive:
         info = archive.getinfo("broken.py")
+        # The header of a member has 30 bytes and its name.
         start, size = info.header_offset + 30 + len("broken.py"), info.compress_size
     data = bytearray(path.read_bytes())
     data[start : start + size] = b"\xff" * size
@@ -48,6 +49,7 @@ def wrong_checksum(path):
 
 
 def password(path):
+    """Write a zip whose two headers of a member have the bit for encryption set."""
     zip_of(path, {"answer.py": ANSWER})
     data = bytearray(path.read_bytes())
     for mark, at in ((b"PK\3\4", 6), (b"PK\1\2", 8)):

@@ -90,6 +90,7 @@ def hostile_class(folder: Path) -> Path:
     """Make a folder of hostile submissions, and two honest ones: ada and zoe."""
     for kind in COSTLY:
         fill(folder / kind, {"heads.py": costly(kind)})
+        # Also an older notebook, which does not count because heads.py is newer.
         (folder / kind / "heads.ipynb").write_text("{}", "utf-8")
         os.utime(folder / kind / "heads.ipynb", (1, 1))
     for kind, (source, _sentence) in INSIDE.items():

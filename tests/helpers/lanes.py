@@ -87,7 +87,7 @@ SLOW_FILES = {
     "sandbox/test_basic.py": "^(?!test_memory_of_libraries)",
     "sandbox/test_users.py": "",
     "student/test_saved_files.py": "^test_an_announced",
-    "student/test_pytest_plugin.py": "every_public|outside",
+    "student/test_pytest_plugin.py": "public_checks|outside",
     "test_scripts.py": "",
     "worker/test_sim.py": "rules|masked_softmax",
 }

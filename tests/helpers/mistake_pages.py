@@ -26,7 +26,9 @@ def example(page: str) -> str:
     """Return the code of a page: its lines after `>>>` and `...`, otherwise its fenced block; "" if it has neither."""
     prompt = re.findall(r"^ *(?:>>>|\.\.\.) ?(.*)$", page, re.M)
     fenced = re.search(r"```python\n(.*?)```", page, re.S)
-    return "\n".join(prompt) if prompt else fenced[1] if fenced else ""
+    if prompt:
+        return "\n".join(prompt)
+    return fenced[1] if fenced else ""
 
 
 def lines(page: str) -> list[str]:
@@ -41,6 +43,7 @@ class Lesson:
     def __init__(self, source: str):
         self.lines: list[ast.stmt] = []
         for node in ast.parse(source).body:
+            # A demo cell is in a `try`, which catches the NotImplementedError of an empty stub.
             self.lines += node.body if isinstance(node, ast.Try) else [node]
 
     def parts(self, code: str) -> list[ast.stmt]:
@@ -137,6 +140,7 @@ def features(shown: Sequence[object]) -> Features:
 
 
 def _of_array(array: np.ndarray, before: np.ndarray | None) -> Mapping[str, float]:
+    """Return the features of one array. before: the array shown before it, to compare with; None for the first."""
     finite = np.isfinite(array)
     out = {"holes": float((~finite).sum())}
     array = np.where(finite, array, 1e6)
@@ -160,6 +164,7 @@ def difference(right: Sequence[Features], wrong: Sequence[Features]) -> str:
         if all(isinstance(x, float) for x in ours + theirs):
             a, b = np.array(ours, dtype=float), np.array(theirs, dtype=float)
             gap = max(b.min() - a.max(), a.min() - b.max())
+            # The gap must also be clear: wider than a quarter of the spread of the runs.
             if gap > VISIBLE and gap > 0.25 * max(np.ptp(a), np.ptp(b)):
                 return key
         elif not set(map(str, ours)) & set(map(str, theirs)):

@@ -1,4 +1,4 @@
-"""Failed results, each with another kind of picture: all kinds except a curve."""
+"""Failed results with pictures: grids, a chain and bars. The fourth kind of picture, a curve, is not here."""
 
 from __future__ import annotations
 

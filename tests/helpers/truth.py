@@ -55,6 +55,7 @@ def true_place(case: RecordedCase, seen: Observation, result: CheckResult) -> st
         header, tensor = case.headers[name], seen.seen.get(name)
         if tensor is None or tensor.array is None or tensor.array.shape != header.shape:
             return None  # the check fails because of the shape or type
+        # If several outputs are right, the others have names such as "NAME|ID".
         wanted = [a for n, a in case.expected.items() if n == name or n.startswith(f"{name}|")]
         limit = check.params.get("tol", LIMITS[case.dtype])
         nearest = min(wanted, key=lambda want: wrong(tensor.array, want, limit).sum())
@@ -120,11 +121,12 @@ def assert_facts_are_true(exercise: Exercise, observations: Mapping[str, Observa
 def patterns_are_true(
     says: str, got: np.ndarray, want: np.ndarray, where: np.ndarray, axes: Sequence[str]
 ) -> None:
-    """Assert that each pattern named in `says` holds. where: which elements are wrong."""
+    """Assert that the patterns named in `says` hold, as far as the tensors show. where: which elements are wrong."""
     if found := re.search(r"all values are (\S+) ×", says, re.I):
         assert np.allclose(got, float(found[1]) * want, rtol=1e-3, atol=1e-3)
     if "in the wrong positions" in says:
         assert np.allclose(np.sort(got.ravel()), np.sort(want.ravel()), atol=1e-3)
+    # The lengths are not known here, so this tests only that the wrong elements are not all elements.
     if "only rows with padding are wrong" in says.lower():
         assert where.any()
         assert not where.reshape(where.shape[0], -1).all()

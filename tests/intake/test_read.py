@@ -105,7 +105,7 @@ def test_a_file_with_a_hostile_name_is_read(tmp_path, name):
     path.write_text("x = 1\n")
     submission = read_submission(path)
     assert submission.units[0].name.isprintable()
-    assert len(submission.content) == 64
+    assert len(submission.content) == 64  # a SHA-256 hash
     path.write_text("")
     assert "is empty" in refused(path)
 

@@ -1,4 +1,4 @@
-"""Python errors that are certain from the text, and correct code that looks like one."""
+"""Python errors that are certain from the text, and correct code that looks like such an error."""
 
 from pathlib import Path
 

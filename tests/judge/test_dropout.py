@@ -1,4 +1,4 @@
-"""Right dropout passes for many seeds, and every wrong kind of dropout fails."""
+"""Right dropout passes for many seeds, and many kinds of wrong dropout fail."""
 
 import numpy as np
 import pytest

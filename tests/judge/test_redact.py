@@ -1,4 +1,4 @@
-"""A redacted result holds nothing that student code could have chosen."""
+"""A redacted result has no text that student code could have chosen: only sentences of the grader and the course."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_sentences_that_are_safe_stay():
     ("where", "shown"),
     [
         ("a.py, line 3: return SECRET", "a.py, line 3"),
-        ("a.py, line 12345678", "a.py, line 1234567"),
+        ("a.py, line 12345678", "a.py, line 1234567"),  # seven digits at most
         ("b.py, line 3", ""),
         ("SECRET", ""),
     ],

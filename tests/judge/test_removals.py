@@ -21,6 +21,7 @@ from grader.judge.observation import Seen
     ],
 )
 def test_the_cost_after_is_limited_by_kept_parts_and_fixed_cost(decide, after, code):
+    """At most 26 of 50 may be left: half of 48, and the fixed 2. Less than a quarter of 26 is too little."""
     got = decide("cost", {}, {}, of=("a", "b"), values={"a": 50, "b": after}, kept=1, total=2, fixed=2)
     assert (got.passed, got.code) == (not code, code)
 

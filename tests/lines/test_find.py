@@ -227,7 +227,7 @@ def test_hidden_cases_get_no_line(bundles, engine, checked):
     assert result.diagnosis.lines == ()
 
 
-def test_a_class_gets_lines_of_public_cases_only(engine):
+def test_students_of_a_class_get_lines_of_public_cases(engine):
     results = engine.grade(submission_of(WRONG), ["sequence_mask"]).exercises
     passed = replace(results[0], outcome="passed")
     (result,) = with_public_lines(engine, submission_of(WRONG), results)

@@ -1,8 +1,10 @@
-"""The edits that operators offer are valid Python, and change the statement that they name."""
+"""Nearly all edits that operators offer are valid Python, and they change the statement that they name."""
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +12,7 @@ from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
 from grader.lines.candidates import MAX_BYTES, places
 from grader.lines.order import ordered
+from grader.lines.search import Candidate
 from tests.helpers.minimal import submission_of
 
 MODULE = '''import torch
@@ -81,7 +84,8 @@ def place():
 @pytest.fixture(scope="module")
 def offered(place) -> set[str]:
     """Return every simple statement of the edited sources, as `ast.unparse` writes it."""
-    trees = [ast.parse(edited) for edit in place.edits() if _parses(edited := place.edited(edit).source)]
+    sources = [place.edited(edit).source for edit in place.edits()]
+    trees = [ast.parse(source) for source in sources if _parses(source)]
     simple = (ast.Assign, ast.AugAssign, ast.Return, ast.Pass)
     return {ast.unparse(node) for tree in trees for node in ast.walk(tree) if isinstance(node, simple)}
 
@@ -238,7 +242,7 @@ def test_a_missing_return_names_the_last_line():
 
 
 def test_a_missing_layer_names_the_assignment_above():
-    """If the line above does not assign the name, or `pass` marks the gap, it names the line below."""
+    """If the line above does not assign the name, or `pass` marks the gap, the edit names the line below."""
     source = PREFIX + SHARED.replace(
         "return self.W_q(X) + self.W_q(Y)", "X = self.W_q(X)\n        return X, Y"
     )
@@ -268,14 +272,27 @@ def test_an_edit_changes_the_statement_that_it_names(place):
 
 
 def test_no_candidate_is_tried_twice(place):
-    found = ordered(dict.fromkeys(place.edits(), 0.0))
-    assert len({edit.pieces for edit in found}) == len(found)
+    found = ordered([Candidate(place, edit) for edit in place.edits()], {})
+    assert len({one.edit.pieces for one in found}) == len(found)
+
+
+def test_equal_edits_in_two_cells_are_two_candidates():
+    units = (
+        Unit("cell 1", "def g(X):\n    return X + 1\n"),
+        Unit("cell 2", "def f(X):\n    return X + 1 + g(X)\n"),
+    )
+    submission = Submission(Path("a.ipynb"), units)
+    there = places(submission, read_names(submission), "f", ())
+    edits = {place.unit: {edit.pieces for edit in place.edits()} for place in there}
+    found = ordered([Candidate(place, edit) for place in there for edit in place.edits()], {})
+    assert edits["cell 1"] & edits["cell 2"]
+    assert Counter(one.place.unit for one in found) == {unit: len(pieces) for unit, pieces in edits.items()}
 
 
 def test_edits_of_a_likely_statement_are_tried_first(place):
     likely = place.statements[-1]
-    found = ordered({edit: 9.0 if edit.statement == likely else 0.0 for edit in place.edits()})
-    assert {edit.statement for edit in found[:20]} == {likely}
+    found = ordered([Candidate(place, edit) for edit in place.edits()], {(place.unit, likely): 9.0})
+    assert {one.edit.statement for one in found[:20]} == {likely}
 
 
 def test_a_definition_of_another_exercise_is_not_edited():

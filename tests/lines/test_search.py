@@ -83,6 +83,7 @@ def test_a_search_passes_the_observations_that_the_grader_passes(case):
 
 @pytest.mark.parametrize(("took", "begun"), [(9.0, True), (9.5, False)])
 def test_a_certification_may_take_a_tenth_longer(took, begun):
+    """It starts only if 1.1 times the time of a passing run is left: 9.9 of 10 seconds, but not 10.45."""
     search = Search(None, None, Budget(most=10.0, wall=60.0), passing=took, passing_worker=1.0)
     assert search.may_certify() is begun
     assert search.budget.worker == (1.0 if begun else 0.0)

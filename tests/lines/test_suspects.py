@@ -72,7 +72,7 @@ def test_a_statement_whose_edit_repairs_comes_before_a_similar_one(searched):
 
 
 def test_distances_are_finite_unless_code_raises(mask_case):
-    (name,) = [n for n in mask_case.expected if not n.startswith("stage ")][:1]
+    name = next(n for n in mask_case.expected if not n.startswith("stage "))
     wanted = mask_case.expected[name]
     seen = {name: Seen(wanted.shape, mask_case.dtype, np.full(wanted.shape, math.nan))}
     assert 0 < distance(mask_case, Observation(seen)) <= FAR

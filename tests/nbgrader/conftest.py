@@ -1,4 +1,4 @@
-"""A class and real nbgrader commands that run once; every test reads their results."""
+"""Classes that go through real nbgrader commands once per session; the tests read the results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def guide(tmp_path_factory: pytest.TempPathFactory) -> Walk:
-    """Run the commands of docs/instructor.md, except those in `ELSEWHERE`."""
+    """Run the commands of docs/instructor.md, except those in `ELSEWHERE` (helpers/browser/walk.py)."""
     walked = Walk(tmp_path_factory.mktemp("guide"))
     walked.prepare()
     walked.go()
@@ -31,7 +31,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> School:
 
 @pytest.fixture(scope="session")
 def school(made: School) -> School:
-    """Submit and grade everything, and generate feedback."""
+    """Submit and grade the answers of CLASS, and generate feedback."""
     book = made.released()
     for student, answer in CLASS.items():
         text = answer(book)

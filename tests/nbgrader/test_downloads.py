@@ -86,7 +86,7 @@ def test_marks_come_from_the_store_if_no_worker_starts(steps, student):
 def test_a_repaired_notebook_is_graded_as_repaired(steps, student):
     """The stored result is of the notebook before its repair, so it is not used. A worker has to grade it."""
     assert steps.stored[student, "transpose_output"].needs
-    if student != RENAMED:
+    if student != RENAMED:  # RENAMED has a manual score; tests below check its marks
         assert steps.forced[student, "transpose_output"].auto == CLASS[student].output
         assert steps.forced[student, "transpose_qkv"].auto == CLASS[student].qkv
 
@@ -100,7 +100,7 @@ def test_with_workers_again_all_marks_are_those_of_the_exchange(steps, student: 
 
 
 @pytest.mark.parametrize(("student", "points"), BY_HAND.items())
-def test_what_a_teacher_wrote_survives_another_autograde(steps, student, points):
+def test_what_a_teacher_wrote_stays_after_another_autograde(steps, student, points):
     mark = steps.forced[student, "transpose_qkv"]
     assert (mark.manual, mark.manual_comment) == (points, f"seen, {student}")
     assert mark.auto == CLASS[student].qkv

@@ -129,7 +129,7 @@ def test_the_instructor_is_warned_once_of_a_stale_group(settings, tmp_path):
 def pretending(allow: Callable[[float], None], config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
     """Replace `grading`: hang or exit if the content of a notebook says so, otherwise pass its first exercise.
 
-    With the setting `warm="broken"`, a plain file makes the process exit too.
+    With the setting `warm="broken"`, PLAIN_FILE, which is graded after such a failure, makes the process exit too.
     """
 
     def work(task: Task) -> TaskResult:
@@ -149,12 +149,12 @@ def test_only_the_notebook_that_stops_the_process_fails(grader, tmp_path, monkey
     monkeypatch.setattr(bounded_grading, "grading", pretending)
     config = RunConfig(tmp_path, None, grader.key)
     with BoundedGrading(grader.bundles, config, 1) as grading:
-        bounded = replace(grader, grading=grading)
+        pretended = replace(grader, grading=grading)
         remarks: list[str] = []
-        report = bounded.grade(answer(source), ["transpose_qkv"], tmp_path / "none", remarks.append)
+        report = pretended.grade(answer(source), ["transpose_qkv"], tmp_path / "none", remarks.append)
         assert [(r.outcome, r.score) for r in report.exercises] == [("failed", 0.0)]
         assert why in remarks[0]
-        honest = bounded.grade(answer(), ["transpose_qkv"], tmp_path / "none", print)
+        honest = pretended.grade(answer(), ["transpose_qkv"], tmp_path / "none", print)
         assert [(r.outcome, r.score) for r in honest.exercises] == [("passed", 3.0)]
 
 

@@ -102,7 +102,7 @@ def test_the_button_autograde_grades(seen):
     assert seen["again by button"]["status"] == "Success"
 
 
-def test_feedback_shows_what_was_typed_and_nothing_runs_in_it(seen, pages, guide):
+def test_feedback_shows_the_typed_score_and_comment(seen, pages, guide):
     guide.run("nbgrader", "generate_feedback", ASSIGNMENT, "--student", "bob", "--force")
     pages.window.open((guide.course / "feedback" / "bob" / ASSIGNMENT / f"{ASSIGNMENT}.html").as_uri())
     text = pages.window.text()

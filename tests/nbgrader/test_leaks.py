@@ -55,9 +55,10 @@ class Hidden:
         found = []
         for number in re.findall(r"(?<![\w.])\d+\.\d+(?![\w.])", text):
             digits = len(number.replace(".", "").lstrip("0"))
-            if digits >= 7 and np.any(
-                np.abs(self.values - float(number)) <= 0.51 * 10.0 ** -len(number.split(".")[1])
-            ):
+            if digits < 7:
+                continue
+            last_digit = 10.0 ** -len(number.split(".")[1])  # its unit; rounding changes up to half of it
+            if np.any(np.abs(self.values - float(number)) <= 0.51 * last_digit):
                 found.append(number)
         return found
 
@@ -97,7 +98,7 @@ def _count(words: np.ndarray, known: np.ndarray) -> int:
 
 
 def files(walk: Nbgrader) -> Iterator[Path]:
-    """Yield the files that students or graders may read, and the gradebook with its comments."""
+    """Yield the gradebook with its comments, and the files below 4 MiB that students or graders may read."""
     rooms = [walk.folder / room for room in ROOMS] + [
         walk.exchange,
         *(walk.school.root / "walk-homes").iterdir(),
@@ -109,7 +110,7 @@ def files(walk: Nbgrader) -> Iterator[Path]:
 
 
 def test_the_search_finds_numbers_answers_and_the_seed(hidden, made, walk):
-    """Put numbers, answers and the seed into a file, in each form in which a report could contain them."""
+    """Put numbers, answers and the seed into texts and bytes, in forms in which a report could contain them."""
     for dtype in ("<f4", ">f4", "<f8", ">f8"):
         assert hidden.in_bytes(b"abc" + hidden.some.astype(dtype).tobytes() + b"d") > 0
     assert hidden.in_text(f"expected {hidden.some[0]:.7f}") or hidden.in_text(

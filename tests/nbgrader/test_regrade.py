@@ -35,7 +35,7 @@ def test_trusted_submissions_are_graded_in_the_basic_tier(steps):
     assert not steps["trusted"]["needs"]
 
 
-def test_an_override_and_a_comment_survive_a_regrade(steps):
+def test_an_override_and_a_comment_stay_after_a_regrade(steps):
     overridden = steps["overridden"]
     assert (overridden["manual"], overridden["score"]) == (2.5, 2.5)
     assert overridden["auto"] == steps["trusted"]["auto"]

@@ -80,4 +80,5 @@ def test_students_fetch_their_own_page(walk, student):
 
 def test_hostile_submissions_deleted_no_file_of_the_course(walk):
     assert (walk.folder / "source" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").is_file()
-    assert len(list((walk.folder / "submitted").glob(f"*/{ASSIGNMENT}/{ASSIGNMENT}.ipynb"))) == len(CLASS) + 2
+    submitted = list((walk.folder / "submitted").glob(f"*/{ASSIGNMENT}/{ASSIGNMENT}.ipynb"))
+    assert len(submitted) == len(CLASS) + 2  # and those of LATE and TWICE

@@ -94,7 +94,8 @@ return [...document.querySelectorAll('body *')].filter(e => e.scrollWidth > e.cl
   && getComputedStyle(e).overflowX !== 'visible' || e.getBoundingClientRect().right > innerWidth + 1)
   .map(e => e.innerText.slice(0, 60))
 """
-# Find cells of a table that are narrower than their longest word, up to six letters.
+# Find cells of a table that are narrower than their longest word, or than six letters of it.
+# A narrow letter is 0.3 of the font size wide.
 BROKEN = """
 return [...document.querySelectorAll('td, th')].filter(e => e.innerText.trim()).filter(e => {
   const longest = Math.max(...e.innerText.split(/[^\\w]+/).map(word => word.length));

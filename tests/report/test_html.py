@@ -96,7 +96,7 @@ def test_a_report_has_colours_for_every_dark_host():
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_contrast_meets_wcag_aaa(theme):
-    """Compute it without a browser: text on the page and on boxes, and values on each shade."""
+    """Compute the contrast without a browser: text on the page and on boxes, and values on each shade."""
     source = (FOLDER / "colours.html.jinja").read_text("utf-8")
     colours = [dict(re.findall(r"--hw-(\w+):(#\w{6})", part)) for part in source.split("endset")][theme]
     pairs = [(ink, paper) for ink in ("ink", "faint", "good", "bad", "odd") for paper in ("paper", "box")]

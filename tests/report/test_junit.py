@@ -1,4 +1,4 @@
-"""JUnit XML stays well-formed whatever a student wrote."""
+"""JUnit XML: its suites and cases. It is well-formed whatever a student wrote."""
 
 from xml.etree import ElementTree
 

@@ -20,6 +20,7 @@ from grader.report.terminal import show
 
 SCREENS = Path(__file__).parent / "screens"
 ROWS = 24
+# Name → columns, and whether sentences replace the marks and pictures.
 WAYS = {"80": (80, False), "40": (40, False), "words": (80, True)}
 
 

@@ -1,4 +1,7 @@
-"""The grader removes its own marks from the text that a worker printed."""
+"""The grader removes its marks from the text that a worker printed.
+
+It writes a mark, 16 bytes, into the worker's log to find out where the output so far ends.
+"""
 
 import pytest
 

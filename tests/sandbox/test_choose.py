@@ -1,4 +1,7 @@
-"""The choice of a tier by a self-test, the cache of its reports, and the reason why a tier is refused."""
+"""The choice of a tier by a self-test, the cache of its reports, and the reason why a tier is refused.
+
+A canary is a small attack of the self-test. If one that the tier promises to refuse succeeds, the tier is not used.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ def tried(monkeypatch):
     return tried
 
 
-def test_every_canary_is_refused_on_this_machine(tier):
+def test_every_promised_canary_is_refused_on_this_machine(tier):
     report = selftest.examine(tier)
     assert report.available, report.reason
     assert len(report.canaries) >= 20
@@ -135,6 +138,15 @@ def test_a_cache_folder_that_cannot_be_written_is_ignored(tried, monkeypatch, tm
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert report_on("strict").available
     selftest_cache.forget()
+
+
+def test_a_machine_that_hides_proc_works_without_the_cache(tried, monkeypatch, cache):
+    def refused(path):
+        raise PermissionError(path)
+
+    monkeypatch.setattr(selftest_cache, "_text", refused)
+    assert report_on("strict").available
+    assert not cache.exists()
 
 
 def test_a_self_test_that_timed_out_is_not_cached(monkeypatch, cache):
@@ -233,7 +245,7 @@ def test_the_parents_modules_import_without_linux_or_torch(run_python):
 
 
 def test_the_real_worker_answers_in_the_chosen_tier(tier):
-    """This test uses the real worker program, not the one of the tests."""
+    """This test uses the real worker program, not `entries/standin.py`."""
     import select
 
     with choose(tier) as launcher:

@@ -1,4 +1,4 @@
-"""How much disk space a worker can use, in every confined tier."""
+"""How much disk space a worker can use in `strict` and `landlock`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def test_posix_fallocate_of_many_files_stays_within_the_quota(start):
         PRELUDE
         + """
 for n in range(64):
-    held += [d for d in [make(f"file-{n}")] if d is not None]
+    d = make(f"file-{n}")
+    if d is not None: held.append(d)
     if held: attempt(os.posix_fallocate, held[-1], 0, 1 << 20)
 answer = taken()
 """
@@ -78,6 +79,7 @@ def test_folders_count_as_files(start, tier):
     reply = start(file_bytes=SMALL).ask(
         PRELUDE + "answer = sum(libc.mkdir(f'd{n}'.encode(), 0o700) == 0 for n in range(3000))"
     )
+    # In strict the folder is a tmpfs with a limit of its own, `resources.SCRATCH_ENTRIES`.
     assert reply["answer"] <= (1024 if tier == "strict" else disk_quota.ENTRIES)
 
 
@@ -105,7 +107,7 @@ for thread in threads: thread.join()
 answer = max(sizes)
 """
     )
-    assert answer == {"answer": 80}
+    assert answer == {"answer": 80}  # bytes: 4 threads write "line" 5 times
 
 
 def test_a_refused_file_is_an_exception_and_the_worker_goes_on(start, tier):
@@ -116,6 +118,7 @@ def test_a_refused_file_is_an_exception_and_the_worker_goes_on(start, tier):
 
 
 def test_each_worker_has_its_own_quota(start):
+    # 60 files are almost `disk_quota.ENTRIES`: two workers could not make as many with one quota.
     use_up = "import os\nfor n in range(60): open(f'f{n}', 'w').close()\nanswer = len(os.listdir('.'))"
     first, second = start(), start()
     assert first.ask(use_up) == second.ask(use_up) == {"answer": 60}

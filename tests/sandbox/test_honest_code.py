@@ -1,4 +1,4 @@
-"""Honest code that works outside the sandbox also works inside it."""
+"""Examples of honest code that works in the sandbox. `SENTENCES` in test_refused.py has examples that do not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers and workers from start to end: workers are used once, dead servers are replaced, nothing stays."""
+"""Servers and workers from start to end: workers are used once, dead servers are replaced, nothing is left."""
 
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ def test_two_hundred_workers_leak_nothing(tier, plain):
         descriptors, memory = len(os.listdir(f"/proc/{server.pid}/fd")), server.memory_info().rss
         for _ in range(200):
             process = launcher.start(Limits())
-            os.write(process.to_worker, b"\2\0\0\0" + b"1\n")
+            os.write(process.to_worker, b"\2\0\0\0" + b"1\n")  # a source of 2 bytes, after its length
             process.close()
         assert len(os.listdir(f"/proc/{server.pid}/fd")) <= descriptors + 3  # a descriptor may be in transit
         assert server.memory_info().rss < memory + (4 << 20)
@@ -298,6 +298,7 @@ def test_files_of_hostile_code_are_removed(tier, own_launcher, start, temporary)
         answer = True
         """)
     assert reply == {"answer": True}
+    # In strict, the worker's folder is a tmpfs in a mount namespace of its own.
     assert bool(os.listdir(temporary)) == (tier == "landlock")
     folder = Path(worker.ask("import os; answer = os.environ['HOME']")["answer"])
     worker.process.close()

@@ -187,7 +187,7 @@ def test_a_worker_has_only_its_own_descriptors(worker):
     assert found == [0, 1, 2, 3, 4]
 
 
-def test_a_worker_sees_no_trace_of_the_server_or_the_machine(worker):
+def test_argv_variables_and_modules_show_no_trace_of_the_server(worker):
     arguments, original_arguments, environment, modules = worker.ask("""
         import os, sys
         answer = [sys.argv, sys.orig_argv, sorted(os.environ), [m for m in sys.modules if "sandbox" in m]]
@@ -265,6 +265,7 @@ def test_a_worker_can_signal_only_itself(worker):
     assert worker.ask(f"import os; os.kill({os.getpid()}, 0)")["error"].startswith("PermissionError")
 
 
+# 6 is SIGABRT, 11 is SIGSEGV.
 @pytest.mark.parametrize(("source", "ended"), [("os.abort()", {6, 11}), ("ctypes.string_at(0)", {11})])
 def test_a_crash_ends_only_its_own_worker(start, source, ended):
     crashed = start()
@@ -277,6 +278,7 @@ def test_cpu_time_is_bounded(start):
     assert end.signal == signal.SIGKILL
 
 
+# The limit is 1 GiB; 15 << 26 is 0.94 GiB, 17 << 26 is 1.06 GiB.
 def test_memory_is_bounded(start):
     assert start(memory_bytes=1 << 30).ask("x = bytearray(15 << 26)") == {"answer": None}
     assert start(memory_bytes=1 << 30).ask("x = bytearray(17 << 26)")["error"].startswith("MemoryError")
@@ -303,6 +305,7 @@ def test_disk_space_and_files_are_bounded(tier, start):
 
 
 def test_threads_are_bounded_for_each_worker_alone(start):
+    """The threads of the first worker, which still run, do not count for the second."""
     start_threads = """
         import threading
         go, n = threading.Event(), 0

@@ -27,11 +27,11 @@ def decide(program: bytes, architecture: int, number: int, *arguments: int) -> i
     while True:
         code, if_true, if_false, value = struct.unpack_from("=HBBI", program, 8 * at)
         at += 1
-        if code == 0x06:
+        if code == 0x06:  # return
             return value
-        if code == 0x20:
+        if code == 0x20:  # load a word
             (accumulator,) = struct.unpack_from("=I", data, value)
-        else:
+        else:  # jump if equal, if greater or equal, if a bit is set
             holds = {0x15: accumulator == value, 0x35: accumulator >= value, 0x45: bool(accumulator & value)}
             at += if_true if holds[code] else if_false
 
@@ -53,7 +53,7 @@ def verdict(machine):
         action = decide(program, architecture, number, *arguments)
         if action in (ALLOW, KILL):
             return "allow" if action == ALLOW else "kill"
-        assert action & 0xFFFF0000 == 0x00050000
+        assert action & 0xFFFF0000 == 0x00050000  # SECCOMP_RET_ERRNO
         return errno.errorcode[action & 0xFFFF]
 
     return ask
@@ -72,14 +72,14 @@ def test_all_other_numbers_are_refused(machine, verdict):
 
 
 def test_a_call_of_another_architecture_kills_the_worker(machine, verdict):
-    assert verdict(0, architecture=0x40000003) == "kill"
+    assert verdict(0, architecture=0x40000003) == "kill"  # i386
     if machine == "x86_64":
-        assert verdict(0x40000000) == "kill"
+        assert verdict(0x40000000) == "kill"  # x32: 32-bit pointers on x86-64
 
 
 def test_clone_can_make_threads_only(verdict):
-    assert verdict("clone", 0x3D0F00) == "allow"
-    assert verdict("clone", 0x01200011) == "EPERM"
+    assert verdict("clone", 0x3D0F00) == "allow"  # the flags of pthread_create
+    assert verdict("clone", 0x01200011) == "EPERM"  # the flags of fork
     assert verdict("clone3") == "ENOSYS"
 
 
@@ -95,6 +95,7 @@ def test_a_file_opened_for_reading_cannot_be_truncated(machine, verdict):
     for name, flags_at in (("openat", 2), ("open", 1)):
         if name in TABLES[machine][1]:
             before = [0] * flags_at
+            # 0o1000 is O_TRUNC; the last digit is 0 for O_RDONLY, 1 for O_WRONLY, 2 for O_RDWR.
             assert verdict(name, *before, 0) == "allow"
             assert verdict(name, *before, 0o1001) == "allow"
             assert verdict(name, *before, 0o1002) == "allow"
@@ -102,12 +103,12 @@ def test_a_file_opened_for_reading_cannot_be_truncated(machine, verdict):
 
 
 def test_some_calls_are_allowed_with_certain_arguments_only(verdict):
-    assert verdict("prctl", 15) == "allow"
-    assert verdict("prctl", 1) == "EPERM"
-    assert verdict("ioctl", 0, 0x5401) == "allow"
-    assert verdict("ioctl", 0, 0x5412) == "ENOTTY"
-    assert verdict("fcntl", 0, 1030) == "allow"
-    assert verdict("fcntl", 0, 8) == "EPERM"
+    assert verdict("prctl", 15) == "allow"  # PR_SET_NAME
+    assert verdict("prctl", 1) == "EPERM"  # PR_SET_PDEATHSIG
+    assert verdict("ioctl", 0, 0x5401) == "allow"  # TCGETS
+    assert verdict("ioctl", 0, 0x5412) == "ENOTTY"  # TIOCSTI
+    assert verdict("fcntl", 0, 1030) == "allow"  # F_DUPFD_CLOEXEC
+    assert verdict("fcntl", 0, 8) == "EPERM"  # F_SETOWN
     assert verdict("prlimit64", 0) == "allow"
     assert verdict("prlimit64", OWN + 1) == "EPERM"
 
@@ -118,12 +119,13 @@ def test_the_quota_filter_asks_only_about_calls_that_make_files(machine):
 
     def asks(name, *arguments):
         action = decide(program, architecture, numbers[name], *arguments)
-        assert action in (ALLOW, 0x7FC00000)
+        assert action in (ALLOW, 0x7FC00000)  # SECCOMP_RET_USER_NOTIF
         return action != ALLOW
 
     for name, flags_at in (("openat", 2), ("open", 1)):
         if name in numbers:
             before = [0] * flags_at
+            # O_CREAT | O_WRONLY; O_TMPFILE's own bit | O_RDWR
             assert asks(name, *before, 0o101) and asks(name, *before, 0o20000002)
             assert not asks(name, *before, 0) and not asks(name, *before, 0o200001)  # O_DIRECTORY
     assert all(asks(name) for name in ("mkdir", "mkdirat") if name in numbers)

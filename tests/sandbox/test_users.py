@@ -100,7 +100,7 @@ import os, resource, sys
 sys.path.insert(0, sys.argv[1])
 from grader.sandbox import resources
 from grader.sandbox.canaries.attacks import _attempt, start_many_threads
-limit = resources.tasks_of(os.geteuid()) + 12 + 40  # the limit of the self-test, and threads that exited
+limit = resources.tasks_of(os.geteuid()) + 12 + 40  # 12: the limit of the self-test; 40: threads that exited
 resource.setrlimit(resource.RLIMIT_NPROC, (limit, limit))
 print(_attempt(start_many_threads, {}))
 """

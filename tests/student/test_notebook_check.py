@@ -10,6 +10,7 @@ import nbformat
 import pytest
 from helpers.command_line import HANGS
 
+from grader.intake.course import find
 from grader.student import notebook_check
 from grader.student.kernel_history import executed_units
 
@@ -134,3 +135,14 @@ def test_only_the_last_version_of_a_cell_is_graded():
 def test_a_version_that_a_later_cell_uses_is_graded_too():
     history = ["", "class A: pass", "class B(A): pass", "class A:\n    x = 1"]
     assert len(executed_units(history)) == 3
+
+
+def test_parts_are_found_beside_an_exercise_of_an_earlier_assignment(tmp_path, engine):
+    for entry in (ROOT / "assignments").iterdir():
+        copy = shutil.copytree if entry.is_dir() else shutil.copy
+        copy(entry, tmp_path / entry.name)
+    heads = tmp_path / "04_heads" / "heads.py"
+    heads.write_text(heads.read_text("utf-8") + "\n\n" + RIGHT, "utf-8")
+    course = find(tmp_path)
+    parts = notebook_check._NotebookGrader()._parts(engine, course, ["transpose_qkv", "train"])
+    assert [dict(part.names) for part in parts] == [{"transpose_qkv": "transpose_qkv"}]

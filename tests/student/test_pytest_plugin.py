@@ -28,7 +28,7 @@ def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=HANGS)
 
 
-def test_every_public_check_is_an_item_with_its_message(course):
+def test_public_checks_are_items_with_their_messages(course):
     (course / "04_heads" / "heads.py").write_text(
         RIGHT + RIGHT.replace("transpose_qkv", "transpose_output"), "utf-8"
     )

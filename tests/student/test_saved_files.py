@@ -17,7 +17,7 @@ watchfiles = pytest.importorskip("watchfiles")
 
 @pytest.fixture
 def saves(tmp_path, monkeypatch):
-    """Return a function that starts watching: the watcher, the watched file and the queue of noticed files.
+    """Return a function that starts a watcher. It returns the watcher, a watched file and the queue of noticed files.
 
     announced: whether the system announces saves.
     """

@@ -1,4 +1,4 @@
-"""The work of `grader watch` without a terminal."""
+"""The search for a line in `grader watch`, without a terminal."""
 
 from __future__ import annotations
 

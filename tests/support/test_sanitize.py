@@ -14,7 +14,7 @@ from grader.support.sanitize import MAX_SHOWN, sanitize
     [
         ("plain (2, 3)\n\tGrößen √d 注意", "plain (2, 3)\n\tGrößen √d 注意"),
         ("\x1b[2J\x1b]0;title\x07", "\\u001b[2J\\u001b]0;title\\u0007"),
-        ("\x9b31m", "\\u009b31m"),  # a single byte that starts a terminal sequence
+        ("\x9b31m", "\\u009b31m"),  # one character, which starts a terminal sequence as \x1b[ does
         ("over\rwritten\b\0\x7f", "over\\u000dwritten\\u0008\\u0000\\u007f"),
         ("a\u202eb\u2066c\u200f", "a\\u202eb\\u2066c\\u200f"),
         ("half \ud800 a character", "half \\ud800 a character"),

@@ -1,7 +1,8 @@
 """Every accepted layout of weights gives the same outputs and gradients as the contract's layout.
 
-The module of the contract is the course's own `MultiHeadAttention`; each other module has the same four
-projections in another layout. The worker's own program loads the weights and reads the gradients.
+The contract is the names and shapes of the weights that a case loads. Its module is the course's own
+`MultiHeadAttention`; each other module has the same four projections in another layout. The worker's own program
+loads the weights and reads the gradients. Parameters that do not fit are reported.
 """
 
 import numpy as np
@@ -229,7 +230,7 @@ class Block(nn.Module):
 
 
 class Encoder(TransformerEncoder):
-    """The course's encoder with its blocks in `attribute`. container: of what type; None: `attribute0`, …"""
+    """The course's encoder with its blocks in `attribute`. container: its type; None: one attribute per block."""
 
     def __init__(self, block_class=EncoderBlock, attribute="blks", container=nn.ModuleList):
         super().__init__(9, 6, 6, 6, 6, [6], 6, 5, 2, 2, 0.0)

@@ -1,4 +1,7 @@
-"""The statements of a submission run one by one; a statement that fails does not affect the others."""
+"""The statements of a submission run one by one, so one that fails does not stop the others.
+
+Also which definitions are replaced, and what a submission may import.
+"""
 
 import pytest
 import torch

@@ -38,7 +38,7 @@ CASE = {
     "dtype": "float32",
 }
 BODY = packed({"X": torch.tensor([[2.0]]), "W.weight": torch.tensor([[3.0]])})
-FIRST = SOURCE.splitlines().index("    def forward(self, X):") + 1
+FIRST = SOURCE.splitlines().index("    def forward(self, X):") + 1  # the line number of `forward`
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def whole(change: str, to: str) -> dict[str, str]:
 
 
 def results(editor: Editor, *edits: dict[str, str]) -> list:
-    """Return the output of each edit, or the type of its exception. Without an edit it is 3 · 2 + 1."""
+    """Return the output of each edit, or the type of its exception. The unedited file gives 3 · 2 + 1."""
     request = {"case": CASE, "edits": list(edits), "seconds": 9.0, "each": 9.0, "lines": False}
     reply, body = editor.try_edits(request, BODY)
     found, start = [], 0

@@ -315,7 +315,7 @@ def test_the_report_has_one_device_check_that_costs_its_share(masking, engine, o
     assert [c.outcome for c in result["sequence_mask"].checks if c.device == "sim"] == ["passed"]
 
 
-def test_outputs_on_the_cpu_fail_and_attention_weights_there_pass(masking, on_sim):
+def test_on_the_cpu_outputs_fail_and_attention_weights_pass(masking, on_sim):
     source = masking.source.replace(
         "return X.masked_fill(~keep, value)", "return X.masked_fill(~keep, value).cpu()"
     )

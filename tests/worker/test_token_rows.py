@@ -26,7 +26,7 @@ def test_each_form_becomes_the_same_rows(sentences):
     "value",
     [
         None, 7, "ab", ["ab"], [[1.5]], [[None]], [[[1]]], {1: 2}, torch.tensor(3), torch.rand(2, 2),
-        [[1 << 70]], [[float("nan")]], [[0]] * (MOST + 1), [[0] * (MOST + 1)], torch.zeros(2, 2, 2),
+        [[1 << 70]], [[1e30]], [[float("nan")]], [[0]] * (MOST + 1), [[0] * (MOST + 1)], torch.zeros(2, 2, 2),
     ],
 )  # fmt: skip
 def test_other_values_give_none(value):

@@ -1,8 +1,8 @@
 """Canary attacks: the first things that hostile code would try, run inside a worker of the tested tier.
 
-Some call the C library through ctypes, because the kernel must refuse them, not Python. Each returns a text about what
-it achieved. If it was refused, it returns None or raises an exception. They import nothing of the project, because only
-this folder is visible.
+Some call the C library through ctypes, because the kernel must refuse them, not Python. Each returns a text about
+what it achieved. If it was refused, it returns None or raises an exception. They import nothing of the project,
+because a worker sees only this folder and `worker/` of it.
 """
 
 import ctypes
@@ -150,6 +150,7 @@ def start_many_threads(targets: dict[str, Any]) -> str | None:
 
 
 def find_descriptors(targets: dict[str, Any]) -> str | None:
+    """Only 0 to 4 may be open: standard streams, requests and replies."""
     extra = [number for number in range(5, 256) if _is_open(number)]
     return f"found descriptors {extra}" if extra else None
 

@@ -1,1 +1,1 @@
-"""Run the commands of docs/instructor.md, with a real Jupyter server and a real browser."""
+"""Helpers for tests with a real browser: sample pages, JupyterLab, and the commands of docs/instructor.md."""

@@ -74,7 +74,7 @@ def entry(
     """Return one submission of a class."""
     extra = {"student": student, "submission": f"{student}/02_masking/masking.py", "content": "0" * 64}
     report = Report(results, sandbox, "2.13.0", "0.1.0", seed="hidden", extra=extra)
-    return GradedSubmission(report, size, problem, False, True)
+    return GradedSubmission(report, size, problem, grader_failed=False, new=True)
 
 
 def failed(diagnosis: Diagnosis, fingerprint: str = "") -> ExerciseResult:

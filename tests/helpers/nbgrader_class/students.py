@@ -2,7 +2,8 @@
 
 The two exercises of 04_heads are worth 3 points each. Four facets share the points of an exercise: shapes 1/8,
 values 4/8, gradients 2/8, purity 1/8. An answer with only the gradient wrong gets three quarters of the points. An
-answer with wrong values gets at most one quarter. One that has a wrong shape, is trivial or cannot run gets nothing.
+answer with wrong values gets at most one quarter. An answer that has a wrong shape, is trivial or cannot run gets
+nothing.
 """
 
 from __future__ import annotations

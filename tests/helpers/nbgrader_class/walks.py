@@ -209,7 +209,7 @@ def fetched(nbgrader: Nbgrader, student: str) -> dict[str, object]:
 
 
 def submit(nbgrader: Nbgrader, student: str, book: dict[str, object] | None = None) -> None:
-    """Submit a notebook; by default, the one of the class list."""
+    """Submit a notebook; by default, the one of this student in `CLASS`."""
     released = fetched(nbgrader, student)
     data = handed_in(nbgrader, student, released) if book is None else json.dumps(book).encode()
     (nbgrader.home(student) / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").write_bytes(data)

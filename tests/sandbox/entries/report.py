@@ -1,6 +1,7 @@
 """Print what the sandbox allows the current user: `report.py PROJECT CODE [refuse]`.
 
-With "refuse", a filter refuses namespaces first, as in a container.
+PROJECT: the root of the project. CODE: the folder of `standin_torch.py`. With "refuse", a filter first refuses
+namespaces, as in a container.
 """
 
 import errno

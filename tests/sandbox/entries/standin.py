@@ -1,7 +1,7 @@
 """A program for the workers of tests: run each received source, and send its variable `answer` back.
 
-`serve` is the program, and `fail` is one that goes wrong. A worker server runs a preparation once, before it forks:
-`prepare` is one, `start_a_thread` and `die` go wrong.
+`serve` is this program; `fail` is a program that raises an exception. The other public functions are preparations.
+A worker server runs one once before it forks: `prepare` works; after `start_a_thread` or `die` it cannot fork.
 """
 
 import json
