@@ -50,7 +50,7 @@ class Row:
     device_mistakes: int = 0  # answers that must fail on the other device only
     device_caught: int = 0  # of these: failed there, with their line named
     policies: int = 0  # answers that must pass with advice about their policy
-    advised: int = 0  # of these: that advice names the answer, and there is no other
+    advised: int = 0  # of these: advice names the answer, and there is no advice about another policy
     problems: list[str] = field(default_factory=list)
 
 
@@ -109,6 +109,7 @@ def _only_crash(exercise: Exercise, answer: KnownAnswer) -> str:
     if exercise.signatures is None:
         return ""
     table = exercise.signatures
+    # The signatures of this mistake alone. A state that begins with "!" is an exception.
     rows = [row for names, row in zip(table.explains, table.states, strict=True) if names == (answer.id,)]
     seen = {str(state) for row in rows for state in row} - {ANY}
     raised = {state.removeprefix("!").split()[0] for state in seen if state.startswith("!")}
@@ -174,7 +175,7 @@ def _check_other_device(row: Row, other: Engine, assignment: Assignment, exercis
             row.device_caught += named
             if not named:
                 row.problems.append(
-                    f"policy {answer.id} on {other.options.device}: expected a failure that names a line; it is {_why(result)}"
+                    f"device mistake {answer.id} on {other.options.device}: expected a failure that names a line; it is {_why(result)}"
                 )
 
 

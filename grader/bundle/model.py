@@ -39,7 +39,7 @@ class RecordedCase:
     for_judge: Mapping[str, Array] = field(default_factory=dict)  # never sent to a worker
     like: str = ""  # the id of the case that this one repeats in another dtype, with its steps and inputs
     exam: RecordedCase | None = None  # measures the result of this case in a worker without student code
-    costly: bool = False  # takes more than a few seconds: a quick check leaves it out
+    costly: bool = False  # takes a few seconds: a quick check leaves it out
 
     @cached_property
     def asked(self) -> frozenset[str]:

@@ -205,7 +205,7 @@ class Case(Measures, Checks):
         """Measure the result of this case with the case `exam`, which runs in a worker without student code.
 
         The reference is not run when such a case is recorded, so `see` must get the shapes. `costly`: this case takes
-        more than a few seconds, and a quick check leaves it out.
+        a few seconds, and a quick check leaves it out.
         """
         self.exam, self.costly = exam, costly
 

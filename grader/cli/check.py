@@ -57,7 +57,7 @@ Exit status:
         "Check on another device too: sim (simulated, needs no GPU), cuda, or auto (sim, and cuda if available)."
     ),
 )
-@click.option("--quick", is_flag=True, help=_("Skip training that takes more than a few seconds."))
+@click.option("--quick", is_flag=True, help=_("Skip the longest training."))
 @click.option("--no-line", is_flag=True, help=_("Do not search for the line to look at."))
 @click.option("--full", is_flag=True, help=_("Show every check, and details of every exercise."))
 @click.option(

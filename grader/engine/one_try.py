@@ -103,7 +103,7 @@ def _on_loading(run: SubmissionRun, request: LoadRequest, loaded: Loaded) -> lis
         known = [name for name in exercise.given if name in run.context.exercises]
         remarks.append(parts_remark(loaded.own, known))
     if run.context.options.quick and any(case.costly for case in exercise.cases):
-        remarks.append(_("--quick: the long training was skipped, so this is not a final score"))
+        remarks.append(_("--quick: the longest training was skipped, so this is not a final score"))
     return remarks
 
 

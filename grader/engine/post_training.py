@@ -14,7 +14,7 @@ from grader.sandbox.base import Launcher, Limits, SandboxError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
-_LOAD: dict[str, object] = {"op": "load", "units": [], "withheld": [], "replace": [], "skip": []}
+_LOAD: dict[str, object] = {"op": "load", "units": [], "withheld": [], "replace": {}, "skip": []}
 
 
 def examined(

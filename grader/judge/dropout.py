@@ -18,9 +18,9 @@ from grader.support.i18n import _
 
 STANDARD_ERRORS = 6.5
 EXACT = 1e-4  # values that differ by less count as equal: float32 rounds
-# The variance of the share of zeros per row. If whole rows are dropped, it is at least FEWEST_IN_ROW times as large as
-# if single elements are dropped. If single elements are dropped, the variance of FEWEST_ROWS or more shares exceeds
-# TOGETHER times the expected one with a probability below 1e-9.
+# Dropped rows are found by the variance of the share of zeros per row. Dropping whole rows makes it at least
+# FEWEST_IN_ROW times as large as dropping single elements does. If single elements are dropped, and there are
+# FEWEST_ROWS or more rows, it exceeds TOGETHER times its expected value with a probability below 1e-9.
 TOGETHER, FEWEST_IN_ROW, FEWEST_ROWS = 3.0, 8, 64
 
 
@@ -63,7 +63,8 @@ def _finite(name: str, case: RecordedCase, observation: Observation) -> Array:
 def _code_of_features(sums: Array, p: float) -> str:
     """Return the code of a failure in which features of one row differ. It names the tensor with dropped elements.
 
-    This is the output, the output and the weights, or the values. A sum over dropped values is rarely zero.
+    Dropped are elements of the output, of the output and the weights, or of the values. In the last case few sums are
+    zero, because a sum over dropped values rarely is.
     """
     zero = np.abs(sums) <= EXACT
     kept = np.abs(sums * (1 - p) - 1) <= EXACT
@@ -77,7 +78,7 @@ def _rate(rows: Array, p: float, keys: int) -> Finding:
     spread = (p / (1 - p) / keys) ** 0.5
     if abs(rows.mean() - 1) > STANDARD_ERRORS * spread / rows.size**0.5:
         return failed("scale", _("kept attention weights are not scaled to compensate for the dropped ones"))
-    # That of a binomial distribution. From it follows the error of a sample's variance.
+    # The kurtosis of a binomial distribution; the error of a sample's variance follows from it.
     kurtosis = 3 + (1 - 6 * p * (1 - p)) / (keys * p * (1 - p))
     error = ((kurtosis - 1) / rows.size) ** 0.5
     if abs(rows.var() / spread**2 - 1) > STANDARD_ERRORS * error:
@@ -130,8 +131,8 @@ def dropped_regions(check: Check, case: RecordedCase, observation: Observation) 
     equal. A region is (start, stop) on the last axis. `dropped`: values after dropout at rate `p`. `steady`: values
     that must not vary. `floor`: zeros before the normalisation; each dropped value must equal the values of this
     region. `kept`: 1/(1-p) times the input of the dropout; each kept value must equal the values of this region.
-    `keys`: the input is itself a sum of that many attention weights after dropout. It differs per row, and `kept` has
-    its mean.
+    `keys`: the input is itself a sum of that many attention weights after dropout. Then it differs per row, and `kept`
+    is 1/(1-p) times its mean.
     """
     (name,) = check.of
     got = _finite(name, case, observation)
@@ -152,9 +153,10 @@ def dropped_regions(check: Check, case: RecordedCase, observation: Observation) 
 
 
 def _levels(regions: dict[str, Array], p: float, keys: int | None) -> Finding:
-    """Check the dropped values against `floor` or their minimum, the kept values against `kept`, and the rate.
+    """Check the dropped values against `floor` or their minimum, the kept values against `kept`, the rate, and that no
+    whole rows are dropped.
 
-    Without the region `kept`, only dropped values and the rate are checked.
+    Without the region `kept`, the kept values are not checked.
     """
     dropped = regions["dropped"]
     low = regions["floor"][:, :1] if "floor" in regions else dropped.min(axis=1, keepdims=True)

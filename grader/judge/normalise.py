@@ -1,6 +1,6 @@
 """Bring accepted layouts into one. Stored attention weights become (B, H, T, S); sentences become padded rows.
 
-Those of a decoder with one query per step become (steps, B, 1, S).
+The attention weights of a decoder with one query per step become (steps, B, 1, S).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from grader.judge.observation import Observation, Seen
 
 MAX_ROWS = 1 << 16  # of sentences; a result with more is left as it is
-EMPTY, PAD = -1, 0  # what fills up shorter rows: here, and in a tensor of tokens
+EMPTY, PAD = -1, 0  # EMPTY fills up shorter rows here; PAD does so in a student's tensor of tokens
 
 
 def normalise_layouts(observation: Observation, steps: Sequence[Mapping[str, Any]]) -> Observation:

@@ -233,8 +233,8 @@ def _of_judge() -> dict[str, dict[str, str]]:
         },
         "in_order": {
             "none": _("an order is missing"),
-            "importance": _("the order `importance` removes strong heads first"),
-            "reverse": _("the order `reverse` removes weak heads first"),
+            "importance": _("the order `importance` removes important heads first"),
+            "reverse": _("the order `reverse` removes unimportant heads first"),
         },
         "drawn": {"one": _("the random order does not depend on the seed")},
     }

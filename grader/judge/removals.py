@@ -205,11 +205,11 @@ def in_order(check: Check, case: RecordedCase, observation: Observation) -> Find
             other = " ".join(["other", *map(str, _removal_order(rows, order, len(planted)))])
             says = (
                 _(
-                    "the order `{order}` removes strong heads first: the rank correlation of strength and time of removal is {found:.2f}, expected near 1"
+                    "the order `{order}` removes important heads first: the rank correlation of importance and time of removal is {found:.2f}, expected near 1"
                 ).format(order=order, found=min(found))
                 if sign > 0
                 else _(
-                    "the order `{order}` removes weak heads first: the rank correlation of strength and time of removal is {found:.2f}, expected near -1"
+                    "the order `{order}` removes unimportant heads first: the rank correlation of importance and time of removal is {found:.2f}, expected near -1"
                 ).format(order=order, found=max(found))
             )
             return failed(f"{order} {'turned' if turned else other}", says)

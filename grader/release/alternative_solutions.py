@@ -18,7 +18,7 @@ def write_alternative_solutions(solutions: Path, target: Path) -> int:
     lines = [
         "# " + _("Other right answers"),
         "",
-        _("Every answer on this page passes every check. The reference solution is one of many."),
+        _("Every answer on this page passes its exercise. The reference solution is one of many."),
         "",
     ]
     for assignment in assignments:

@@ -49,7 +49,7 @@ def answers(assignments: Sequence[Assignment]) -> list[Answer]:
 
 
 def unmarked(assignment: Assignment) -> list[str]:
-    """Return the exercises without a marked solution: their stub would hold it."""
+    """Return the exercises without a marked solution: their whole solution would stay in the stub."""
     text = assignment.source
     marked = [(m.start(), m.end()) for m in _marks(text)]
     return [
@@ -79,7 +79,7 @@ def _regions(assignment: Assignment) -> Iterator[Answer]:
         statements = tuple(ast.parse(dedent(match[1])).body)
         if owner or not all(isinstance(s, ast.ClassDef) for s in statements):
             yield from _answer(Body(owner, statements), assignment)
-        else:  # a class to repair: its place is the top level
+        else:  # top-level classes, such as a faulty class that the student repairs: each under its own name
             yield from (
                 a for s in statements for a in _answer(Body(getattr(s, "name", ""), (s,)), assignment)
             )

@@ -49,7 +49,7 @@ def check(
 
     file: grade this file instead of a course folder; if no names are given, the exercises that it defines.
     hidden: use hidden cases. device: as for `--device`.
-    quick: skip training that takes more than a few seconds.
+    quick: skip costly cases: the longest training.
     quiet: show no status line.
     lines: search lines to look at, where the course allows it.
     on_report: called with the report before that search.

@@ -17,7 +17,7 @@ from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
 SHOWN = 60  # characters of the parameters of one definition
-MOST = 6  # sentences on one definition each, and names in the list of the others
+MOST = 6  # this many definitions get a sentence of their own; this many others are listed
 
 
 def of_others(engine: Engine, submission: Submission, results: Sequence[ExerciseResult] = ()) -> list[str]:
@@ -86,7 +86,7 @@ def _listed(others: Sequence[Definition], names: Names) -> str:
     more = len(others) - MOST
     if more > 0:
         shown = _("{shown}, and {more} more").format(shown=shown, more=more)
-    return _("not graded, because no exercise has such a name: {shown}").format(shown=shown)
+    return _("not recognised as exercises, so not graded: {shown}").format(shown=shown)
 
 
 def _defined_again(replaced: Sequence[Definition], names: Names) -> str:

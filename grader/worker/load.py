@@ -27,6 +27,7 @@ class Loaded:
 
     def __init__(self, files: Collection[str], neighbours: Sequence[Mapping[str, Any]] = ()):
         self.files = frozenset(files)
+        # Reversed, so that the first file for a name counts.
         self.neighbours = {name: one for one in reversed(neighbours) for name in one["modules"]}
         self.modules: dict[str, types.ModuleType] = {}  # file of a neighbour that was loaded → its module
         self.skip: Collection[tuple[str, int]] = ()
@@ -68,7 +69,8 @@ def load(
         name in that file. Each file is a module of its own.
     own: the same mapping for the parts that the submission itself defines. The student's parts replace the blocks
         only within the context `with_own`.
-    neighbours: modules for imports that fail, `{"name", "source", "modules"}` each.
+    neighbours: files beside the submission, for imports that fail, `{"name", "source", "modules"}` each; `modules`:
+        the names of modules that the file provides.
     keywords: name in `replace` → a keyword that the file uses → the block's keyword.
     """
     every = [unit for part in parts for unit in part["units"]] + [*units, *neighbours]
@@ -166,8 +168,8 @@ def _imports(node: ast.stmt) -> list[_Import]:
 def _bring_all(loaded: Loaded, imports: Sequence[_Import], file: str, raised: BaseException | None) -> None:
     """Bind the names of failed imports, and note those that nothing provides.
 
-    raised: the exception of the statement; None for a `try` that raised none, because it caught those of its imports or
-    there were none. If it is None, or if there are several imports, only names that are not bound yet are provided.
+    raised: the exception of the statement; None for a `try` statement that raised nothing: its imports worked, or it
+    caught their exceptions. If it is None, or if there are several imports, only names that are not bound yet are provided.
     """
     missing: dict[str, _Import] = {}
     for node in imports:

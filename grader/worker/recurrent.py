@@ -30,9 +30,9 @@ def _gru_cell_backward(grad: Tensor, kept: Tensor, has_bias: bool) -> tuple[Any,
     d_new = grad * (1 - update) * (1 - new * new)
     d_update = grad * (hidden - new) * update * (1 - update)
     d_reset = d_new * n_back * reset * (1 - reset)
-    into = torch.cat([d_reset, d_update, d_new], dim=1)
-    back = torch.cat([d_reset, d_update, d_new * reset], dim=1)
-    return into, back, grad * update, *((into.sum(0), back.sum(0)) if has_bias else (None, None))
+    d_into = torch.cat([d_reset, d_update, d_new], dim=1)
+    d_back = torch.cat([d_reset, d_update, d_new * reset], dim=1)
+    return d_into, d_back, grad * update, *((d_into.sum(0), d_back.sum(0)) if has_bias else (None, None))
 
 
 def _lstm_cell(

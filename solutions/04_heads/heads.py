@@ -148,7 +148,7 @@ except NotImplementedError as unwritten:
 # ## Questions to think about
 #
 # 1. Head `h` could also take every `H`-th feature instead of `d` consecutive ones. Would a model trained that
-#    way be worse? A model was trained with one split. Why can it not use its parameters with the other split?
+#    way be worse? Why can a model that was trained with one split not use its parameters with the other?
 # 2. After a permutation `view` may raise an error where `reshape` works. What does `reshape` do in that case,
 #    and what does it cost?
 # 3. With `H` heads each head has `D/H` features. How does the work for computing all scores grow with `H`,

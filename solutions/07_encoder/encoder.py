@@ -81,8 +81,8 @@
 # without a padding row: here `valid_lens`, and not a token, says what is padding.
 #
 # Why $\sqrt{D}$? The paper does not say. One reason is size: sines and cosines are between -1 and 1, while
-# embeddings are often initialised with a standard deviation of about $1/\sqrt{D}$. The positions would
-# dominate, and the factor gives both about the same size. PyTorch initialises `nn.Embedding` with standard
+# embeddings are often initialised with a standard deviation of about $1/\sqrt{D}$. Without the
+# factor the positions would dominate; with it, both have about the same size. PyTorch initialises `nn.Embedding` with standard
 # deviation 1, so here the words dominate at first. We keep the factor of the paper anyway.
 #
 # **What goes wrong.** Most of these mistakes raise no error, because the shapes are right.
@@ -349,8 +349,8 @@ except NotImplementedError as unwritten:
 # 1. What does `AddNorm` return when `Y` is zero and each row of `X` has mean 0 and variance 1 already? What
 #    does that say about a sublayer that has learned nothing yet?
 # 2. The padded positions of the output are not zero. Why does that do no harm?
-# 3. Leave out the positions and shuffle the words of a sentence. What happens to the output? Give the reason
-#    for each part of the encoder.
+# 3. Leave out the positions and shuffle the words of a sentence. What happens to the output? Say for each
+#    part of the encoder why.
 # 4. Which part of a block has more parameters, the attention or the network? Count them for `D = 512` and
 #    `ffn_num_hiddens = 2048`.
 # 5. In training, batch normalisation computes its mean and variance over the batch. In evaluation it uses

@@ -70,9 +70,9 @@
 #
 # **What goes wrong.** These mistakes raise no error.
 #
-# - The hidden state that goes into step `t` must be the one that came out of step `t - 1`, not the encoder's.
-# - The returned state must be the newest one. Otherwise a prediction word by word starts again at every word.
-# - With several layers, `hidden[0]` is the state of the first layer, not of the last.
+# - Every step starts from the encoder's hidden state instead of the state after step `t - 1`.
+# - An old state is returned. Then a prediction word by word starts again at every word.
+# - With several layers, `hidden[0]` is used as the state of the last layer. It is that of the first.
 #
 # `AdditiveAttention(key_size, query_size, num_hiddens, dropout)` is given. After a call, it stores its weights
 # in `.attention_weights`, of shape `(B, queries, keys)`.

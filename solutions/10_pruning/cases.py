@@ -560,7 +560,7 @@ def experiment(draw, id, train):
             "pruning",
             "in_order",
             [rows],
-            "the order `importance` removes weak heads first, the order `reverse` strong ones",
+            "the order `importance` removes unimportant heads first, the order `reverse` important ones",
             **ranked,
         )
         case.check("pruning", "drawn", [rows], "the random order depends on the seed")

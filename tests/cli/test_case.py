@@ -100,7 +100,7 @@ def test_long_tensors_are_in_a_safetensors_file_beside_it(course):
 @pytest.mark.parametrize(
     ("answer", "exercise", "says"),
     [
-        ("minus_1e9", "masked_softmax", "masked_softmax passes: no public case fails."),
+        ("minus_1e4", "masked_softmax", "masked_softmax passes: no public case fails."),
         ("pass", "sequence_mask", "sequence_mask"),
     ],
 )

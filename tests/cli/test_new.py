@@ -90,8 +90,8 @@ def test_scaffolds_are_lint_clean(tmp_path):
         ("04_heads", "transpose_qkv", "04_heads already has an exercise transpose_qkv"),
         ("12_other", "TransposeQkv", "04_heads already has an exercise transpose_qkv"),
         ("heads", "less_mean", "'heads' is not a valid name for an assignment"),
-        ("12_other", "less mean", "'less mean' cannot be the name"),
-        ("12_other", "class", "'class' cannot be the name"),
+        ("12_other", "less mean", "'less mean' is not a valid name for an exercise"),
+        ("12_other", "class", "'class' is not a valid name for an exercise"),
     ],
 )
 def test_a_name_that_cannot_be_used_is_refused_and_nothing_written(tmp_path, assignment, exercise, sentence):

@@ -1,4 +1,7 @@
-"""An answer without a computation gets few points, even with the expected shapes, dtypes and plain values."""
+"""An answer without a computation gets few points, even with the expected shapes and dtypes.
+
+It also returns the expected results that are no tensors, such as numbers.
+"""
 
 from __future__ import annotations
 

@@ -86,8 +86,8 @@ ANSWERS: dict[str, Beginner] = {
     "mask_ignored": of_softmax(softmax("X.masked_fill(~keep, torch.finfo(X.dtype).min)", "X"), "failed", "known mistake"),
     "mask_after_softmax": of_softmax(softmax("    return scores.softmax(-1)", "    return X.softmax(-1) * keep"), "failed", "known mistake"),
     "wrong_axis": of_softmax(softmax("scores.softmax(-1)", "scores.softmax(1)").replace("X.softmax(-1)", "X.softmax(1)"), "failed", "known mistake"),
-    "lengths_per_query_only_wrong": of_softmax(softmax("else valid_lens\n", "else valid_lens[:, :1]\n"), "failed", "known mistake"),
-    "minus_1e9": of_softmax(softmax("torch.finfo(X.dtype).min", "-1e4"), "passed"),
+    "wrong_only_for_lengths_per_query": of_softmax(softmax("else valid_lens\n", "else valid_lens[:, :1]\n"), "failed", "known mistake"),
+    "minus_1e4": of_softmax(softmax("torch.finfo(X.dtype).min", "-1e4"), "passed"),
     "minus_inf": of_softmax(softmax("torch.finfo(X.dtype).min", "float('-inf')"), "passed"),
     "defined_twice": of_mask(HEAD + MASK + SOFTMAX + "def sequence_mask(X, valid_len, value=0):\n    return X\n", "failed", "sequence_mask is defined twice", "the last one counts, the other is at masking.py, line 3"),
     "crash_beside": of_mask(HEAD + MASK + SOFTMAX + "1 / 0\n", "passed", "line 18 raised an exception and was skipped: ZeroDivisionError", "the file has an error"),
@@ -99,5 +99,5 @@ ANSWERS: dict[str, Beginner] = {
     "sizes_do_not_fit": of_mask(mask("return X * valid_len"), "failed", "size", "line 4", "X (5, 4) valid_len (5,) expected output (5, 4)"),
     "always_zero": of_mask(mask("return X * 0"), "failed", "All values are 0."),
     "one_step_too_many": of_mask(HEAD + MASK.replace("] < valid", "] <= valid") + SOFTMAX, "failed", "known mistake"),
-    "other_value_ignored": of_mask(HEAD + MASK.replace(", value)\n", ", 0)\n") + SOFTMAX, "failed", "known mistake"),
+    "value_argument_ignored": of_mask(HEAD + MASK.replace(", value)\n", ", 0)\n") + SOFTMAX, "failed", "known mistake"),
 }  # fmt: skip

@@ -30,7 +30,7 @@ def sentence(type: str, message: str, near: str = "") -> str:
         ),
     ],
 )
-def test_advice_follows_the_message_of_python(type, message, advice):
+def test_advice_follows_the_message(type, message, advice):
     assert sentence(type, message) == f"raised {type}: {message}. {advice}"
 
 

@@ -81,7 +81,7 @@ class Worker:
 
 
 def skip_without(tier: str) -> None:
-    """Skip the test if this machine refuses a step of the tier. Fail it if the tier does not confine."""
+    """Skip the test if this machine cannot set up the tier. Fail it if the tier is set up and does not confine."""
     report = report_on(tier)
     if report.available:
         return
@@ -119,7 +119,7 @@ def with_torch() -> Program:
 def launcher(tier: str, with_torch: Program) -> Iterator[SandboxLauncher]:
     """Start a launcher with torch. All tests of a tier share it, so no test may end its server."""
     with SandboxLauncher(tier, with_torch) as made:
-        made.start(Limits()).close()  # now the files that its server keeps exist
+        made.start(Limits()).close()  # creates the files that the server keeps
         yield made
 
 

@@ -106,9 +106,11 @@ def test_readable_entries_contain_no_hidden_path(site, package):
         assert not under(hidden, read), hidden
 
 
+def test_the_standard_library_is_visible(package, site):
+    assert visible(os.__file__, visible_paths.plan(str(package), [str(site)]))
+
+
 def test_the_project_folder_is_not_a_site_folder(package, monkeypatch, site):
-    plan = visible_paths.plan(str(package), [str(site)])
-    assert visible(os.__file__, plan)
     monkeypatch.setattr(visible_paths.sys, "path", ["", str(package.parent), str(site)])
     assert visible_paths.site_folders() == [str(site)]
 

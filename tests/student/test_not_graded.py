@@ -97,7 +97,7 @@ def test_the_definition_that_counts_of_a_repeated_name_is_reported(remarks):
 def test_many_definitions_are_listed_in_one_sentence(remarks):
     text = "".join(a_class(f"Attn{n}", "x") for n in range(9)) + ADD_NORM
     (remark,) = remarks(text)
-    assert remark.startswith("not graded, because no exercise has such a name: `Attn0` (line 1), ")
+    assert remark.startswith("not recognised as exercises, so not graded: `Attn0` (line 1), ")
     assert remark.endswith("`Attn5` (line 16), and 3 more")
 
 

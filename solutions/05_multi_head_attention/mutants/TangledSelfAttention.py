@@ -12,22 +12,22 @@ MUTANTS = [
         says="every fault is still there",
     ),
     mutant(
-        "tangled-scores-left",
+        "tangled-scores-unfixed",
         edit("q @ k.transpose(2, 3) / math", "q @ k.transpose(2, 3) @ q / math"),
         says="the scores are multiplied by the queries once more",
     ),
     mutant(
-        "tangled-size-left",
+        "tangled-size-unfixed",
         edit("torch.ones(steps, steps,", "torch.ones(self.d_head, self.d_head,"),
         says="the mask has the size of a head",
     ),
     mutant(
-        "tangled-product-left",
+        "tangled-product-unfixed",
         edit('scores.masked_fill(future, float("-inf"))', 'scores + future * float("-inf")'),
         says="the mask contains zero times infinity, which is NaN",
     ),
     mutant(
-        "tangled-mask-left",
+        "tangled-mask-unfixed",
         edit("torch.ones(steps, steps,", "torch.ones(self.d_head, self.d_head,"),
         edit('scores.masked_fill(future, float("-inf"))', 'scores + future * float("-inf")'),
         says="only the scores are corrected",
@@ -40,7 +40,7 @@ MUTANTS = [
     mutant(
         "tangled-mask-added",
         edit('scores.masked_fill(future, float("-inf"))', "scores - future.to(scores)"),
-        says="later steps lose a score of one",
+        says="1 is subtracted from the scores of later steps",
     ),
     mutant(
         "tangled-mask-of-zero",

@@ -61,7 +61,7 @@ def test_a_file_that_imports_its_names_gets_no_remark(engine):
 
 
 def test_with_file_a_missing_import_is_reported_without_advice(engine):
-    """The reader of a report on a `--file` may not be its author, so the remark gives no advice."""
+    """With `--file`, the reader of the report may not be the author of the file, so the remark gives no advice."""
     foreign = engine.with_options(foreign=True)
     source = SCORING.replace("from grader.given import masked_softmax\n", "")
     (remark,) = foreign.grade(submission_from(Path("scoring.py"), source.encode())).remarks
@@ -70,7 +70,7 @@ def test_with_file_a_missing_import_is_reported_without_advice(engine):
     assert "add" not in remark
 
 
-def test_a_syntax_error_blocks_only_what_follows_it(engine):
+def test_code_before_a_syntax_error_is_graded(engine):
     text = f"import torch\nimport torch.nn.functional as F\n\n{MASKED}\n\ndef sequence_mask(X, valid_len:\n    return X\n"
     before, after = sorted(graded(engine, "masking.py", text), key=lambda result: result.name)
     assert (before.name, before.outcome) == ("masked_softmax", "passed")
@@ -79,6 +79,7 @@ def test_a_syntax_error_blocks_only_what_follows_it(engine):
 
 
 def test_notes_and_scripts_with_magics_are_graded(engine):
+    # The last block has a full-width ＝: a syntax error in one block does not stop the others.
     notes = f"# Masking\n\n```python\nimport torch, torch.nn.functional as F\n```\nand\n```\n{MASKED}```\n```python\nx ＝ 1\n```\n"
     script = f"# %%\n%matplotlib inline\nimport torch\nimport torch.nn.functional as F\n# %%\n{MASKED}!ls\n"
     for name, text in (("notes.md", notes), ("masking.py", script)):
