@@ -27,17 +27,17 @@ Events = SimpleQueue[Path | str | Result]  # a saved file, a key, or a result of
 
 EXAMPLES = _("""\b
 Examples:
-  grader watch                 the first exercise that has not passed
+  grader watch                 the last exercise or, if it passed, the first open one
   grader watch masked_softmax  this exercise
 
 \b
 Keys:
   h  show a hint                    e  explain the known mistake
-  n  go to the next exercise        p  go to the previous one
+  n  go to the next open exercise   p  go to the previous one
   l  list and filter all exercises  a  check all exercises
   r  reset the exercise             q  quit
 
-Saving another exercise switches to it. The next `grader watch` continues with the last exercise.
+Saving another exercise switches to it. An exercise is open until it has passed.
 """)
 
 
@@ -102,7 +102,7 @@ def _loop(watcher: Watcher, events: Events, runs: Background, console: Console) 
                     return
             else:
                 saved = [event, *_other_saves(events)]
-                to_grade = [path for path in saved if watcher.note_save(path)]  # note each, also after a hit
+                to_grade = [path for path in saved if watcher.note_save(path)]  # a list: every save must be noted
                 if to_grade:
                     keys.regrade()
                     quiet_until = None

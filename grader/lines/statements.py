@@ -246,7 +246,7 @@ def _updated_in_loop(scope: Scope) -> Iterator[Edit]:
 
 
 def _stored(scope: Scope) -> Iterator[Edit]:
-    """Store a name in an entry, such as a cache, that the function compares with None and never writes."""
+    """Store a name in an entry, such as a cache, that the function compares by `is` and never writes."""
     if scope.is_constructor or scope.function is None:
         return
     inside = list(ast.walk(scope.function))
