@@ -102,7 +102,8 @@ def _loop(watcher: Watcher, events: Events, runs: Background, console: Console) 
                     return
             else:
                 saved = [event, *_other_saves(events)]
-                to_grade = [path for path in saved if watcher.note_save(path)]  # a list: every save must be noted
+                # A list and not `any`: every save must be noted.
+                to_grade = [path for path in saved if watcher.note_save(path)]
                 if to_grade:
                     keys.regrade()
                     quiet_until = None
