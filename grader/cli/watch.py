@@ -27,7 +27,7 @@ Events = SimpleQueue[Path | str | Result]  # a saved file, a key, or a result of
 
 EXAMPLES = _("""\b
 Examples:
-  grader watch                 the last exercise if open, else the first open one
+  grader watch                 the last one if open, else the first open one
   grader watch masked_softmax  this exercise
 
 \b
