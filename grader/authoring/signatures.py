@@ -95,7 +95,8 @@ class _Table:
         """
         explains = tuple(mistake.id for mistake in mistakes)
         if all(m.policy == PRECISION for m in mistakes):
-            row = right[0]._replace(explains=explains)  # it is right in float32; in float64 it may raise
+            # It is right in float32, so it has the row of the reference. It is not run in float64: it may raise there.
+            row = right[0]._replace(explains=explains)
         else:
             row = self._in_float64(explains, source, rng_seed)
         if not any(_alike(row, one) for one in right):
@@ -156,7 +157,8 @@ def _distinct(rows: Sequence[_Row]) -> Iterator[_Row]:
 def _opened(rows: Sequence[_Row], apart: Sequence[bool]) -> Sequence[_Row]:
     """Leave slots open that serve only to tell mistakes apart, except in rows of mistakes that need them.
 
-    A mistake needs them if another one has the same results in all other slots. apart: one truth value per slot.
+    A mistake needs them if another one has the same results in all other slots. apart: one truth value per slot; true for
+    the slots of `Case.see_none`.
     """
     if not any(apart):
         return rows
@@ -177,8 +179,9 @@ def _without(row: _Row, left_out: Array) -> _Row:
 
 
 def _forms(mistakes: Sequence[KnownAnswer], source: str, others: Sequence[KnownAnswer]) -> list[str]:
-    """Return the sources with these mistakes: of the reference, and of each answer made with `also` that has the code
-    which the mistakes edit.
+    """Apply the mistakes to the reference, and to each `also` answer that contains the code they edit.
+
+    Return the sources.
     """
     forms = [apply(mistakes, source, exactly=len(mistakes) == 1)]
     if all(m.edits for m in mistakes):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from grader.student.watch import Watcher
 
 SLICE = 0.2  # seconds: on Windows, Ctrl-C has an effect only between two waits
-QUIET = 60.0  # seconds without a save after which the command to use instead is shown
+QUIET = 60.0  # seconds; after so long without a save, suggest `grader check …`
 Events = SimpleQueue[Path | str | Result]  # a saved file, a key, or a result of a run
 
 EXAMPLES = _("""\b

@@ -72,7 +72,7 @@ class _Child:
     def stop(self, seconds: float = 0.0) -> None:
         """Wait up to `seconds` for the process to end by itself, then terminate it.
 
-        The worker server and the workers that it started end with it.
+        If it runs a worker server, that server and its workers end with it.
         """
         self.connection.close()
         self._process.join(seconds)
@@ -91,7 +91,7 @@ class ProcessPool(Generic[T, R]):
 
     def __init__(self, jobs: int, setup: Setup[T, R], *args: Any, attempts: int = 1):
         self._jobs, self._setup, self._args, self._attempts = jobs, setup, args, attempts
-        self._workers: list[_Child] = []
+        self._children: list[_Child] = []
 
     def __enter__(self) -> ProcessPool[T, R]:
         return self
@@ -101,11 +101,11 @@ class ProcessPool(Generic[T, R]):
 
     def close(self, seconds: float = STOP_SECONDS) -> None:
         """End the processes; each has this long to end by itself. The next task starts others. Safe to call twice."""
-        workers, self._workers = self._workers, []
-        for worker in workers:
-            worker.connection.close()  # all may end at the same time
-        for worker in workers:
-            worker.stop(seconds)
+        children, self._children = self._children, []
+        for child in children:
+            child.connection.close()  # all may end at the same time
+        for child in children:
+            child.stop(seconds)
 
     def results(self, tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
         """Yield each task with its result, as soon as it is ready. Raises SandboxError if a process is lost."""
@@ -124,17 +124,17 @@ class ProcessPool(Generic[T, R]):
         waiting, open_tasks, tries = enumerate(tasks), dict[int, T](), dict[int, int]()
         while True:
             self._dispatch(waiting, open_tasks)
-            busy = [worker for worker in self._workers if worker.task is not None]
+            busy = [child for child in self._children if child.task is not None]
             if not busy:
                 return
-            for worker in _ready(busy):
-                number = worker.task
+            for child in _ready(busy):
+                number = child.task
                 assert number is not None
                 try:
-                    kind, value = _receive(worker)
+                    kind, value = _receive(child)
                 except _GoneError as gone:
                     kind, value = "result", gone.lost
-                    self._replace(worker)
+                    self._replace(child)
                     tries[number] = tries.get(number, 0) + 1
                     if gone.lost.why == "exited" and tries[number] < self._attempts:
                         self._start().submit(number, open_tasks[number])
@@ -142,17 +142,17 @@ class ProcessPool(Generic[T, R]):
                 if kind == "error":
                     raise value
                 if kind == "allow":
-                    worker.deadline = time.monotonic() + value
+                    child.deadline = time.monotonic() + value
                     continue
-                worker.task = None
+                child.task = None
                 self._dispatch(waiting, open_tasks)  # the process works while the caller uses the result
                 yield open_tasks.pop(number), value
 
     def _dispatch(self, waiting: Iterator[tuple[int, T]], open_tasks: dict[int, T]) -> None:
         """Give each idle process a task; start processes while there are tasks for them."""
         while True:
-            idle = next((worker for worker in self._workers if worker.task is None), None)
-            if idle is None and len(self._workers) == self._jobs:
+            idle = next((child for child in self._children if child.task is None), None)
+            if idle is None and len(self._children) == self._jobs:
                 return
             number, task = next(waiting, (None, None))
             if number is None or task is None:
@@ -161,13 +161,13 @@ class ProcessPool(Generic[T, R]):
             (idle or self._start()).submit(number, task)
 
     def _start(self) -> _Child:
-        worker = _Child(self._setup, self._args)
-        self._workers.append(worker)
-        return worker
+        child = _Child(self._setup, self._args)
+        self._children.append(child)
+        return child
 
-    def _replace(self, worker: _Child) -> None:
-        self._workers.remove(worker)
-        worker.stop()
+    def _replace(self, child: _Child) -> None:
+        self._children.remove(child)
+        child.stop()
 
 
 class _GoneError(Exception):
@@ -177,18 +177,18 @@ class _GoneError(Exception):
 
 def _ready(busy: list[_Child]) -> list[_Child]:
     """Wait for a message or for the first deadline. Return the processes that have a message or exceed their time."""
-    left = min(worker.deadline for worker in busy) - time.monotonic()
-    readable = wait([worker.connection for worker in busy], None if left == float("inf") else max(left, 0.0))
+    left = min(child.deadline for child in busy) - time.monotonic()
+    readable = wait([child.connection for child in busy], None if left == float("inf") else max(left, 0.0))
     now = time.monotonic()
-    return [worker for worker in busy if worker.connection in readable or worker.deadline <= now]
+    return [child for child in busy if child.connection in readable or child.deadline <= now]
 
 
-def _receive(worker: _Child) -> tuple[str, Any]:
+def _receive(child: _Child) -> tuple[str, Any]:
     """Return one message of a process. Raises _GoneError."""
     try:
-        if not worker.connection.poll():
+        if not child.connection.poll():
             raise _GoneError("timeout")
-        kind, value = worker.connection.recv()
+        kind, value = child.connection.recv()
     except (EOFError, OSError):
         raise _GoneError("exited") from None
     return kind, value
@@ -233,7 +233,7 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def _without_main() -> Iterator[None]:
-    """Start processes that do not import the main program of this one: importing that of `nbgrader` takes seconds."""
+    """Hide `__main__`. Spawned processes would import it again, and for `nbgrader` that takes seconds."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -263,7 +263,10 @@ def uninterrupted() -> Iterator[None]:
 
 @contextmanager
 def _delayed_interrupt() -> Iterator[None]:
-    """Delay Ctrl-C until the end of the block. A signal mask is per thread: numpy's threads would still receive it."""
+    """Delay Ctrl-C until the end of the block.
+
+    A signal mask alone is not enough. It is per thread, so numpy's threads would still receive Ctrl-C.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -46,7 +46,7 @@ def _assignments(scope: Scope) -> Iterator[Edit]:
     for statement in scope.statements():
         if isinstance(statement, ast.AugAssign):
             target, value = scope.text.of(statement.target), scope.text.of(statement.value)
-            # " += ", or " += (" before a value in brackets
+            # The source between target and value, such as " += (": the operator is "+".
             between = _between(scope.text, statement.target, statement.value)
             symbol = between.strip().rstrip("=(").strip("= ")
             yield edit(scope, "assignment", statement, f"{target} = {target} {symbol} ({value})", statement)
@@ -164,7 +164,7 @@ def _added(scope: Scope) -> Iterator[Edit]:
 def _before_use(scope: Scope, model: str) -> list[ast.stmt]:
     """Return the statement that first passes something to a model, and each `pass` before it.
 
-    If no statement does, return the first statement.
+    A `pass` probably stands where a line was removed. If nothing is passed to a model, return the first statement.
     """
     body = [one for one in scope.body if not _is_text(one)]
     for place, statement in enumerate(body):
@@ -186,7 +186,8 @@ def _unused_layers(scope: Scope) -> Iterator[Edit]:
             start = scope.text.span(statement)[0]
             for name in tensors:
                 new = f"{name} = self.{layer}({name})\n{' ' * statement.col_offset}"
-                # If the line above assigns the name, it may lack the layer: report it, unless `pass` marks the gap.
+                # If the line above assigns the name, perhaps that line lacks the layer: report it. But a `pass`
+                # here probably stands where the line with the layer was removed: then report the `pass`.
                 made_above = isinstance(before, ast.Assign) and scope.text.of(before.targets[0]) == name
                 at = before if before and made_above and not isinstance(statement, ast.Pass) else statement
                 yield Edit(
@@ -195,7 +196,7 @@ def _unused_layers(scope: Scope) -> Iterator[Edit]:
 
 
 def _again_in_loop(scope: Scope) -> Iterator[Edit]:
-    """Carry out an assignment again at the head of a loop that follows it, or of a loop inside that one."""
+    """Copy an assignment to the start of the body of a later loop, or of a loop nested in it."""
     blocks = [scope.body, *(s.body for s in scope.statements() if isinstance(s, (ast.For, ast.With, ast.If)))]
     for block in blocks:
         for place, loop in enumerate(block):

@@ -362,7 +362,7 @@ except NotImplementedError as unwritten:
 #   a feed-forward network.
 # - In training all steps go through at once, with the lengths 1, 2, …, `T` as a causal mask.
 # - In prediction each call brings one step, and each layer caches its own inputs.
-# - For one step at a time and for all steps at once, a block must give the same values.
+# - A block must give the same values for one step at a time as for all steps at once.
 # - `eval()` is not the same as decoding. In this course it selects the cache, but a validation loss in
 #   `eval()` needs the causal mask too.
 

@@ -1,7 +1,8 @@
 """Cases for attention maps, gates, the importance of heads, pruning, and the removal experiment.
 
-Modules are built with dropout 0.5 and compared in evaluation mode, so that dropout that stays on changes the
-values. In a *planted* model, each head has a known strength. Nothing is trained.
+Attentions are built with dropout 0.5 and most are compared in evaluation mode, so that dropout that stays on
+changes the values. In a *planted* model, the weights are constructed so that each head has a known strength.
+Picture names (`draw=`) are those of `grader/report/picture_data.py`.
 """
 
 from itertools import product
@@ -223,7 +224,7 @@ def gated_attention(draw):
 
 
 METHODS = ("ablation", "gradient", "confidence")
-H, HEAD = 4, 3
+H, HEAD = 4, 3  # heads, and features per head
 
 
 def head_importance(draw):
@@ -251,21 +252,20 @@ def measured(draw, id, method, q, k, v, train=False, batches=((2, 3, 5, False), 
         given = asked(case, draw, B, T, S, q, k, v, draw.lens(B, S) if masked else None, suffix=str(number))
         listed.append([*given, case.input(f"target{number}", draw.normal(B, T, H * HEAD))])
     found = case.call(mha, listed, loss, method, axes=("head",), name="importance")
-    title = {"ablation": "ablation", "gradient": "gradient", "confidence": "confidence"}[method]
     if train:
-        case.check_values(found, f"{title}, measured without dropout", "modes")
+        case.check_values(found, f"{method}, measured without dropout", "modes")
         return case
-    case.check_shape(found, f"one value per head: {title}")
-    case.check_values(found, f"{title}, {'one sample' if len(batches) == 1 else 'batches of unequal size'}")
+    case.check_shape(found, f"one value per head: {method}")
+    case.check_values(found, f"{method}, {'one sample' if len(batches) == 1 else 'batches of unequal size'}")
     again = case.call(mha, listed, loss, method, name="again")
     says = "measuring the same module again gave different values"
-    case.check_same(found, again, f"measuring does not change the module: {title}", "purity", says)
+    case.check_same(found, again, f"measuring does not change the module: {method}", "purity", says)
     inputs = [x for batch in listed for x in batch if x is not None]
-    case.check_unchanged(*inputs, title=f"batches are unchanged: {title}")
+    case.check_unchanged(*inputs, title=f"batches are unchanged: {method}")
     return case
 
 
-PLANTED = tuple(0.62**rank for rank in range(6))  # strengths: each head's factor of its output
+PLANTED = tuple(0.62**rank for rank in range(6))  # the size of what each head adds to the output
 
 
 def planted_model(draw):
@@ -277,7 +277,8 @@ def planted_model(draw):
     """
     heads, d, T = len(PLANTED), 2, 5
     D = heads * d
-    strength = np.array(PLANTED)[draw.sizes(heads, low=0, high=heads - 1)]
+    order = draw.sizes(heads, low=0, high=heads - 1)  # distinct, so 0 … heads - 1 in a random order
+    strength = np.array(PLANTED)[order]
     layers = weights.multi_head(draw, D)
     layers["W_q.weight"] = layers["W_q.weight"] * np.repeat(0.5 / strength, d)[:, None]
     size = np.sqrt((answers(draw.normal(200, T, D), layers, heads) ** 2).mean(axis=(0, 1, 3)))  # (heads,)
@@ -368,8 +369,8 @@ def prune_heads(draw):
             f"gradients of the inputs: {title}",
         )
         stays = {"kept": kept, "total": H}
-        whole = H * HEAD if bias else 0  # the bias of W_o
-        case.check("pruning", "cost", [before[0], after[0]], f"parameters: {title}", **stays, fixed=whole)
+        fixed = H * HEAD if bias else 0  # the bias of W_o keeps its size
+        case.check("pruning", "cost", [before[0], after[0]], f"parameters: {title}", **stays, fixed=fixed)
         case.check("pruning", "cost", [before[1], after[1]], f"counted operations: {title}", **stays, fixed=0)
         yield case
 
@@ -512,7 +513,7 @@ def costs(case, module, given, when):
 
 CLASSES, STEPS, SAMPLES, HEADS, HEAD_SIZE = 4, 2, 240, 8, 2
 CLASSIFIER = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n\nfrom grader.given import MultiHeadAttention\n\n\n"
-STRENGTHS = tuple(1.1 * 0.75**rank for rank in range(HEADS))  # of the class in a head's features
+STRENGTHS = tuple(1.1 * 0.75**rank for rank in range(HEADS))  # how strongly a head's features show the class
 
 
 def removal_experiment(draw):
@@ -571,14 +572,15 @@ def experiment(draw, id, train):
 
 
 def planted_classifier(draw, dtype):
-    """Return strengths, weights and questions. Draw them until the questions show which heads are strong."""
+    """Return strengths, weights and samples. Draw them until the samples show which heads are strong."""
     for _ in range(100):
-        strength = np.array(STRENGTHS)[draw.sizes(HEADS, low=0, high=HEADS - 1)]
+        order = draw.sizes(HEADS, low=0, high=HEADS - 1)  # distinct, so 0 … HEADS - 1 in a random order
+        strength = np.array(STRENGTHS)[order]
         layers = {name: round_to(array, dtype) for name, array in classifier_weights(draw, strength).items()}
-        X, labels, right, rises = questions(draw, strength, layers, dtype)
+        X, labels, right, rises = samples(draw, strength, layers, dtype)
         if spearman(rises, strength) > 0.96:
             return strength, layers, (X, labels, right)
-    raise ValueError("no questions show the strength of the heads")
+    raise ValueError("no samples show the strength of the heads")
 
 
 def classifier_weights(draw, strength):
@@ -598,7 +600,7 @@ def classifier_weights(draw, strength):
     return out | {"attention.W_v.weight": W_v, "attention.W_o.weight": W_o, "dense.weight": dense}
 
 
-def questions(draw, strength, layers, dtype):
+def samples(draw, strength, layers, dtype):
     """Return sequences, classes, the number of right answers without each set of heads, and the rise of the loss per head.
 
     The features of a head are its strength times the direction of the class, plus noise. Sequences come in

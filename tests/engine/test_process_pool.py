@@ -69,7 +69,7 @@ def test_every_task_gets_its_result():
 def test_no_more_processes_start_than_tasks():
     with ProcessPool(8, working) as pool:
         list(pool.run([("square", 1)]))
-        assert len(pool._workers) == 1
+        assert len(pool._children) == 1
 
 
 def test_a_task_that_ends_its_processes_is_lost_and_no_other(tmp_path):

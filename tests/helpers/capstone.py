@@ -31,7 +31,7 @@ def part(name: str, mistake: str = "", kind: str = "mistakes") -> Part:
     """
     assignment = solution(name)
     known = [a for a in getattr(assignment, kind)() if a.id == mistake]
-    assert len(known) == bool(mistake), mistake
+    assert len(known) == (1 if mistake else 0), mistake
     source = apply(known, assignment.source)
     names = {e["name"]: e["name"] for e in assignment.exercises}
     return Part(file(assignment, source), names)

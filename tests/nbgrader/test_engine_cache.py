@@ -102,11 +102,11 @@ def test_answers_come_from_the_store_first(grader, tmp_path):
 def test_stored_results_need_no_process_and_damaged_rows_do(grader, tmp_path):
     path = stored(tmp_path / "grades.sqlite", grader)
     assert grader.grade(answer(), ["transpose_qkv"], path, print).exercises[0].score == 2.25
-    assert not grader.grading._pool._workers
+    assert not grader.grading._pool._children
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE results SET result = '{'")
     assert grader.grade(answer(), ["transpose_qkv"], path, print).exercises[0].outcome == "passed"
-    assert grader.grading._pool._workers
+    assert grader.grading._pool._children
 
 
 def test_the_instructor_is_warned_once_of_a_stale_group(settings, tmp_path):
