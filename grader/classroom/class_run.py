@@ -171,13 +171,24 @@ def torch_version() -> str:
 def without_helpers(submissions: Sequence[GradedSubmission]) -> list[GradedSubmission]:
     """Leave out entries without exercises if the same student has an entry with exercises.
 
-    Such entries are files that define no exercise, files that cannot be read, and the count of further files. A file
-    that the grader failed on stays, because it is unknown what it defines.
+    Such entries are files that define no exercise, files that cannot be read, and the count of further files. The
+    problems of the last two become remarks on the student's first entry with exercises.
+    Entries that the grader failed on stay, because it is unknown what they define.
     """
     graded = {one.student for one in submissions if one.report.exercises}
-    return [
-        one for one in submissions if one.report.exercises or one.grader_failed or one.student not in graded
-    ]
+    kept: list[GradedSubmission] = []
+    problems: dict[str, list[str]] = {}
+    for one in submissions:
+        if one.report.exercises or one.grader_failed or one.student not in graded:
+            kept.append(one)
+        elif not one.report.extra["content"]:  # it was not read
+            problems.setdefault(one.student, []).append(one.problem)
+    return [_with_remarks(one, problems.pop(one.student, [])) if one.report.exercises else one for one in kept]
+
+
+def _with_remarks(submission: GradedSubmission, remarks: Sequence[str]) -> GradedSubmission:
+    report = submission.report
+    return replace(submission, report=replace(report, remarks=(*report.remarks, *remarks)))
 
 
 def exit_status(submissions: Sequence[GradedSubmission]) -> int:

@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 
 from grader.bundle.model import Bundle
 from grader.classroom.archives import MAX_GRADABLE, SUFFIXES, is_archive, members, read_member
-from grader.classroom.bounded_reader import BoundedReader, Unreadable
+from grader.classroom.bounded_reader import BoundedReader
 from grader.intake.read import KINDS, read_bytes
 from grader.intake.stub_changes import answers, is_changed, only_answer
 from grader.support.errors import GraderError
@@ -196,7 +196,7 @@ class _Discovery:
                 try:
                     if self._changed(name, files[name], mains[name]):
                         changed.append(name)
-                except Unreadable as unreadable:
+                except GraderError as unreadable:
                     problems[name] = str(unreadable)
                     changed.append(name)
             yield max(changed or names, key=lambda name: (files[name].modified, name))
@@ -207,7 +207,7 @@ class _Discovery:
             return not candidate.problem and self.reader.call(
                 answers, Path(name), candidate.read, bundle.stub, exercises
             )
-        except Unreadable:
+        except GraderError:
             return False
 
     def _changed(self, name: str, candidate: _Candidate, bundle: Bundle) -> bool:

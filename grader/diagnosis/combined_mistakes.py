@@ -1,8 +1,9 @@
 """Name several known mistakes that occur together, although their pair was not recorded.
 
 A slot is one result of one case. Every slot of the answer must be explained: it has the expected result, or that of
-the one mistake that changes this slot. If several mistakes change it, it must have the result of one of them; in one
-case it may have any wrong result. Each named mistake must explain a slot that no other one explains.
+the one mistake that changes this slot. If several mistakes change it, it must have the result of one of them; only
+in the slots of a single case (MIXED) may it have another wrong result. Each named mistake must explain a slot that no
+other one explains.
 """
 
 from __future__ import annotations

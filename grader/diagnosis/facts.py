@@ -73,7 +73,7 @@ def _arrangement(got: Array, want: Array, tolerance: float) -> list[Fact]:
 
 
 def _padding(wrong: Array, lens: Array | None) -> list[Fact]:
-    """All wrong values are in rows with padding, and every row without padding is right."""
+    """All wrong values are in rows with padding."""
     if lens is None or wrong.shape[: lens.ndim] != lens.shape or wrong.ndim == lens.ndim:
         return []
     rows = wrong.any(axis=tuple(range(lens.ndim, wrong.ndim)))

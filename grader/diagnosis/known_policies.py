@@ -33,7 +33,7 @@ def of_passed(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> tuple[str
         for row, ids in enumerate(table.explains)
         if len(ids) == 1 and ids[0] in policy and near[row, of_slot == policy[ids[0]]].all()
     ]
-    # The policies for which the answer equals no right answer in all cases about them.
+    # A policy is broken if no single right answer equals the answer in all cases about the policy.
     broken = {name for name in policy.values() if not near[right][:, of_slot == name].all(axis=1).any()}
     return tuple(dict.fromkeys(id for id in equal if policy[id] in broken))
 
@@ -44,11 +44,14 @@ def of_explanations(exercise: Exercise, known: Sequence[Sequence[str]]) -> tuple
     A policy counts only if every explanation contains a mistake of it.
     """
     policy = {mistake.id: mistake.policy for mistake in exercise.mistakes}
-    sure = set.intersection(*({policy[id] for id in ids} for ids in known)) - {""} if known else set()
+    if not known:
+        return ()
+    sure = set.intersection(*({policy[id] for id in ids} for ids in known)) - {""}  # "": of no policy
     return tuple(dict.fromkeys(id for ids in known for id in ids if policy[id] in sure))
 
 
 def without(exercise: Exercise, known: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
     """Return the explanations with only the mistakes that cost points; leave out those that become empty."""
     costly = {mistake.id for mistake in exercise.mistakes if not mistake.policy}
-    return tuple(dict.fromkeys(kept for ids in known if (kept := tuple(id for id in ids if id in costly))))
+    kept = (tuple(id for id in ids if id in costly) for ids in known)
+    return tuple(dict.fromkeys(ids for ids in kept if ids))

@@ -44,7 +44,8 @@ def diagnose(
     """Return the known mistakes that a failed answer matches; if none does, facts and the first stage that differs.
 
     judged: case id → what the judges found, for cases with an observation. If all checks that count passed, only
-    policies are searched. If the search takes more than SECONDS of CPU time, no mistake is named.
+    policies are searched. If the search takes more than SECONDS of CPU time, or the course allows only facts (level 0),
+    no mistake is named.
     """
     checks = [check for check in checks if check.counts]
     if all(check.outcome == "passed" for check in checks):
@@ -92,6 +93,7 @@ def known_rows(
     answer = Compared(table, states, numbers)
     whole = answer.apart.max(axis=1, initial=0.0)
     seen = np.asarray(answer.shown.any(axis=1))
+    # A mistake is near only if the answer shows it in some slot; a right answer changes no slot that could show it.
     near = dict.fromkeys(
         table.explains[row] for row in np.flatnonzero(whole < NEAR) if seen[row] or not table.explains[row]
     )

@@ -56,7 +56,7 @@ def slots(cases: Sequence[RecordedCase]) -> tuple[str, ...]:
 
 
 def _in_order(cases: Sequence[RecordedCase]) -> list[RecordedCase]:
-    """Put cases about precision last: the table of mistakes leaves them open for a mistake that changes any other case."""
+    """Put cases about precision last: the table leaves their slots open for a mistake that changes any other case."""
     return sorted(cases, key=only_precision)
 
 
@@ -104,9 +104,8 @@ def signature(
             rows.append(row)
         for check in case.checks:
             if _by_code(check, case):
-                states.append(
-                    ANY if check.of and _left_open(check.of[0], case, observation) else _code(check, verdict)
-                )
+                is_open = bool(check.of) and _left_open(check.of[0], case, observation)
+                states.append(ANY if is_open else _code(check, verdict))
                 rows.append(np.zeros(PROJECTIONS))
     numbers = np.array(rows, dtype=np.float64).reshape(len(states), PROJECTIONS)
     return tuple(states), numbers
@@ -119,20 +118,15 @@ def fingerprint(cases: Sequence[RecordedCase], judged: Mapping[str, JudgedCase])
     cases = [case for case in cases if not only_precision(case)]
     states, numbers = signature(cases, judged)
     coarse = [float(f"{x:.3g}") if abs(x) >= 1 else round(x, 2) for x in numbers.ravel().tolist()]
-    errors = [
-        f"{o.error.type}: {o.error.message}"
-        for c in cases
-        if (j := judged.get(c.id)) and (o := j.observation) and o.error
-    ]
+    observed = [judged[case.id].observation for case in cases if case.id in judged]
+    errors = [f"{one.error.type}: {one.error.message}" for one in observed if one and one.error]
     text = repr((states, [x + 0.0 for x in coarse], errors))  # + 0.0 turns -0.0 into 0.0
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 def _left_open(name: str, case: RecordedCase, observation: Observation | None) -> bool:
-    """Whether an observation does not count.
-
-    It does not if it is optional stored weights that are missing or have another shape, or if it only tells mistakes
-    apart and could not be read.
+    """Whether an observation does not count: optional stored weights that are missing or have another shape, or an
+    observation that only tells mistakes apart and could not be read.
     """
     seen = None if observation is None else observation.seen.get(name)
     if name.startswith(TELLS_APART):
@@ -207,7 +201,7 @@ def sizes_in(error: StudentError) -> tuple[str, ...]:
     """Return the two sizes that do not match, in the order of the message; () if the exception is about none."""
     for sizes in _SIZES:
         if found := sizes.search(_said(error)):
-            return found.groups()[-2:]
+            return found.groups()[-2:]  # one pattern has a group before them
     return ()
 
 

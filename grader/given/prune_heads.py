@@ -11,7 +11,8 @@ __all__ = ["prune_heads"]
 
 
 def prune_heads(mha: MultiHeadAttention, heads: Iterable[int]) -> MultiHeadAttention:
-    """Remove heads in place and return the module. Its output is then as with the gates of these heads at 0.
+    """Remove heads in place and return the module. Its output then equals that of
+    `gated_attention` with the gate 0 for these heads and 1 for the others.
 
     heads: indices of heads as in `mha`, in any order. Raises ValueError if no head is left, and for an index
     that is out of range.

@@ -56,16 +56,7 @@ def without_moot(
     """
     explained = {m.policy for m in exercise.mistakes if m.id in known}
     for check in checks:
-        moot = check.outcome == "advice" and check.policy not in explained
-        yield (
-            replace(
-                check,
-                outcome="skipped",
-                message=earlier_failed(),
-                expected="",
-                got="",
-                where="",
-            )
-            if moot
-            else check
-        )
+        if check.outcome == "advice" and check.policy not in explained:
+            yield replace(check, outcome="skipped", message=earlier_failed(), expected="", got="", where="")
+        else:
+            yield check

@@ -329,7 +329,9 @@ def _parameters(case: RecordedCase, observation: Observation) -> Picture | None:
     rows = []
     for name in (*found.get("missing", ()), *found.get("misshapen", ()), *found.get("unexpected", ())):
         recipe = load["weights"].get(name)
-        want = case.tensors[recipe].shape if isinstance(recipe, str) else recipe and recipe["shape"]
+        want = None  # of an unexpected parameter
+        if recipe is not None:
+            want = case.tensors[recipe].shape if isinstance(recipe, str) else recipe["shape"]
         texts = [shape_text(size) if size is not None else _("none") for size in (want, sizes.get(name))]
         rows.append((sanitize(name, 60), texts[0], texts[1], True))
     return _table(_("Shapes of the parameters"), rows)

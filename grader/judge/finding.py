@@ -155,7 +155,7 @@ def around(array: Array, index: Sequence[int]) -> str:
 
 
 def window(at: int, size: int, width: int) -> int:
-    """Return where to cut an axis so that a place is near the middle of the part."""
+    """Return where a part of `width` positions of an axis begins, so that position `at` is near its middle."""
     return max(0, min(at - width // 2, size - width))
 
 

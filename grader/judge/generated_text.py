@@ -20,8 +20,8 @@ def accuracy(check: Check, case: RecordedCase, observation: Observation) -> Find
     """Enough sentences are right: at every step that counts, the best token is the right one.
 
     The scores are computed with the right tokens as input (teacher forcing). The best tokens are all right exactly
-    if greedy decoding writes the same sentence. `labels`, `lens`: the right tokens and how many of them count,
-    tensors that only the judge has. `least`: the share of right sentences that is required.
+    if greedy decoding writes the same sentence. `labels`, `lens`: names of tensors that only the
+    judge has: the right tokens, and how many of them count. `least`: the share of right sentences that is required.
     """
     (name,) = check.of
     scores = values_of(name, case, observation)  # (N, T, V)

@@ -264,7 +264,7 @@ def _line(where: str, file: str) -> str:
 def _is_place(where: str, case: RecordedCase) -> bool:
     """Whether `where` contains only indices and words from the case's headers."""
     names = {word for name, header in case.headers.items() for word in (*header.axes, *_words(name))}
-    allowed = names | {"row", "feature", "grad"}
+    allowed = names | {"row", "feature", "grad"}  # words of `carries`, and of gradients
     return all(word in allowed or (word.isdigit() and len(word) < 6) for word in _words(where))
 
 
@@ -321,12 +321,12 @@ def _fact(code: str, exercise: Exercise) -> str:
 
 def _observed(evidence: Evidence) -> list[str]:
     """Return remarks about what was observed, as fixed sentences."""
-    titles = {case.id for case in evidence.exercise.cases}
+    ids = {case.id for case in evidence.exercise.cases}
     out = []
     for code in evidence.observed:
         word, _space, rest = code.partition(" ")
         if word == "layout":
             out.append(_("The parameters were matched by shape, not by name."))
-        elif word == "measured" and rest in titles:
+        elif word == "measured" and rest in ids:
             out.append(f"{rest}: {_('enough test sequences are correct')}")
     return out

@@ -157,6 +157,7 @@ def _pattern(rows: Sequence[Removal], table: Sequence[int], total: int) -> str:
     counts = np.array([row.accuracy * total for row in rows])
     if not np.isfinite(counts).all():
         return "accuracies no shares"
+    # A mistake turns the number of right answers into offset + factor · number.
     for word, factor, offset in (("percent", 100, 0), ("errors", -1, total)):
         if np.abs(counts - [offset + factor * (count or 0) for count in right]).max() < 0.5:
             return f"accuracies {word}"
@@ -171,6 +172,7 @@ def _pattern(rows: Sequence[Removal], table: Sequence[int], total: int) -> str:
     for word, gone in removed_instead.items():
         if _are_right(counts, gone, heads, table):
             return f"accuracies {word}"
+    # Values above 1 that are no multiples of 1 / `total` are no shares of right answers.
     shares = (counts <= total).all() or np.abs(counts - counts.round()).max() < 1e-2
     return "accuracies" if shares else "accuracies no shares"
 

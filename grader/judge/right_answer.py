@@ -10,11 +10,11 @@ from grader.judge.observation import Observation, Seen
 
 
 def right_answer(case: RecordedCase) -> Observation:
-    """Return the expected values of a case, and zeros of the expected shape where it has none.
+    """Return the expected values of a case; where it has none, return zeros of the expected shape, and 1 for a count.
 
-    The results of the case's exam are missing.
+    The results of the case's exam, which a worker without student code measures, are missing.
     """
-    values = {name: 0 for name, header in case.headers.items() if header.dtype == "value"}
+    values = {name: 1 for name, header in case.headers.items() if header.dtype == "value"}
     seen = {name: _seen(case, name, header) for name, header in case.headers.items() if name not in values}
     lists: dict[str, object] = {key: [] for key in ("missing", "unexpected", "misshapen", "shared")}
     return Observation(seen, parameters={**lists, "layout": "", "shapes": {}}, values=values)

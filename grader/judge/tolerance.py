@@ -6,9 +6,9 @@ import numpy as np
 
 from grader.bundle.safetensors import Array
 
-# Relative to 1 + |expected|. Measured on correct answers written in many ways (docs/precision.md): at least
-# four times the worst of them, which leaves room for another order of summation. That of float64
-# is as wide as float32's, since an answer may compute in single precision inside.
+# Relative to 1 + |expected|. At least four times the largest difference of right answers written in many ways
+# (docs/precision.md), which leaves room for another order of summation. float64 has the tolerance of float32, because
+# an answer may compute in float32 inside.
 TOLERANCE = {"float64": 1e-5, "float32": 1e-5, "float16": 0.05, "bfloat16": 0.25}
 FLOATS = frozenset(TOLERANCE)
 

@@ -146,7 +146,8 @@ def lost_case(
 ) -> JudgedCase:
     """Return a case that lost its worker, with the verdict `outcome`. why, detail: see `lost_message`."""
     message = lost_message(why, sanitize(detail, 200))
-    code = f"lost time {detail}".rstrip() if why == "time" else f"lost {why}"  # seconds are the grader's own
+    # A hidden report may show what is in the code. Student code does not choose the seconds.
+    code = f"lost time {detail}".rstrip() if why == "time" else f"lost {why}"
     return unseen_case(case, outcome, code, message, where=where, device=device)
 
 

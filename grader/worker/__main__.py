@@ -1,4 +1,4 @@
-"""A cold worker: `python -m grader.worker REQUEST_FD REPLY_FD PARENT_PID LEVEL`.
+"""A cold worker, which no server forked: `python -m grader.worker REQUEST_FD REPLY_FD PARENT_PID LEVEL`.
 
 It imports torch, waits for its limits, and answers requests. With LEVEL "full" it also imports, before it waits, the
 parts of torch that torch loads on first use.
@@ -17,8 +17,8 @@ _LIMITS = struct.Struct("<QQQ")  # bytes of memory, seconds of processor time, b
 
 
 def _end_with_parent(parent: int) -> None:
-    """End this process when its parent ends: on Linux the kernel kills it, on Windows its job does. Elsewhere it
-    exits when the pipe closes, or at its limits.
+    """End this process when its parent ends: on Linux the kernel kills it, on Windows its job object does. Elsewhere
+    it exits when the pipe closes, or at its limits.
     """
     if sys.platform == "linux":
         import ctypes
@@ -30,7 +30,7 @@ def _end_with_parent(parent: int) -> None:
 
 
 def _limit(memory: int, cpu: int, file: int) -> None:
-    """Limit this process as far as the system can. On Windows its job sets the limits (none on the size of files).
+    """Limit this process as far as the system can. On Windows its job object sets the limits, except that on files.
 
     memory: bytes beyond those in use now. cpu: seconds from now on. file: bytes of one file.
     """
@@ -72,7 +72,7 @@ def main() -> None:
         warm()
     try:
         limits = _LIMITS.unpack(read_exactly(request, _LIMITS.size))
-    except EOFError:  # the parent never needed this worker
+    except EOFError:  # the parent closed the pipe: it did not need this worker
         return
     _limit(*limits)
     serve(request, reply)

@@ -23,8 +23,10 @@ def accept_both(block: Any) -> Any:
 
     @functools.wraps(build)
     def either(self: Any, *args: Any, **kwargs: Any) -> None:
-        given = None if _bound(ours, self, *args, **kwargs) else _bound(theirs, self, *args, **kwargs)
-        if given is None:
+        given = None
+        if _bound(ours, self, *args, **kwargs) is None:
+            given = _bound(theirs, self, *args, **kwargs)
+        if given is None:  # the arguments fit `ours`, or neither: then `build` raises TypeError
             build(self, *args, **kwargs)
         else:
             _build_lazily(self, build, ours, {forms[n]: v for n, v in given.items() if n in forms})
@@ -55,11 +57,12 @@ def _bound(signature: inspect.Signature, *args: Any, **kwargs: Any) -> dict[str,
 def _build_lazily(
     module: nn.Module, build: Callable[..., None], ours: inspect.Signature, given: Mapping[str, Any]
 ) -> None:
-    """Build a block without the sizes of its inputs: 0 stands for them. Linear layers with this size become lazy.
+    """Build a block without the sizes of its inputs: 0 stands for them. Linear layers with this size become lazy, and
+    take their size from the first input.
 
-    They take their size from the first input. A `norm_shape` that is not given is `num_hiddens`, as in edition 1.x.
+    given: the course's parameter → its argument. A `norm_shape` that is not given is `num_hiddens`, as in edition 1.x.
     """
-    needed = [name for name, p in ours.parameters.items() if p.default is p.empty][1:]
+    needed = [name for name, p in ours.parameters.items() if p.default is p.empty][1:]  # without `self`
     unknown = {
         name: given["num_hiddens"] if name == "norm_shape" else 0 for name in needed if name not in given
     }

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from grader.worker.program import Program
 
+# Steps that make models, load their weights and set their mode.
 BUILDING = ("provide", "build", "load", "mode")
 Function = tuple[str, int]  # a file, and the first line of a function in it
 
@@ -75,7 +76,8 @@ class KeptModels:
         made = self._made
         program.env, program.steps = dict(made.env), self._steps
         program.fits, program.as_linear = dict(made.fits), dict(made.as_linear)
-        program.reply.update({key: made.reply[key] for key in ("parameters",) if key in made.reply})
+        if "parameters" in made.reply:
+            program.reply["parameters"] = made.reply["parameters"]
 
 
 def _containers(parts: Collection[nn.Module]) -> Iterator[tuple[Any, Any]]:

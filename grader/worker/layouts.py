@@ -59,9 +59,10 @@ class Fit:
 def fit(own: Own, wanted: Shapes, as_linear: Collection[str] = ()) -> Fit:
     """Match a module's parameters to the contract's names and shapes: by name, by layout, then by structure.
 
-    as_linear: bare square parameters that are (out, in), as the weight of a linear layer is.
+    as_linear: bare (see `is_bare`) square parameters that are (out, in), as the weight of a linear layer is.
     """
     if as_linear and not _by_name(own, wanted).complete:
+        # With `.weight` at its end, a name is not bare, so the parameter is not transposed.
         names = {f"{name}.weight" if name in as_linear else name: name for name in own}
         return _under_own_names(fit({name: own[mine] for name, mine in names.items()}, wanted), names)
     found = _by_layout(own, wanted)
@@ -92,6 +93,9 @@ def _under_own_names(placed: Fit, names: Mapping[str, str]) -> Fit:
 
 
 def _by_layout(own: Own, wanted: Shapes) -> Fit:
+    """Match by name, and the rest of each module by the first layout that fits. If something is then left, match only
+    by name.
+    """
     by_name = _by_name(own, wanted)
     if by_name.complete:
         return by_name
@@ -271,6 +275,7 @@ def _heads(prefix: str, group: Shapes, own: Own) -> list[Slot]:
 
 
 def _one_of_heads(name: str, shape: tuple[int, ...], mine: Own) -> list[Slot]:
+    """Fit the contract tensor `name`. mine: the parameters with its role, one for all heads or one per head."""
     if len(mine) == 1:
         own, tensor = next(iter(mine.items()))
         view = _same_numbers(tensor, shape, own)
@@ -285,6 +290,7 @@ def _one_of_heads(name: str, shape: tuple[int, ...], mine: Own) -> list[Slot]:
 
 
 def _number(name: str) -> tuple[int, ...]:
+    """Return the numbers at the ends of the segments of a name: (0, 12) for "heads.0.q12"."""
     return tuple(int(digits) for digits in re.findall(r"\.?(\d+)(?=\.|$)", name))
 
 

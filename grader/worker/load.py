@@ -89,7 +89,7 @@ def load(
 
 
 def _run_part(loaded: Loaded, part: Mapping[str, Any]) -> None:
-    """Load an earlier file. Its errors are noted where that file itself is graded, not here."""
+    """Load an earlier file. Its errors are not noted: they are reported when that file itself is graded."""
     file = Loaded(loaded.files)
     file.skip, file.replace, file.keywords = loaded.skip, loaded.replace, loaded.keywords
     sys.modules["submission"] = file.module
@@ -129,6 +129,7 @@ def _run_unit(loaded: Loaded, file: str, source: str) -> None:
         if raised is None and not isinstance(node, ast.Try):
             _restore(loaded.names, before)
             continue
+        # A `try` that raised nothing may have caught the exception of an import.
         found = _imports(node) if raised is None or isinstance(raised, ImportError) else []
         if raised is not None and not found:
             note = {"file": file, "line": first, "defines": _defined(node), "missing": [], "module": ""}
@@ -215,7 +216,7 @@ def _brought(loaded: Loaded, node: _Import, alias: ast.alias, file: str) -> dict
     """Return the names that one alias of an import binds. Raises ImportError if nothing provides them."""
     bound = alias.asname or alias.name
     if isinstance(node, ast.Import):
-        if "." in bound:
+        if "." in bound:  # `import a.b` without `as`: not provided
             raise ImportError(bound)
         return {bound: _imported(alias.name) or _neighbour(loaded, alias.name)}
     module = "." * node.level + (node.module or "")

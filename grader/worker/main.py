@@ -61,7 +61,8 @@ def serve(request_fd: int, reply_fd: int) -> None:
                 assert loaded is not None
                 progress = partial(_send_progress, reply_fd, request.get("token"))
                 reply, tensors = _run(loaded, request, body, device, progress)
-        except BaseException:  # The parent grades a plain file to find out whether the grader is at fault.
+        except BaseException:
+            # The parent then grades a simple file, to find out whether the grader is at fault.
             reply, tensors = {"fault": traceback.format_exc()[-2000:]}, b""
         finally:
             faulthandler.cancel_dump_traceback_later()
@@ -148,7 +149,7 @@ def _run(
     _exactly(device)
     tensors = safetensors.torch.load(body) if body else {}
     case = request["case"]
-    case["about"] = reachable(case.get("about", ()), loaded.sources)
+    case["about"] = reachable(case.get("about", ()), loaded.sources)  # forbidden calls to watch for
     program = Program(loaded.names, case, tensors, device, loaded.with_own, progress)
     program.run(loaded.files)
     reply, tensors = program.reply, program.observed

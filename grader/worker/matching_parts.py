@@ -1,4 +1,5 @@
-"""Match the parts of a module with those of the contract by their structure. Their names may differ.
+"""Match the parts of a module with those of the contract by their structure. Their names may differ. The contract is
+the names and shapes of the weights that a case loads.
 
 `blks.0.attn.q.weight` may be the contract's `blks.block0.attention.W_q.weight`: both modules are trees of the same
 form. Parts with equal names are paired; the rest in order, if all can be paired: by role and size, else by size, else
@@ -59,6 +60,10 @@ def _as_used(shapes: Mapping[str, T]) -> dict[str, T]:
 
 
 def _names_as_used(names: Sequence[str], level: int = 0) -> Iterator[str]:
+    """Yield the names with the parts that have a place in the order of use; other parts stay where they are.
+
+    level: which segment of the names is the part: 0 is the outermost module.
+    """
     parts: dict[str, list[str]] = {}
     for name in names:
         segments = name.split(".")
@@ -66,7 +71,8 @@ def _names_as_used(names: Sequence[str], level: int = 0) -> Iterator[str]:
     places = {part: place for part in parts if (place := _place(part)) is not None}
     in_order = iter(sorted(places, key=lambda part: places[part]))
     for part in [next(in_order) if part in places else part for part in parts]:
-        yield from parts[part] if len(parts[part]) == 1 else _names_as_used(parts[part], level + 1)
+        inner = parts[part]
+        yield from inner if len(inner) == 1 else _names_as_used(inner, level + 1)
 
 
 def _place(part: str) -> int | None:

@@ -1,4 +1,6 @@
-"""Steps that measure what a module costs and whether it learns; `Program` inherits them."""
+"""Steps that measure what a module costs, do a step of its training, or read the rows of an experiment that removes
+heads. `Program` inherits them.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ WARM, ROUNDS = 3, 25  # untimed calls of each module, then timed ones
 class Measures:
     """Run the steps of grader/cases/measures.py.
 
-    A value that should be a module and is none raises TypeError. Rows of the wrong type are described in the reply.
+    A value that should be a module but is not raises TypeError. Rows of the wrong type are described in the reply.
     """
 
     device: torch.device

@@ -1,5 +1,6 @@
-"""Import the parts of torch that torch itself loads on first use. The worker server, or a cold worker that waits, does
-this before a worker is needed.
+"""Import the parts of torch that torch itself loads on first use.
+
+A worker server does this when the parent asks for it; a cold worker, which no server forked, when it starts.
 
 Level "none" imports none of them: a single check takes the time only for those that it uses. Level "full" takes a
 second or two and loads the code behind optimizers, `autograd.grad` and `torch.func` transforms.
@@ -54,5 +55,5 @@ def _use_each_part() -> None:
     torch.func.functional_call(layer, dict(layer.named_parameters()), (x,))
     torch.testing.assert_close(torch.zeros(1), torch.zeros(1))
     repr(y)
-    if "grader.worker.main" in sys.modules:
+    if "grader.worker.main" in sys.modules:  # not if workers begin elsewhere (`entry` in sandbox/base.py)
         sys.modules["grader.worker.main"].rehearse()

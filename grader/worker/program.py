@@ -65,7 +65,7 @@ class Program(Measures):
         """Carry out every step; stop at the first that raises."""
         used: set[str] = set()
         with warnings.catch_warnings(), watching(self.about, used):
-            # A warning is printed, never raised, even if the file asks for that.
+            # A warning is printed, not raised, even if the file turns warnings into exceptions.
             warnings.simplefilter("default")
             for step in self.steps:
                 try:
@@ -253,7 +253,7 @@ class Program(Measures):
         module_walk.set_mode(self.env[step["module"]], step["train"])
 
     def _do_seed(self, step: Step) -> None:
-        # torch.manual_seed also stores a traceback for each supported device type that is missing here.
+        # torch.manual_seed takes longer: it also stores a traceback for each device type that this machine lacks.
         begin = torch.default_generator.manual_seed if self.device.type == "cpu" else torch.manual_seed
         begin(step["number"])
 
@@ -346,11 +346,12 @@ class Program(Measures):
         weights = (
             _first_weights(owner) if step.get("steps") is None else getattr(owner, "attention_weights", None)
         )
-        tensors = (
-            isinstance(weights, (list, tuple)) and weights and all(isinstance(w, Tensor) for w in weights)
-        )
-        if tensors and len({w.shape for w in weights or ()}) == 1:
-            weights = torch.stack(list(weights or ()))
+        if (
+            isinstance(weights, (list, tuple))
+            and all(isinstance(w, Tensor) for w in weights)
+            and len({w.shape for w in weights}) == 1
+        ):
+            weights = torch.stack(list(weights))
             self.reply.setdefault("stacked", []).append(step["name"])
         self._observe(step["name"], weights)
 
@@ -363,7 +364,7 @@ class Program(Measures):
             found = self.fits[step["module"]]
             own = module_walk.named_parameters(self.env[step["module"]])
         gradients = _gradients(total, [*leaves.values(), *own.values()])
-        for name, gradient in zip(leaves, gradients, strict=False):
+        for name, gradient in zip(leaves, gradients, strict=False):  # those of parameters follow
             self._observe(name, gradient)
         if found is not None:
             mine = dict(zip(own, gradients[len(leaves) :], strict=True))
@@ -382,8 +383,6 @@ class Program(Measures):
 def _fill_the_rest(own: Mapping[str, Tensor], found: layouts.Fit) -> None:
     """Fill unexpected and misshapen parameters with fixed values, so that every run is the same."""
     with torch.no_grad():
-        if found.layout and found.complete:
-            return
         for name in (*found.unexpected, *found.misshapen):
             target = own[found.own_names.get(name, name)]
             numbers = torch.arange(target.numel(), dtype=torch.float64)

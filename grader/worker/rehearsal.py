@@ -1,4 +1,4 @@
-"""A file and a case that a server runs before it forks, and a cold worker while it waits.
+"""A file and a case that a worker server, or a cold worker (not forked), runs before it is needed; see `preload.py`.
 
 Parts of Python and torch are slow at their first use. Workers can read this, so nothing here answers an exercise.
 """

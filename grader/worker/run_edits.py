@@ -32,11 +32,13 @@ class Editor:
         """Observe a case once per edit. Return the reply and the tensors of all observations.
 
         An edit is `{"file", "source", "function"}`. With "" as the function, the source is a top-level statement,
-        which is executed. Otherwise the source defines the named function, and only the code of that one is replaced.
+        which is executed. Otherwise the source defines the named function, and only that function's code is replaced.
 
         For each edit, the reply has the observation without its tensors, and their size in bytes. It has the CPU
-        seconds of all edits and, if the request asks for `lines`, the lines of the submission that ran. After the
-        first edit, none is begun that may take longer than the seconds that are left.
+        seconds of all edits and, if the request asks for `lines`, the lines of the submission that ran.
+
+        An edit may take `each` CPU seconds, all edits together `seconds`. The first edit always runs; a later one
+        only if the longest edit so far would fit in the seconds that are left.
         """
         tries: list[dict[str, Any]] = []
         bodies: list[bytes] = []
@@ -101,7 +103,9 @@ class _Case:
         return _BriefProgram(self.loaded.names, self.case, tensors, self.device, self.loaded.with_own)
 
     def keep_models(self, seconds: float) -> None:
-        """Build the models within this CPU time. If this fails for any reason, each edit builds its own models."""
+        """Build the models within this CPU time. If this fails, and on a device other than the CPU, each edit builds its
+        own models.
+        """
         try:
             with _silently(seconds):
                 self.kept = KeptModels(self.program(), self.loaded.files) if self.device == "cpu" else None
@@ -117,6 +121,7 @@ class _BriefProgram(Program):
 
 
 def _try(case: _Case, edit: Mapping[str, Any], seconds: float) -> tuple[dict[str, Any], bytes]:
+    """Run the case on one edit. Return the reply and the packed tensors; then undo the edit."""
     names, kept = case.loaded.names, case.kept
     before = dict(names)
     try:

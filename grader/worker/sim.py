@@ -198,6 +198,7 @@ class _CudaIsHere(TorchFunctionMode):
         kwargs = kwargs or {}
         if func is Tensor.cuda:
             return args[0].to(place())
+        # `x.data = y`
         if func == _SET_DATA and isinstance(args[0], SimTensor) and isinstance(args[1], SimTensor):
             args[0]._numbers = args[1]._numbers
         if kwargs.get("device") is not None:
@@ -258,6 +259,7 @@ def _compute(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     if len(here) < len(given):
         _require_one_device(func, name, args, given)
     asked = kwargs.get("device")
+    # Whether the result is on the simulated device.
     stays = bool(here) if asked is None else torch.device(asked).type == NAME
     plain = {key: _inner(value) for key, value in kwargs.items()}
     if asked is not None:
@@ -304,6 +306,9 @@ def _inner(value: Any) -> Any:
 
 
 def _wrapped(out: Any, known: Mapping[int, SimTensor]) -> Any:
+    """Put a result on the simulated device. known: id of the CPU values of an argument → the argument, for operations
+    that may return it.
+    """
     if isinstance(out, Tensor):
         return known[id(out)] if id(out) in known else SimTensor(out)
     if isinstance(out, (list, tuple)):
@@ -325,7 +330,7 @@ def _require_one_device(func: Any, name: str, args: Sequence[Any], given: Sequen
     free = torch.Tag.pointwise in func.tags or name in _WITH_NUMBER
 
     def may_join(t: Tensor) -> bool:
-        """Whether a CPU tensor may take part: one without axes, in arithmetic, that is not written to."""
+        """Whether a CPU tensor may take part: it has no axes, and the operation is arithmetic and writes elsewhere."""
         return free and t.dim() == 0 and not (writes and t is given[0])
 
     if all(isinstance(t, SimTensor) or may_join(t) for t in given):

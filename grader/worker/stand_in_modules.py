@@ -127,6 +127,7 @@ class _Given(types.ModuleType):
         self._sources = dict(sources)
         self._withheld = frozenset(withheld)
         self._own = own if own is not None else {}
+        # Blocks that use the student's parts are separate modules.
         self._stem = "grader.given._" if own is None else "grader.given._own_"
 
     def __getattr__(self, name: str) -> Any:
@@ -200,8 +201,8 @@ def install(
 ) -> Switch:
     """Put the stand-ins where `import` finds them, instead of those of the exercise before.
 
-    own: parts that the student wrote. Return a function that makes a context manager. Within that context, the parts
-    replace the blocks of the same names, also inside of other blocks.
+    own: parts that the student wrote; the caller may add more later. Return a function that makes a context manager.
+    Within that context, the parts replace the blocks of the same names, also inside of other blocks.
     """
     remove()
     usual = _modules(_Given(sources, withheld))

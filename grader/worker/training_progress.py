@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-EVERY = 0.1  # seconds between two messages at least
+EVERY = 0.1  # least time between two messages, in seconds
 
 Progress = Callable[[int, int, float | None], None]  # steps done, steps in total, the loss
 

@@ -14,6 +14,7 @@ from helpers.hostile_archives import HOSTILE
 from helpers.hostile_sources import HOSTILE as HOSTILE_SOURCES
 
 from grader.bundle.model import Bundle
+from grader.classroom.archives import BadArchive
 from grader.classroom.bounded_reader import BoundedReader
 from grader.classroom.discover import discover
 
@@ -99,6 +100,18 @@ def _slow_for_ada(path, read, stub, exercises):
     if "ada" in str(read.args[0]):
         time.sleep(60)
     return True
+
+
+def test_an_archive_that_changes_meanwhile_ends_no_search(bundles, tmp_path, monkeypatch):
+    monkeypatch.setattr("grader.classroom.discover.is_changed", _archive_is_gone)
+    fill(tmp_path / "ada", {"heads.py": RIGHT, "heads.ipynb": "{}"})
+    (found,) = discover(tmp_path, bundles)
+    assert found.problem.endswith("cannot be read as an archive")
+    assert found.expected
+
+
+def _archive_is_gone(path, read, stub, exercises):
+    raise BadArchive("cannot be read as an archive")
 
 
 def test_only_50_files_of_a_student_are_graded(bundles: list[Bundle], tmp_path):

@@ -59,6 +59,14 @@ def test_a_file_that_the_grader_failed_on_gets_no_zero():
     assert FORMATS["moodle"](submissions).splitlines()[-1] == "cyd,,,,,,could not be graded"
 
 
+def test_a_file_that_cannot_be_read_becomes_a_remark():
+    unreadable = entry("ada", problem="b.zip cannot be read as an archive")
+    unreadable.report.extra["content"] = ""
+    ada, *others = without_helpers([unreadable, *GRADED])
+    assert ada.report.remarks == ("b.zip cannot be read as an archive",)
+    assert others == GRADED[1:]
+
+
 def test_moodle_has_an_identity_a_grade_and_feedback():
     head, ada, bob, hostile = rows("moodle")
     identity = ["username", "ID number", "Email address", "First name", "Last name"]

@@ -201,4 +201,5 @@ def test_every_judge_judges_the_right_answer_without_an_exception(engine):
     assert sum(len(case.checks) for case in cases) > 100
     for case in cases:
         for asked in case.checks:
-            judge.decide(asked, case, right_answer(case))
+            finding = judge.decide(asked, case, right_answer(case))
+            assert finding.code != "odd", "the judge does not reach its comparison"

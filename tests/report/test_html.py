@@ -9,7 +9,7 @@ import pytest
 from helpers.html_reader import assert_fetches_nothing
 
 from grader.report.html import fragment, page, sentence
-from grader.report.model import CheckResult, Diagnosis, ExerciseResult, Report
+from grader.report.model import CheckResult, Diagnosis, ExerciseResult, Line, Report
 from grader.report.picture_data import Chain, Link, Picture
 from grader.report.templates import FOLDER
 
@@ -54,6 +54,13 @@ def test_only_computed_shapes_have_an_arrow():
     assert re.findall(r"\.[^{}]*::before\{content:\"→ ", fragment(REPORT)) == [
         '.headway .hw-chain .hw-arrow::before{content:"→ '
     ]
+
+
+@pytest.mark.parametrize(("certainty", "head"), [("repaired", "look at"), ("suspected", "perhaps look at")])
+def test_only_a_repaired_line_is_shown_as_certain(certainty, head):
+    diagnosis = Diagnosis("none", lines=(Line("masking.py", 41, "return X", certainty),))
+    text = fragment(replace(REPORT, exercises=(replace(RESULT, diagnosis=diagnosis),)))
+    assert f"<th>{head}</th>" in text
 
 
 def test_html_has_the_parts_of_the_report_in_a_terminal():
