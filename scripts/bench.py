@@ -4,9 +4,10 @@
     python scripts/bench.py cold watch        only these parts; print them and write no file
 
 Parts: cold and device (`grader check`), watch, first (the first result), memory (of a worker), diagnosis,
-bulk (`grader grade` and stock nbgrader), cluster, nbgrader (`nbgrader autograde`, stock and with our preprocessors),
-where (the steps of grading), sizes (store, page and memory of a large class). Ratios say more than seconds, because
-seconds depend on the machine.
+bulk (`grader grade` and stock nbgrader), cluster (`grader grade --cluster`), nbgrader (`nbgrader autograde`, stock
+and with our preprocessors), where (the steps of grading), sizes (store, page and memory of a large class). Ratios
+say more than seconds, because seconds depend on the machine. The options set how often a part measures, or how many
+submissions it grades.
 """
 
 from __future__ import annotations
@@ -25,38 +26,43 @@ from benches.measure import GRADER, ROOT, Each, interleaved, load, machine, mill
 
 Row = tuple[str, str]
 SEVEN = (
-    *("sequence_mask", "masked_softmax", "transpose_qkv", "transpose_output"),
-    *("MultiHeadAttention", "MixedUpAttention", "DecoderBlock"),
+    "sequence_mask",
+    "masked_softmax",
+    "transpose_qkv",
+    "transpose_output",
+    "MultiHeadAttention",
+    "MixedUpAttention",
+    "DecoderBlock",
 )
 
 
 def cold(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     """Yield `grader check` in a new process, as a ratio to the import of torch."""
     for name, command in checks(folder):
-        floor, ours = interleaved(
+        floor, checked = interleaved(
             options.pairs,
             lambda: timed([sys.executable, "-c", "import torch"]),
             lambda command=command: timed(command),
         )
-        ratio = statistics.median(b / a for a, b in zip(floor, ours, strict=True))
+        ratio = statistics.median(b / a for a, b in zip(floor, checked, strict=True))
         yield (
             f"cold `grader check` of {name} over `import torch`",
-            f"{ratio:.2f} times: {seconds(ours)} over {seconds(floor)}",
+            f"{ratio:.2f} times: {seconds(checked)} over {seconds(floor)}",
         )
 
 
 def device(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     """Yield `grader check --device sim`, as a ratio to the same command on the CPU."""
     for name, command in checks(folder):
-        plain, both = interleaved(
+        cpu, sim = interleaved(
             options.pairs,
             lambda command=command: timed(command),
             lambda command=command: timed([*command, "--device", "sim"]),
         )
-        ratio = statistics.median(b / a for a, b in zip(plain, both, strict=True))
+        ratio = statistics.median(b / a for a, b in zip(cpu, sim, strict=True))
         yield (
             f"`grader check --device sim` of {name} over `--device cpu`",
-            f"{ratio:.2f} times: {seconds(both)} over {seconds(plain)}",
+            f"{ratio:.2f} times: {seconds(sim)} over {seconds(cpu)}",
         )
 
 
@@ -78,10 +84,8 @@ def checks(folder: Path) -> tuple[tuple[str, list[str]], ...]:
 
 
 def checking(file: Path, *names: str) -> list[str]:
-    return [
-        *(str(GRADER), "check", *names, "--file", str(file)),
-        *("--course", "assignments", "--format", "json"),
-    ]
+    """Return the command that checks these exercises of a file; no names: all its exercises."""
+    return [str(GRADER), "check", *names, "--file", str(file), "--course", "assignments", "--format", "json"]
 
 
 def watch(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
@@ -164,7 +168,7 @@ def autograde(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
         f"`grader grade` of {many} on {cores} cores with its start, then `nbgrader autograde` on 1 core",
         against(mine.first + mine.filled, theirs),
     )
-    yield "`nbgrader autograde` after `grader grade`", f"{against(mine.filled, theirs)}"
+    yield "`nbgrader autograde` after `grader grade`", against(mine.filled, theirs)
     beyond = mine.filled - mine.empty
     yield (
         "of that beyond nbgrader's own work (nothing in our place)",

@@ -86,7 +86,9 @@ class Made:
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
         for task in tasks:
-            wrong = task.number // 3 % len(self._right) if task.number % 3 == 0 else -1
+            wrong = -1  # the index of the wrong exercise; each one in turn, in every third submission
+            if task.number % 3 == 0:
+                wrong = task.number // 3 % len(self._right)
             texts = [self._wrong[n] if n == wrong else right for n, right in enumerate(self._right)]
             results = [pickle.loads(text) for text in texts]
             content = f"{task.number:064}"

@@ -156,9 +156,9 @@ def inside(net: str, host: str) -> list[str]:
 
 
 def host_command(net: str, host: str, school: Path, workers: int) -> list[str]:
-    """Return a command that starts workers with their own /tmp and /mnt.
+    """Return a command that starts the workers of a host, with their own /tmp and /mnt.
 
-    They see neither the instructor's folder (`ls` checks this) nor the files of the other host.
+    The workers see neither the instructor's folder (`ls` checks this) nor the files of the other host.
     """
     disk = school / f"disk-{host}"
     (disk / "keys").mkdir(parents=True)

@@ -87,10 +87,10 @@ class Pair:
 
 
 def pairs(exercises: Mapping[str, Exercise]) -> Iterator[Pair]:
-    """Yield the pairs whose signature differs from that of each mistake of the exercise in COMMONEST alone.
+    """Yield the pairs of COMMONEST.
 
-    A pair with the signature of a third one is left out: it is that mistake. So are two mistakes that change the same
-    code.
+    A pair is left out if its signature equals that of a single mistake in COMMONEST, because then it is that mistake,
+    and if its two mistakes change the same code.
     """
     assignments = {e["name"]: a for a in read_all(ROOT / "solutions") for e in a.exercises}
     for name, ids in COMMONEST.items():

@@ -103,7 +103,8 @@ def _graded(engine: Engine, exercise: Exercise, path: Path, labels: dict[str, li
         spent[0] += time.process_time() - started
         own = diagnosis.signature(named_by(exercise.cases), judged)
         rows = distances(exercise.signatures, *own).max(axis=1, initial=0.0)
-        nearest.append(float(rows[[bool(ids) for ids in exercise.signatures.explains]].min(initial=np.inf)))
+        is_mistake = [bool(ids) for ids in exercise.signatures.explains]  # the other rows are right answers
+        nearest.append(float(rows[is_mistake].min(initial=np.inf)))
         return found
 
     with patch.object(diagnosis, "explanations", watched):
@@ -128,7 +129,8 @@ def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
     named = [g for g in wrong if g.named]
     unknown = [g for g in wrong if not g.equals]
     two = list(pairs(exercises))
-    right, policy = ([g for g in graded if g.right and g.policy == breaks] for breaks in (False, True))
+    right = [g for g in graded if g.right and not g.policy]
+    policy = [g for g in graded if g.right and g.policy]
     lines = [
         "# How well the grader names mistakes",
         "",
@@ -180,7 +182,7 @@ def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
     lines += [
         f"- {g.name}: equals {_ids(g.equals)}; the grader named {_said(g)}"
         for g in wrong
-        if (g.equals and not g.correctly) or (g.named and not g.correctly)
+        if (g.equals or g.named) and not g.correctly
     ]
     return "\n".join(lines) + "\n"
 

@@ -25,7 +25,8 @@ sys.path.insert(0, str(ROOT / "tests"))
 from helpers.hostile_class import hostile_class  # noqa: E402 (tests/ must be on the path first)
 from helpers.school import GRADER, environment, make_school  # noqa: E402
 
-SERVER = "grader.sandbox.forkserver"  # in the command line of a server, its supervisor and its workers
+# In the command lines of a supervisor, of the worker server that it starts, and of the workers that the server forks.
+SERVER = "grader.sandbox.forkserver"
 PAUSE = 0.02  # seconds between two measurements
 
 

@@ -4,9 +4,9 @@
     python scripts/kill_matrix.py --write          also write docs/kill-matrix.md
     python scripts/kill_matrix.py sequence_mask    also each case, its CPU time, and answers that depend on it
 
-Wrong answers are the known mistakes, the mutants (faults that no report names), the trivial answers and those of
-tests/answers. Answers that fail only on another device are left out. An answer depends on a case or a check if
-without it the outcome, the facets that fail, the advice or the names in its diagnosis differ.
+Wrong answers are the known mistakes, the mutants (faults that no report names), the trivial answers (they compute
+nothing) and those of tests/answers. Answers that fail only on another device are left out. An answer depends on a
+case or a check if without it the outcome, the facets that fail, the advice or the names in its diagnosis differ.
 Cases that only hidden tests draw are left out, and so are cases that train.
 
 A case on which no answer depends may still be needed: tests/course has rules that no single answer shows.
@@ -37,7 +37,7 @@ from grader.report.model import CheckResult
 
 ROOT = Path(__file__).resolve().parents[1]
 Names = tuple[tuple[str, ...], ...]
-EXAMPLES = 4  # answers per case or check that are searched for, because the search takes long
+EXAMPLES = 4  # the search stops after so many answers per case or check, because it takes long
 
 
 @dataclass(frozen=True)
@@ -175,6 +175,7 @@ def depends(exercise: Exercise, answer: Answer, named: Names, left_out: Collecti
     """Whether a report would differ without these cases and checks. named: the names with all cases and checks."""
 
     def failing(checks: Iterable[CheckResult]) -> set[tuple[str, str]]:
+        # A check with a policy gives advice; the report does not depend on its facet.
         return {(check.facet if not check.policy else "", check.policy) for check in checks}
 
     left = [check for check in answer.failed if check.id not in left_out]
@@ -191,7 +192,7 @@ def names(
     table = exercise.signatures
     if table is None or not exercise.level:
         return ()
-    places = [slot.partition("|") for slot in table.slots]
+    places = [slot.partition("|") for slot in table.slots]  # "case|observation" or "case|check:id"
     kept = [
         n for n, (case, _bar, what) in enumerate(places)
         if case not in left_out and what.removeprefix("check:") not in left_out
@@ -222,8 +223,8 @@ def details(found: Matrix) -> Iterator[str]:
     for id, seconds in sorted(found.seconds.items(), key=lambda pair: -pair[1]):
         names = found.of_cases[id]
         can_go = "can go with the others" if id in found.together else "no answer depends on it alone"
-        killers = ", ".join(names) if names else can_go
-        yield f"  {1000 * seconds:6.1f} ms  {id}: {killers}"
+        dependent = ", ".join(names) if names else can_go
+        yield f"  {1000 * seconds:6.1f} ms  {id}: {dependent}"
 
 
 if __name__ == "__main__":

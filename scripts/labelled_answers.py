@@ -27,7 +27,8 @@ MAX_LINES = 2
 class Labelled:
     """One wrong answer.
 
-    statements: the first lines of the statements that differ. If a line is missing, those before and after it count.
+    statements: the first lines of the statements that differ. If a line is missing, the statements before and after
+    it count.
     """
 
     name: str
@@ -38,7 +39,7 @@ class Labelled:
 
     @property
     def held_out(self) -> bool:
-        """Whether the answer belongs to the third that was not used while the repair operators were written."""
+        """Whether the answer is in the third of all that was not used while the repair operators were written."""
         return hashlib.sha256(self.name.encode()).digest()[0] % 3 == 0
 
 
@@ -51,10 +52,10 @@ def _independent() -> Iterator[Labelled]:
     for path in sorted((ROOT / "tests" / "answers").glob("*/wrong_*.py")):
         source = path.read_text("utf-8")
         pairs = [_difference(source, p.read_text("utf-8")) for p in sorted(path.parent.glob("right_*.py"))]
-        nearest = min(pairs, key=lambda pair: pair[0], default=(MAX_LINES + 1, frozenset()))
-        if 0 < nearest[0] <= MAX_LINES:
+        lines, faulty = min(pairs, key=lambda pair: pair[0], default=(MAX_LINES + 1, frozenset()))
+        if 0 < lines <= MAX_LINES:
             name = f"{path.parent.name}/{path.stem}"
-            yield Labelled(name, "answers", path.parent.name, source, nearest[1])
+            yield Labelled(name, "answers", path.parent.name, source, faulty)
 
 
 def _from_bank() -> Iterator[Labelled]:
@@ -65,7 +66,7 @@ def _from_bank() -> Iterator[Labelled]:
             if mistake.kind != "mistake" or not mistake.edits:
                 continue
             for form, right in rights[mistake.of]:
-                wrong = _applied(mistake, right, form == "reference")
+                wrong = _applied(mistake, right, exactly=form == "reference")
                 if wrong and wrong not in seen:
                     seen.add(wrong)
                     statements = _difference(wrong, right)[1]
@@ -80,8 +81,8 @@ def _right_forms(content: Assignment, exercise: str) -> list[tuple[str, str]]:
     return [("reference", plain), *((v.id, apply(v, plain)) for v in same)]
 
 
-def _applied(mistake: KnownAnswer, right: str, exactly: bool) -> str:
-    """Return the source with the mistake; "" if its edits do not match."""
+def _applied(mistake: KnownAnswer, right: str, *, exactly: bool) -> str:
+    """Return the source with the mistake; "" if its edits do not match. exactly: as often as they say."""
     try:
         wrong = apply(mistake, right, exactly=exactly)
         ast.parse(wrong)
@@ -94,6 +95,7 @@ def _difference(wrong: str, right: str) -> tuple[int, frozenset[int]]:
     """Return the number of lines that differ, and the first lines of their statements in `wrong`."""
     mine, theirs = _code(wrong), _code(right)
     texts = ([text for _n, text in mine], [text for _n, text in theirs])
+    # Without the equal lines at the start, which the matcher might align with later ones.
     head = next((i for i, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), 0)
     matcher = SequenceMatcher(None, texts[0][head:], texts[1][head:], autojunk=False)
     count, lines = 0, set()

@@ -27,8 +27,9 @@ from grader.lines.pointer import point
 from grader.lines.search import Budget
 from grader.sandbox.choose import choose
 
-LIMIT = 1.25  # CPU seconds; a longer search was stopped by its budget
+LIMIT = 1.25  # CPU seconds, just below the budget of a search: a search that took longer was stopped by it
 FAR = 99  # statements; the distance if no faulty statement is known
+# Independent answer → the known mistakes that it equals.
 EQUALS = json.loads((ROOT / "tests" / "answers" / "equals.json").read_text("utf-8"))
 WALL = 30.0  # seconds of the clock; so long that only the budget of CPU time ends a search
 
@@ -45,7 +46,7 @@ def main() -> None:
 
 
 def sample(answers: list[Labelled], limit: int) -> list[Labelled]:
-    """Return independent answers and mistakes of the bank in turn, each ordered by a hash of the name."""
+    """Return answers of tests/answers and mistakes of the bank in turn, each ordered by a hash of the name."""
     kinds = [
         sorted((a for a in answers if a.source_kind == kind), key=_place) for kind in ("answers", "bank")
     ]
@@ -102,7 +103,7 @@ def _row(engine: Engine, answer: Labelled) -> dict:
 
 
 def _distance(answer: Labelled, line: int) -> int:
-    """Return the number of statements between a line and the nearest faulty one."""
+    """Return how many statements a line is away from the nearest faulty statement; 0: it is in that statement."""
     order, mine = statements(answer.source), statement_of(answer.source, line)
     return min(
         (abs(order.index(mine) - order.index(s)) for s in answer.statements if s in order), default=FAR
@@ -110,7 +111,7 @@ def _distance(answer: Labelled, line: int) -> int:
 
 
 def report(rows: list[dict]) -> str:
-    """Return the tables: for all answers, and for each part of them."""
+    """Return a table with a row per measure, and a column for all answers and for each group of them."""
     searched = [row for row in rows if row["outcome"] == "failed" and "lines" in row]
     groups = {
         "all": searched,

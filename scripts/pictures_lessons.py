@@ -1,6 +1,7 @@
 """Draw the pictures of the lessons: python scripts/pictures_lessons.py
 
-Writes solutions/*/pictures/*.svg; `grader build` copies them to the student files. Needs the `pictures` group.
+Writes solutions/*/pictures/*.svg; `grader build` copies them to `assignments/`. Needs the dependency group
+`pictures`.
 """
 
 from __future__ import annotations

@@ -70,8 +70,10 @@ def measure(assignment: Assignment, exercise: str, seeds: Sequence[str] = SEEDS)
     fields = next(fields for fields in assignment.exercises if fields["name"] == exercise)
     given = assignment.given(fields)
     recorded = [case for seed in seeds for case in _judged(assignment, exercise, seed, given)]
+    if not recorded:  # no case of this exercise is about precision
+        return []
     out = []
-    for answer, source in right_answers(assignment, exercise) if recorded else ():
+    for answer, source in right_answers(assignment, exercise):
         named = source + _alias(source, exercise, recorded)
         for dtype in ORDER:
             cases = [case for case in recorded if case.dtype == dtype]
@@ -109,7 +111,7 @@ def _of(
         seen = observed[case.id]
         for check in case.checks:
             if check.judge not in ("precise", "equal") or check.facet == "gradients":
-                continue
+                continue  # the report is about results
             finding = decide(check, case, seen)
             if not finding.passed:
                 failed = f"{case.id}: {seen.error.message if seen.error else finding.message}"
@@ -122,7 +124,7 @@ def _of(
 
 
 def tolerance_of(check: Check, case: RecordedCase) -> float:
-    """Return the tolerance as the judges use it: a case may widen it."""
+    """Return the tolerance as the judges use it. A case may widen it, and for the judge `equal` also narrow it."""
     asked = float(check.params.get("tol", 0.0))
     return max(TOLERANCE[case.dtype], asked) if check.judge == "precise" else asked or TOLERANCE[case.dtype]
 
@@ -136,10 +138,10 @@ def _difference(got: np.ndarray, want: np.ndarray) -> float:
 
 def measure_all(seeds: Sequence[str] = SEEDS) -> list[Measured]:
     jobs = [(a, f["name"]) for a in read_all(ROOT / "solutions") for f in a.exercises]
+    assignments, exercises = zip(*jobs, strict=True)
     with ProcessPoolExecutor() as pool:
-        return [
-            m for found in pool.map(partial(measure, seeds=seeds), *zip(*jobs, strict=True)) for m in found
-        ]
+        found = pool.map(partial(measure, seeds=seeds), assignments, exercises)
+        return [measured for of_exercise in found for measured in of_exercise]
 
 
 def page(found: Sequence[Measured]) -> str:

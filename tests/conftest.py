@@ -48,7 +48,7 @@ OWN = {name: module for name, module in sys.modules.items() if name.startswith(S
 def no_stand_ins() -> Iterator[None]:
     """Undo the changes to sys.modules that loading a submission in this process makes.
 
-    This also happens before each test, because a fixture of the module may have loaded a submission.
+    This also happens before each test, because a fixture for the whole module may have loaded a submission.
     """
     _remove_stand_ins()
     yield
@@ -103,7 +103,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
 @pytest.fixture(scope="session", autouse=True)
 def temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Make a folder for the temporary files of this run, so that files of other programs do not count."""
+    """Make a folder for the temporary files of this run, so that `leaves_nothing` reports no files of other programs."""
     tmp_path_factory.getbasetemp()  # first, so that pytest's own folder is not inside the new one
     made = Path(tempfile.mkdtemp(prefix="headway-tests-"))
     made.chmod(0o755)  # a worker may be another user
@@ -139,7 +139,8 @@ def bundles() -> list[Bundle]:
 @pytest.fixture(scope="session")
 def engine(bundles: list[Bundle]) -> Iterator[Engine]:
     launcher = choose()
-    launcher.start(Limits()).close()  # now what it keeps exists, so `leaves_nothing` does not report it
+    # Make what the launcher keeps before the first test, so that `leaves_nothing` does not report it.
+    launcher.start(Limits()).close()
     engine = Engine(bundles, launcher, GradingOptions(torch_version="tested"))
     _shared.append(engine)
     yield engine

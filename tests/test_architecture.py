@@ -1,6 +1,6 @@
 """A package imports only packages before it in `LAYERS`, and no modules import each other in a cycle.
 
-`LAYERS` must list every package. No module may be directly in `grader/`.
+`LAYERS` must list every package. No module may be directly in `grader/`. File names are unique, with few exceptions.
 """
 
 from __future__ import annotations
@@ -61,16 +61,15 @@ def imports(path: Path) -> Iterator[str]:
         if isinstance(node, ast.Import):
             named = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            full = [
-                f"{node.module}.{alias.name}" for alias in node.names
-            ]  # each is a module, or a name in a module
+            # Each is a module, or a name in a module.
+            full = [f"{node.module}.{alias.name}" for alias in node.names]
             named = [name if name.removeprefix("grader.") in MODULES else node.module for name in full]
         yield from (name.removeprefix("grader.") for name in named if name.startswith("grader."))
 
 
 @cache
 def graph() -> dict[str, list[str]]:
-    """Return the modules that each module imports. This is no constant, because reading all files takes time."""
+    """Return the modules that each module imports, except `grader/__init__.py`, whose name here is ""."""
     return {name: sorted(set(imports(path)) - {name}) for name, path in MODULES.items() if name}
 
 

@@ -1,6 +1,6 @@
-"""The worker imports no other package of the grader; the parent imports no torch and no notebook library.
+"""The worker imports no other package of the grader; the parent of workers imports no torch and no notebook library.
 
-Only the package `nbgrader/` imports nbgrader.
+Only the package `nbgrader/` imports nbgrader and the libraries nbconvert and traitlets.
 """
 
 from __future__ import annotations

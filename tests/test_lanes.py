@@ -1,4 +1,4 @@
-"""The table of slow files in `helpers/lanes.py` fits the tests."""
+"""Each file that has a pattern in `helpers/lanes.py` has fast tests and slow tests."""
 
 from __future__ import annotations
 

@@ -18,16 +18,16 @@ import ctypes, sys
 sys.path.insert(0, {str(Path(__file__).resolve().parents[1])!r})
 from grader.sandbox import kernel
 open("{SHARED_MEMORY}/{NAME}", "w").close()
-print(ctypes.CDLL(None).shmget(0, 4096, 0o1600))
+print(ctypes.CDLL(None).shmget(0, 4096, 0o1600))  # IPC_CREAT, mode 600
 kernel.mount("leave a mount", "{NAME}", "{MOUNT_POINT}", "tmpfs", 0)
 """
 REMOVE = f"""
 import ctypes, os, sys
 os.unlink("{SHARED_MEMORY}/{NAME}")
 ctypes.CDLL(None).shmctl(int(sys.argv[1]), 0, None)
-ctypes.CDLL(None).umount2(b"{MOUNT_POINT}", 2)
+ctypes.CDLL(None).umount2(b"{MOUNT_POINT}", 2)  # MNT_DETACH
 """
-# Enter the namespaces of the parent of this process, as an unrelated process would see the machine.
+# Enter the namespaces of the parent of pytest, so that the code after it runs as an unrelated process would.
 OUTSIDE = f"""
 import os, sys
 sys.path.insert(0, {str(Path(__file__).resolve().parents[1])!r})
@@ -47,7 +47,7 @@ def run(source: str, *arguments: str) -> str:
 
 @needs_isolation
 def test_shared_memory_and_mounts_count_only_if_the_test_made_them():
-    """The check reports what a child made in the namespaces of the tests, and not what it made outside."""
+    """The check reports what a child made in the namespaces of the tests, and not what a child made outside them."""
     before = traces()
     segment = run(MAKE)
     left = left_since(before, seconds=0.0)

@@ -90,10 +90,10 @@ def _is_same(old: bytes, new: bytes, name: str) -> bool:
     if name != TENSORS_FILE:
         return False
     try:
-        mine, theirs = decode(old), decode(new)
+        before, after = decode(old), decode(new)
     except ValueError:
         return False
-    return mine.keys() == theirs.keys() and all(_close(mine[key], theirs[key]) for key in mine)
+    return before.keys() == after.keys() and all(_close(before[key], after[key]) for key in before)
 
 
 def _close(a: Array, b: Array) -> bool:

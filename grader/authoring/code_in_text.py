@@ -1,4 +1,4 @@
-"""Find code in a hint, or in the sentence (level 1) or question (level 2) about a mistake. None is allowed there."""
+"""Find code in a hint, or in the sentence (level 1) or question (level 2) about a mistake: it is not allowed there."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from grader.worker.stand_in_modules import install
 
 
 def definitions(source: str) -> str:
-    """Return a module's imports and definitions, without its lesson and its demos, which only take time."""
+    """Return a module's imports, definitions and assignments. Its lesson and its demos would only take time."""
     kept = [
         n
         for n in ast.parse(source).body

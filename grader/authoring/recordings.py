@@ -34,8 +34,9 @@ CODE: tuple[str, ...] = (
     "lines/__init__.py",
     "lines/statement_words.py",
     "report/model.py",
+    "support",
+    "worker",
 )
-CODE += ("support", "worker")
 KEPT = 400  # the number of recordings in the cache; each is of one exercise
 Tell = Callable[[str, int, int], None]  # an exercise that was recorded; how many so far, and in all
 

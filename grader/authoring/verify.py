@@ -92,7 +92,7 @@ def _row(
 
 
 def _of_texts(assignment: Assignment, exercise: Exercise) -> Iterator[str]:
-    """Yield a problem for each text that holds code, and for each mistake whose code only raises an exception."""
+    """Yield a problem for each text that holds code, and for each mistake that `_only_crash` finds."""
     for number, hint in enumerate(exercise.hints, 1):
         if code := code_in(hint):
             yield f"hint {number} holds code: {code}"

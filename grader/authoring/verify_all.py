@@ -104,7 +104,10 @@ def _in_parallel(
     given: tuple[Path, str, str],
     report: Callable[[str], None],
 ) -> Iterator[Row]:
-    """Verify the exercises, the longest first, and report each. Yield the rows in the order of `wanted`."""
+    """Verify the exercises, the longest first, and report each. Yield the rows in the order of `wanted`.
+
+    given: the solutions, the shared memory and the device, as for `_verifying`.
+    """
     tasks = [(assignment.name, name) for assignment, name in sorted(wanted, key=_cost, reverse=True)]
     rows: dict[str, Row] = {}
     with ProcessPool(jobs, _verifying, *given) as processes:

@@ -84,7 +84,7 @@ class Signatures:
     way to write it, and per accepted answer that it can be made in (`bank.also`).
     """
 
-    slots: tuple[str, ...]
+    slots: tuple[str, ...]  # names of what is compared: an observation of a case, or the code of a check
     explains: tuple[tuple[str, ...], ...]
     states: Array  # (rows, slots) of texts
     numbers: Array  # (rows, slots, PROJECTIONS); NaN where they vary from run to run
@@ -99,7 +99,7 @@ class Exercise:
     title: str
     points: float
     weights: Mapping[str, float]
-    limits: Mapping[str, float]
+    limits: Mapping[str, float]  # field of sandbox.base.Limits → its value instead of the default
     hints: tuple[str, ...]
     needs: tuple[str, ...]  # the exercises on which it builds
     given: tuple[str, ...]  # building blocks
@@ -130,10 +130,10 @@ class Bundle:
     """One assignment: its texts, its original stub, and its exercises in order."""
 
     assignment: str
-    module: str
+    module: str  # the student's file without ".py"
     title: str
     summary: str
-    minutes: int
+    minutes: int  # the time that a student needs, roughly
     seed: str  # "public" or "hidden"; the secret seed itself is not in a bundle
     stub: str
     exercises: tuple[Exercise, ...] = field(default=())

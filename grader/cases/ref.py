@@ -10,7 +10,10 @@ Json = Any
 
 @dataclass(frozen=True)
 class Ref:
-    """A value that exists while a case runs: an input, a module, a result, or a part of one."""
+    """A value that exists while a case runs: an input, a module, a result, or a part of one.
+
+    at: the indices and keys that lead to the part. axes: the names of its axes.
+    """
 
     name: str
     at: tuple[int | str, ...] = ()

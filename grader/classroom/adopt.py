@@ -31,9 +31,10 @@ class Claimed(GraderError):
 
 
 def adopt(room: Classroom, group: str, named: Named, progress: Progress) -> tuple[Path, int]:
-    """Write a name into the bank after the proof. Return the bank's path and how many right answers were graded.
+    """Prove that no right answer is in the group, then write its name into the bank.
 
-    Raises UsageError for a malformed group or id, or an id that is in use, and Claimed if the proof fails.
+    Return the bank's path and how many right answers were graded. Raises UsageError for a malformed group or id, or
+    an id that is in use, and Claimed if the proof fails.
     """
     exercise, fingerprint = parts_of(room.bundles, group)
     bank = read_groups(room.home)
@@ -78,7 +79,10 @@ def comment(course: Course, group: str, text: str) -> Path:
 
 
 def parts_of(bundles: Sequence[Bundle], group: str) -> tuple[str, str]:
-    """Return exercise and fingerprint of a group without a name. Raises UsageError for any other text."""
+    """Return exercise and fingerprint (a hash of the results) of a group without a name.
+
+    Raises UsageError for any other text.
+    """
     found = GROUP.fullmatch(group)
     if not found:
         says = _(

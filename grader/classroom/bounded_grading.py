@@ -16,6 +16,7 @@ from grader.classroom.grading_process import (
     Task,
     TaskResult,
     grading,
+    names_to_grade,
     plain_file,
     results_without_grading,
     unjudged_file,
@@ -40,7 +41,7 @@ class BoundedGrading:
         jobs: int,
         setup: Setup[Task, TaskResult] | None = None,
     ):
-        self._bundles = bundles
+        self._bundles, self._only = bundles, config.only
         self._pool: ProcessPool[Task, TaskResult] = ProcessPool(
             jobs, setup or grading, config, attempts=ATTEMPTS
         )
@@ -83,14 +84,15 @@ class BoundedGrading:
         if isinstance(result, Lost) or result.grader_failed:
             problem = _("the grader failed: {error}").format(error=why)
             return TaskResult(problem=problem, grader_failed=True)
-        return unjudged_file(self._bundles, task.expected, content="", size=0, why=why)
+        return unjudged_file(self._bundles, self._expected(task), content="", size=0, why=why)
 
     def _excused(self, task: Task, result: TaskResult) -> TaskResult:
-        """Return the result.
-
-        If the grader failed, mark the expected exercises as "could_not_grade": they cost no points.
-        """
+        """If the grader failed, mark the expected exercises as "could_not_grade", which cost no points."""
         if not result.grader_failed:
             return result
-        results = results_without_grading(self._bundles, task.expected, "could_not_grade", result.problem)
+        names = self._expected(task)
+        results = results_without_grading(self._bundles, names, "could_not_grade", result.problem)
         return replace(result, results=tuple(results))
+
+    def _expected(self, task: Task) -> tuple[str, ...]:
+        return names_to_grade(self._bundles, self._only, task.expected)

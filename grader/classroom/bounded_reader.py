@@ -1,6 +1,6 @@
 """Read files of others, such as students, in a process with a time limit and, on Linux, a memory limit.
 
-Parsers and unpackers are hard to bound. If a file crashes this process or exceeds a limit, only that file is not read:
+Parsers and unpackers are hard to bound. If a file crashes the process or exceeds a limit, only that file is not read:
 another process reads the next file.
 """
 

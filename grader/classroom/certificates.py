@@ -24,7 +24,7 @@ def write_certificates(folder: Path, days: int) -> None:
     """Write ca.pem and, for each role, a file with its certificate and key.
 
     Raises UsageError if the folder is not empty. The authority's key is written nowhere, so no other
-    certificate can be signed later. days: how long they are valid.
+    certificate can be signed later. days: how long the certificates are valid.
     """
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
@@ -79,7 +79,7 @@ def _write(path: Path, data: bytes) -> None:
 def encrypted(address: str) -> str:
     """Return the address as tls://host:port.
 
-    Raises UsageError for another protocol, also for an address of this machine, and for an address without a port.
+    Raises UsageError for another protocol, even on this machine, and for an address without a port.
     """
     protocol, _mark, place = address.rpartition("://")
     host = place.rpartition(":")[0]

@@ -16,7 +16,13 @@ from grader.authoring.hidden_cases import cases_digest, derived_key
 from grader.bundle.model import Bundle
 from grader.bundle.rules import NO_RULES, Rules
 from grader.classroom.discover import SubmittedFile
-from grader.classroom.grading_process import RunConfig, Task, TaskResult, results_without_grading
+from grader.classroom.grading_process import (
+    RunConfig,
+    Task,
+    TaskResult,
+    names_to_grade,
+    results_without_grading,
+)
 from grader.classroom.roster import Person
 from grader.classroom.store import Store, StoreKey
 from grader.intake.neighbours import among
@@ -116,8 +122,7 @@ class ClassRun:
             self._numbers.append(same)
             self._copies += same != number
             if file.problem:
-                only = self.config.only
-                wanted = [name for name in file.expected if not only or name in only]
+                wanted = names_to_grade(self.bundles, self.config.only, file.expected)
                 results = results_without_grading(self.bundles, wanted, "blocked", file.problem)
                 self._results[number] = TaskResult(tuple(results), problem=file.problem)
             elif same == number:
@@ -172,7 +177,7 @@ def without_helpers(submissions: Sequence[GradedSubmission]) -> list[GradedSubmi
     """Leave out entries without exercises if the same student has an entry with exercises.
 
     Such entries are files that define no exercise, files that cannot be read, and the count of further files. The
-    problems of the last two become remarks on the student's first entry with exercises.
+    problems that `discover` found become remarks on the student's first entry with exercises; others are dropped.
     Entries that the grader failed on stay, because it is unknown what they define.
     """
     graded = {one.student for one in submissions if one.report.exercises}
@@ -181,9 +186,11 @@ def without_helpers(submissions: Sequence[GradedSubmission]) -> list[GradedSubmi
     for one in submissions:
         if one.report.exercises or one.grader_failed or one.student not in graded:
             kept.append(one)
-        elif not one.report.extra["content"]:  # it was not read
+        elif not one.report.extra["content"]:  # never read: `discover` found a problem
             problems.setdefault(one.student, []).append(one.problem)
-    return [_with_remarks(one, problems.pop(one.student, [])) if one.report.exercises else one for one in kept]
+    return [
+        _with_remarks(one, problems.pop(one.student, [])) if one.report.exercises else one for one in kept
+    ]
 
 
 def _with_remarks(submission: GradedSubmission, remarks: Sequence[str]) -> GradedSubmission:

@@ -82,7 +82,7 @@ class ClusterGrading:
         self._to_send: list[_Batch] = []
         # For each task that is waiting for a worker or in progress: the equal tasks, which get its result.
         self._same: dict[_Key, list[tuple[Task, TaskResult]]] = {}
-        self._graded: set[_Key] = set()
+        self._graded: set[_Key] = set()  # of the tasks that have a result from a worker
         self._no_worker = False  # no worker is connected
 
     def __enter__(self) -> ClusterGrading:
@@ -187,7 +187,8 @@ class ClusterGrading:
     def _finished(self) -> Iterator[tuple[Task, TaskResult]]:
         """Wait a moment for batches; yield the results of those that are done, or that lost too many workers."""
         if not self._batches:
-            time.sleep(TICK if not self._accepted else 0)
+            if not self._accepted:  # no worker may grade yet
+                time.sleep(TICK)
             return
         with suppress(TimeoutError):
             wait(list(self._batches), timeout=TICK, return_when="FIRST_COMPLETED")

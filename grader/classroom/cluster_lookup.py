@@ -1,7 +1,7 @@
 """Read files and look in the store, on the machine that runs `grader grade --cluster`.
 
-A file with an exercise that has no stored result is packed with the modules that it imports, to be graded on another
-machine. No student code runs on this one.
+A file with an exercise that has no stored result is packed with the modules that it imports, to be sent to a worker.
+The process that looks up runs no student code.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from grader.sandbox.base import Limits, Process, SandboxError
 
 @contextmanager
 def looking_up(allow: Callable[[float], None], config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
-    """Set a process up to look tasks up; yield the function that does.
+    """Set up a process of the pool; yield the function that looks up a task.
 
-    Its result has `to_send` if exercises are to be graded.
+    allow: see `ProcessPool`.
     """
     assert config.store is not None
     engine = _Elsewhere(config.rules.apply(load_all(config.bundles)), _NoLauncher())
@@ -54,14 +54,17 @@ def looking_up(allow: Callable[[float], None], config: RunConfig) -> Iterator[Ca
 
 
 def look_up(engine: Engine, store: Store, config: RunConfig, task: Task) -> TaskResult:
-    """Return the stored results of a file; `to_send` is the task with all other exercises. Raises nothing."""
+    """Return the stored results of a file; `to_send` is a task with the exercises that have none. Raises nothing.
+
+    engine: an `_Elsewhere`.
+    """
     try:
         data = task.read()
     except (OSError, BadArchive, MemoryError):
         return grade(engine, store, config, task)  # it reports that the file cannot be read
     beside = _Noted(task.beside)
     found = grade(engine, store, config, replace(task, read=partial(bytes, data), beside=beside))
-    if not found.new:
+    if not found.new:  # `new` has the exercises without a stored result, all "could_not_grade"
         return found
     texts = among({str(place): partial(bytes, text) for place, text in beside.files.items()})
     missing = tuple(result.name for result in found.new)
@@ -83,7 +86,7 @@ class _Noted:
 
 
 class _Elsewhere(Engine):
-    """An engine that grades nothing: each exercise gets the outcome "could not be graded", so it is sent to a worker."""
+    """An engine that grades nothing: it gives each exercise the outcome "could_not_grade"."""
 
     def grade(
         self, submission: Submission, wanted: Sequence[str] | None = None, parts: Sequence[Part] = ()

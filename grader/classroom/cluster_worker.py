@@ -32,7 +32,7 @@ class Course:
     """The data that a worker needs to grade a class: the cases, and the values that must be equal on both sides."""
 
     config: RunConfig = field(repr=False)  # without a store and its secret
-    files: dict[str, bytes] = field(repr=False)  # the recorded cases, by their place
+    files: dict[str, bytes] = field(repr=False)  # the recorded cases, by their path
     code: str  # a hash of the grader's own files
     id: str  # of this run
 

@@ -123,8 +123,9 @@ class _Discovery:
         for _student, places in groupby(sorted(folders), key=lambda place: place.parts[:1]):
             of_student = {place: folders[place] for place in places}
             for folder, files in of_student.items():
+                modules_in = of_student if folder.parts else {}  # files in the root are of several students
                 for file in self._folder(folder, files):
-                    yield file, partial(_modules, folder, of_student if folder.parts else {}, file.file.name)
+                    yield file, partial(_modules, folder, modules_in, file.file.name)
 
     def _archive(self, path: Path, place: PurePosixPath) -> Iterator[_Found]:
         """Yield the files of an archive, or one entry with the problem if it cannot be read."""
@@ -151,7 +152,7 @@ class _Discovery:
 
         In or below a folder with an assignment's name, only one was submitted: a file named as the assignment or its
         module, else the only file, or the only one that answers an exercise. If none can be chosen, all were
-        submitted. In any other folder, all were, except that of several named as one assignment only one counts.
+        submitted. In any other folder, all were submitted; of several files named as one assignment, one is chosen.
         """
         named = next((b for b in self.bundles if b.assignment in folder.parts), None)
         mains = {

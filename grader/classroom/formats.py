@@ -37,7 +37,7 @@ def text(submissions: Sequence[GradedSubmission]) -> str:
 
 
 def jsonl(submissions: Sequence[GradedSubmission]) -> str:
-    """Return one JSON record per line, as of `grader check --format json`, with student, submission and content."""
+    """Return one line per submission: the JSON of `grader check`, with student, submission and content (its hash)."""
     return "".join(json.dumps(to_json(one.report), ensure_ascii=False) + "\n" for one in submissions)
 
 

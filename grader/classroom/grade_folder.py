@@ -1,4 +1,4 @@
-"""The work of `grader grade`, without output: check the options, find files, grade them, return the class."""
+"""The work of `grader grade` except printing results: check options, find files, grade them, return the class."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ class Classroom:
 def classroom(options: GradeOptions) -> Classroom:
     """Find the course, and the hidden cases of the exercises or assignments in `only`; of all if it is empty.
 
-    Cases that are not cached are recorded. Raises UsageError without solutions/, for a wrong course file, and for an
-    unknown name; and SandboxError if the sandbox tier is not available.
+    Cases that are not cached are recorded. Raises UsageError without solutions/, for a wrong course file, for an
+    unknown name, and for the basic tier without `trusted`; and SandboxError if the sandbox tier is not available.
     """
     found = find_course(options.course or Path.cwd())
     solutions = found.require_solutions()

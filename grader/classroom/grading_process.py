@@ -165,7 +165,7 @@ def grade(
         content, size = submission.content, sum(len(unit.source) for unit in submission.units)
         defines = tuple(engine.known(submission))
         tree = own_tree(submission, tuple(bundle.stub for bundle in engine.bundles))
-        wanted = _wanted(engine.bundles, config.only, task.expected or defines)
+        wanted = names_to_grade(engine.bundles, config.only, task.expected or defines)
         if not wanted:
             return TaskResult(content=content, size=size, problem=_why_nothing(submission))
         stored = StoredResults() if config.regrade or store is None else store.get(content, wanted)
@@ -177,7 +177,7 @@ def grade(
             results = with_public_lines(public, submission, results)
         return TaskResult(results, new, content, size, remarks=stored.remarks, defines=defines, tree=tree)
     except Blocked as blocked:
-        wanted = _wanted(engine.bundles, config.only, task.expected)
+        wanted = names_to_grade(engine.bundles, config.only, task.expected)
         blank = results_without_grading(engine.bundles, wanted, "blocked", str(blocked))
         return TaskResult(tuple(blank), content=content, size=size, problem=str(blocked))
     except Exception as error:
@@ -215,8 +215,8 @@ def unjudged_file(
     message = _("the grader could not judge this file; a plain file was graded without a problem")
     remark = _("The grader could not judge this file ({why}). A person should look at it.").format(why=why)
     results = results_without_grading(bundles, wanted, "failed", message)
-    # The results are not in `new`, so no store holds them.
     problem = "" if results else message
+    # The results are not in `new`, so no store holds them.
     return TaskResult(tuple(results), content=content, size=size, problem=problem, remarks=(remark,))
 
 
@@ -241,7 +241,7 @@ def _why_nothing(submission: Submission) -> str:
     return _("{file} defines no exercise that is graded here").format(file=name)
 
 
-def _wanted(bundles: Sequence[Bundle], only: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+def names_to_grade(bundles: Sequence[Bundle], only: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     """Return the exercises of `names` to grade, in the order of the course; with `only`, only those that are in it."""
     known = [e.name for bundle in bundles for e in bundle.exercises]
     return tuple(name for name in known if name in names and (not only or name in only))

@@ -3,7 +3,7 @@
 They are in `groups.json` beside `solutions/`. The file holds hashes of wrong values and the instructor's sentences:
 no code and no names of students. The id of a group is "exercise:fingerprint", where the fingerprint is a hash of the
 results, or the ids of its known mistakes joined by "+". If the cases change, the wrong values may change, and then an
-entry matches no answer. So the file also holds a digest of the cases.
+entry matches no answer. So each name has a digest of the cases of its exercise.
 """
 
 from __future__ import annotations
@@ -67,12 +67,12 @@ class Groups:
             "{group} was adopted as {id}, and the cases of {exercise} have changed since, so it may match no answer"
             " now: adopt it again, or remove it with `grader adopt {group} --remove`"
         )
-        return [
-            says.format(group=group, id=named.id, exercise=exercise.name)
-            for group, named in self.named.items()
-            if named.cases and (exercise := exercises.get(group.partition(":")[0]))
-            if digest_of_cases(exercise) != named.cases
-        ]
+        sentences = []
+        for group, named in self.named.items():
+            exercise = exercises.get(group.partition(":")[0])
+            if exercise is not None and named.cases and digest_of_cases(exercise) != named.cases:
+                sentences.append(says.format(group=group, id=named.id, exercise=exercise.name))
+        return sentences
 
     def _result(self, result: ExerciseResult, level: int) -> ExerciseResult:
         group = group_of(result)

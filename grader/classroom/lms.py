@@ -1,7 +1,7 @@
 """Marks for the gradebooks of Canvas and Moodle: one row per student, one column per assignment.
 
-The columns that identify a student come from the class list (`--students`); without one, the name of the folder is the
-login.
+The columns that identify a student come from the class list (`--students`); without one, the name of the student's
+folder or file is the login.
 """
 
 from __future__ import annotations

@@ -111,7 +111,8 @@ def read_page(path: Path, after: Sequence[str]) -> list[Row]:
             rows = store.rows_after(after, PAGE)
     except (BadStore, sqlite3.Error, UnicodeError):
         raise Unreadable(_("is damaged, or is not a store of this version of the grader")) from None
-    if any(tuple(map(type, row)) != (str,) * 8 + (int,) for row in rows):
+    types = (str,) * 8 + (int,)  # of the fields of `Row`
+    if any(tuple(map(type, row)) != types for row in rows):
         raise Unreadable(_("is damaged"))
     return rows
 

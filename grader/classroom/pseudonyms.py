@@ -1,4 +1,4 @@
-"""Replace the names of students in a class report that is shared: as the student, in paths and in sentences.
+"""Replace the names of students in a class report that is shared, also in its paths and sentences.
 
 A pseudonym is computed from the secret seed: a student has the same one in every report, and it cannot be
 computed without the seed. File names, code, printed lines, hashes of contents, remarks on files and the columns of
@@ -19,9 +19,9 @@ from grader.classroom.roster import Person
 from grader.report.model import ExerciseResult
 
 PURPOSE = "pseudonyms of students"
-# The fields that hold sentences. All others are words of the course, and equal for all students.
+# The fields that hold sentences. Other texts are left out, or are words of the course, equal for all students.
 _TEXTS = {"message", "remarks", "says", "asks", "reason", "where", "got", "expected"}
-_PARTS = {"checks", "diagnosis", "advice"}  # the fields whose parts have such fields
+_PARTS = {"checks", "diagnosis", "advice"}  # the fields with objects that have such fields
 
 
 def pseudonym(student: str, key: bytes) -> str:
@@ -68,6 +68,6 @@ def _without(value: Any, pattern: re.Pattern[str], name: str, is_text: bool = Fa
         value = replace(value, code=None, printed="", diagnosis=replace(value.diagnosis, lines=()))
     if is_dataclass(value) and not isinstance(value, type):
         wanted = [f.name for f in fields(value) if f.name in _TEXTS | _PARTS]
-        new = {key: _without(getattr(value, key), pattern, name, key in _TEXTS) for key in wanted}
+        new = {key: _without(getattr(value, key), pattern, name, is_text=key in _TEXTS) for key in wanted}
         return replace(value, **new)
     return value

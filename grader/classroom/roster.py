@@ -42,11 +42,12 @@ Roster = Mapping[str, Person]
 
 
 def read_roster(path: Path) -> Roster:
-    """Return the students by their id. Raises UsageError with a sentence if it cannot be read."""
+    """Return the students by their id. Raises UsageError with a sentence if the file cannot be read."""
     try:
         text = read_within(path, MAX_BYTES).decode("utf-8-sig")
         first = text.partition("\n")[0]
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))
+        delimiter = max(",;\t", key=first.count)  # the commonest in the first line
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         rows = [[sanitize(cell.strip(), MAX_CELL) for cell in row] for row in reader]
     except UnicodeDecodeError:
         raise _wrong(path, _("it is not UTF-8; save it as CSV in UTF-8")) from None

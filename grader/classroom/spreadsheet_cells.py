@@ -17,4 +17,5 @@ def csv_text(rows: Iterable[Sequence[str]]) -> str:
 def plain(cell: str) -> str:
     """Put an apostrophe before a cell that begins like a formula, so that no spreadsheet computes it."""
     first = cell.lstrip(" \n\u00a0\u3000")[:1]
-    return f"'{cell}" if cell.strip() and first in tuple("=+-@\t\r|%\uff1d\uff0b\uff0d\uff20") else cell
+    begins_formula = first in tuple("=+-@\t\r|%\uff1d\uff0b\uff0d\uff20")  # the last four: full-width = + - @
+    return f"'{cell}" if cell.strip() and begins_formula else cell

@@ -28,6 +28,7 @@ VERSION = 3
 # The version of a store whose results are not compressed. The store's next transaction changes it to VERSION.
 NOT_COMPRESSED = 2
 PAGE_SIZE = 16 << 10  # bytes; in SQLite's usual 4 KiB no compressed result fits into the table itself
+# times: how often this result was graded.
 _TABLE = """
 CREATE TABLE results (
     content TEXT, exercise TEXT, cases TEXT, grader TEXT, sandbox TEXT, result TEXT NOT NULL, mac TEXT NOT NULL,
@@ -229,7 +230,7 @@ class Store:
             raise BadStore(_("{path} is damaged").format(path=self.path))
 
     def rows_after(self, key: Sequence[str], limit: int) -> list[Row]:
-        """Return up to `limit` rows of any key in the order of their keys, none of them verified."""
+        """Return up to `limit` rows after `key`, the first five fields of a row, in their order. None is verified."""
         return [read_row(values) for values in self._database.execute(_PAGE, (*key, limit))]
 
     def copy(self, rows: Iterable[Row]) -> None:

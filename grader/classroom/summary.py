@@ -1,4 +1,4 @@
-"""Count the results of a class: per exercise, per check, per known mistake, and per shared unknown answer."""
+"""Count the results of a class for its reports, and choose the entries and sentences that the reports list."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Summary:
 
     @property
     def failing(self) -> list[ExerciseSummary]:
-        """The exercises of which a check fails for somebody."""
+        """Return the exercises with a check that fails for a student."""
         return [one for one in self.exercises if one.failed_checks]
 
 

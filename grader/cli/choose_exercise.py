@@ -30,7 +30,7 @@ def course_bar(rows: list[Row], width: int) -> Text:
     )
     size = max(0, min(BAR_WIDTH, width - len(text) - 2))
     full = size * passed // len(rows)
-    return Text.assemble(("━" * full, "green"), ("─" * (size - full), "dim"), "  " * bool(size), text)
+    return Text.assemble(("━" * full, "green"), ("─" * (size - full), "dim"), "  " if size else "", text)
 
 
 def list_screen(shown: ExerciseList, width: int, height: int) -> RenderableType:

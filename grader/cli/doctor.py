@@ -71,7 +71,7 @@ def _torch() -> str:
 
 
 def _tier(available: bool, reason: str, canaries: Sequence[Canary]) -> str:
-    """Return whether a sandbox is available, why not, and what its self-test tried."""
+    """Return whether a sandbox is available, the reason, and how many attacks it stopped in its self-test."""
     if not available:
         return _("not available: {reason}").format(reason=reason)
     parts = [f"{_('available')} ({reason})" if reason else _("available")]

@@ -36,7 +36,7 @@ def command(exercise: str, course: Path | None, again: bool) -> None:
     exercise = found.name
     path = where.root / FILE
     counts = _read(path)
-    shown = min(counts.get(exercise, 0) + (not again), len(found.hints))
+    shown = min(counts.get(exercise, 0) + (0 if again else 1), len(found.hints))
     for line in _about_the_mistake(progress.load(where.root).get(exercise, {}), found.level, shown):
         click.echo(_wrapped(line))
     for number, hint in enumerate(found.hints[:shown], 1):
@@ -59,9 +59,9 @@ def _wrapped(text: str) -> str:
 
 
 def _about_the_mistake(last: Mapping[str, Any], level: int, shown: int) -> Iterator[str]:
-    """Yield a question about the last wrong answer, then where to read on, as far as the level allows.
+    """Yield a question about the last wrong answer and, from the second hint on, where to read on.
 
-    level: what the course lets a diagnosis say (2: a question, 3: a page). shown: how many hints are shown.
+    level: what the course allows (2: the question, 3: also the page). shown: how many hints are shown.
     """
     asks, page = str(last.get("asks", "")), str(last.get("page", ""))
     if last.get("outcome") != "failed":

@@ -113,7 +113,7 @@ def _choose_and_watch() -> None:
 
     chosen = choose(Console(highlight=False), Path.cwd())
     if chosen and command.callback:
-        command.callback(chosen, None, "auto")
+        command.callback(chosen, course=None, sandbox="auto")
 
 
 def main() -> None:

@@ -62,7 +62,7 @@ def _lines(row: Row) -> tuple[Text, Text]:
 
 
 def _next(course: Course, known: dict[str, dict[str, object]]) -> Text:
-    """Return the points, and the first exercise that has not passed and needs no other exercise that has not.
+    """Return the points, and the next exercise: the first that has not passed, but whose needed exercises have.
 
     Needed exercises that this course does not have are ignored.
     """

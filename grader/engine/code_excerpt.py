@@ -11,7 +11,8 @@ from grader.report.model import Code, ExerciseResult
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
-AROUND, MOST_LINES = 4, 120
+AROUND = 4  # lines before and after a named line, if there is no definition
+MOST_LINES = 120
 _FORWARD = re.compile(r"\s+(async )?def forward\(")
 
 
@@ -24,6 +25,7 @@ def code(result: ExerciseResult, submission: Submission, definition: Definition 
     named = list(_named_lines(result, submission))
     if definition is not None:
         first, last, file = definition.line, definition.end, definition.unit
+        named = [place for place in named if place != (file, first)]
     elif named:
         file, line = named[0]
         first, last = max(1, line - AROUND), line + AROUND
@@ -31,13 +33,13 @@ def code(result: ExerciseResult, submission: Submission, definition: Definition 
         return None
     source = next(unit.source for unit in submission.units if unit.name == file)
     lines = source.splitlines()[first - 1 : min(last, first + MOST_LINES - 1)]
-    marked = {line for unit, line in named if unit == file and first < line < first + len(lines)}
+    marked = {line for unit, line in named if unit == file and first <= line < first + len(lines)}
     shown = tuple(sanitize(line, 300) for line in lines)
     return Code(sanitize(file), first, shown, tuple(sorted(marked)), _entry(definition, lines))
 
 
 def _entry(definition: Definition | None, lines: Sequence[str]) -> tuple[str, int]:
-    """Return name and line of the function, or of `forward` of the class; of the class if `lines` lack `forward`."""
+    """Return the name and line of the function or the class's `forward`; of the class if `lines` lack `forward`."""
     if definition is None:
         return "", 0
     found = (n for n, line in enumerate(lines) if definition.kind == "class" and _FORWARD.match(line))

@@ -34,7 +34,7 @@ def cause(judged: Sequence[JudgedCase]) -> Cause:
 def _one_exception(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]) -> Cause | None:
     """If every case raised the same exception, keep the first failed check and skip the other failed checks.
 
-    Cases of advice do not count.
+    Cases in which a check gave advice do not count.
     """
     counting = [one for one in judged if not any(check.outcome == "advice" for check in one.checks)]
     errors = [one.observation.error if one.observation else None for one in counting]

@@ -12,6 +12,7 @@ from shutil import which
 from grader.engine.engine import Engine
 from grader.engine.scoring import score
 from grader.intake.read import Submission
+from grader.judge.finding import earlier_failed
 from grader.report.model import CheckResult, ExerciseResult
 from grader.sandbox.base import Launcher
 from grader.support.i18n import _
@@ -38,9 +39,8 @@ def has_cuda() -> bool:
 def launcher_for(device: str, sandbox: str = "auto") -> Launcher:
     """Return a launcher for another device than the CPU: "sim" or "cuda". Raises SandboxError.
 
-    torch must know the simulated device before it computes the first gradient. So this device has its own worker
-    server, which is never warmed (see `Launcher.warm`). CUDA does not work after a fork. So its workers start without
-    a server, and are confined less.
+    torch must know the simulated device before it computes the first gradient, so "sim" has its own worker server.
+    CUDA does not work after a fork, so workers for "cuda" start without a server, and are confined less.
     """
     if device == "cuda":
         from grader.sandbox.basic import ColdLauncher
@@ -55,9 +55,10 @@ def launcher_for(device: str, sandbox: str = "auto") -> Launcher:
 def check_on_device(
     engine: Engine, submission: Submission, results: Sequence[ExerciseResult]
 ) -> list[ExerciseResult]:
-    """Grade again with an engine for another device. Add one check to each result, for all that passed on the CPU.
+    """Grade again with an engine for another device. Add one check to each result.
 
-    A result is unchanged if none of its checks passed, or if its exercise gives the facet `device` the weight 0.
+    The check passes if all that passed on the CPU passes on the other device. A result is unchanged if none of its
+    checks passed, or if its exercise gives the facet `device` the weight 0.
     """
     weights = {e.name: e.weights for e in engine.exercises.values()}
     wanted = [
@@ -79,11 +80,13 @@ def _with(here: ExerciseResult, check: CheckResult, weights: Mapping[str, float]
     checks = (*here.checks, check)
     if check.outcome == "skipped" or here.score is None:
         return replace(here, checks=checks)
-    before = here.points if here.outcome == "passed" else score(here.points, weights, here.checks, False)
+    before = (
+        here.points if here.outcome == "passed" else score(here.points, weights, here.checks, trivial=False)
+    )
     after = (
         here.points
         if here.outcome == check.outcome == "passed"
-        else score(here.points, weights, checks, False)
+        else score(here.points, weights, checks, trivial=False)
     )
     return replace(
         here,
@@ -122,4 +125,6 @@ def _compared(here: ExerciseResult, there: ExerciseResult, device: str) -> Check
     lost = next((c for c in there.checks if c.outcome == "could_not_grade"), None)
     if lost is not None or there.outcome == "could_not_grade":
         return replace(base, outcome="could_not_grade", message=lost.message if lost else there.message)
+    if any(c.outcome == "skipped" for c in compared):
+        return replace(base, outcome="skipped", message=earlier_failed())
     return base

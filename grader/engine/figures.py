@@ -32,7 +32,10 @@ def figures(cases: Iterable[JudgedCase]) -> Figures:
 
 
 def _importance(out: Figures, check: Check, judged: JudgedCase, observation: Observation) -> None:
-    """Add `importance` to `out`, {"planted": …, method: …}: one value per head."""
+    """Add `importance` to `out`, {"planted": …, method: …}: one value per head.
+
+    planted: the importance that the heads of the case have by construction. method: the importance that was computed.
+    """
     seen = observation.seen.get(check.of[0])
     planted = [float(x) for x in check.params["planted"]]
     if seen is None or seen.array is None or seen.array.shape != (len(planted),):
@@ -59,9 +62,9 @@ def _costs(out: Figures, check: Check, judged: JudgedCase, observation: Observat
 
 
 def _removals(out: Figures, check: Check, judged: JudgedCase, observation: Observation) -> None:
-    """Add `removals` to `out`: shares of right answers after 1 … H-1 heads were removed.
+    """Add `removals` to `out`: shares of right answers after 1 … H-1 of H heads were removed.
 
-    order → [[lowest, mean, highest] of its seeds, one per number of heads]. "possible" → the same of all choices of
+    order → [[lowest, mean, highest] of its seeds, one per number of heads]. "possible" → the same for all choices of
     heads. "whole" → the share with no head removed.
     """
     # Set of removed heads, as bits → number of right answers; and the number of answers.

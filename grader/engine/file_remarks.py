@@ -15,7 +15,7 @@ from grader.judge.observation import StudentError, student_error, texts
 from grader.support.i18n import _, ngettext
 from grader.support.sanitize import sanitize
 
-# Messages of exceptions of code that needs something which is missing. The groups: what it needs.
+# Messages of exceptions because something is missing. Each group matches its name.
 _NEEDS = re.compile(
     r"No module named '([\w.]+)'|cannot import name '(\w+)'|name '(\w+)' is not defined"
     r"|(\w+) is not among the building blocks|([\w.]+) is not available: the grader"
@@ -30,7 +30,7 @@ def file_remarks(run: SubmissionRun, exercises: Sequence[Exercise]) -> tuple[str
 
 
 def is_faulty(run: SubmissionRun, exercises: Sequence[Exercise]) -> bool:
-    """Whether the file would not run by itself: syntax errors, statements that raise, imports that are missing."""
+    """Whether the file has syntax errors or missing imports, or statements that raise or time out."""
     return bool(run.names.faults or _missing(run, exercises)) or _has_errors(run.history.notes)
 
 
@@ -108,7 +108,7 @@ def _summary_of_skipped(notes: Iterable[Mapping[str, Any]], needed: frozenset[st
     for note in notes:
         error = student_error(note.get("error"))
         place = _("{file}, line {line}").format(file=note.get("file"), line=note.get("line"))
-        if note.get("file") == UNIT:
+        if note.get("file") == UNIT:  # imports that the grader added
             continue
         if error is not None and error.ends_python:
             out.append(

@@ -1,5 +1,7 @@
 """Grade one exercise, with reference blocks instead of the student's blocks that are wrong.
 
+A block is the answer to another exercise that this exercise may use; the reference block is the course's answer.
+
 If the exercise uses a block that is known to be wrong, the first try has the reference block. If there is no such
 block, or if this try does not pass, the next try has the student's blocks. If that fails, another try has reference
 blocks instead of the wrong ones.
@@ -21,7 +23,7 @@ from grader.report.model import ExerciseResult
 from grader.support.i18n import _, ngettext
 from grader.support.sanitize import sanitize
 
-UNUSABLE = ("failed", "blocked", "not_started")  # outcomes of a part that another exercise cannot build on
+UNUSABLE = ("failed", "blocked", "not_started")  # outcomes of an exercise that others cannot build on
 WRONG = (*UNUSABLE, "could_not_grade")  # outcomes of a block that a reference block replaces
 
 

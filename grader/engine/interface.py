@@ -203,7 +203,10 @@ def _passed(found: Signature, forms: Sequence[Collection[str]]) -> Collection[st
 
 
 def _methods(exercise: Exercise, alias: str, source: Source, stub: Source, built: Interface) -> Interface:
-    """Return `built` with remarks on the methods that cases call; one with `other` if a method cannot be called."""
+    """Return `built` with remarks on the methods that cases call.
+
+    If a method cannot be called, return an Interface with `other`.
+    """
     modules = {
         step["name"] for step in _steps(exercise) if step["do"] == "build" and step["of"] == exercise.name
     }

@@ -56,7 +56,7 @@ class LoadRequest:
 
     @cached_property
     def visible_blocks(self) -> frozenset[str]:
-        """Return the building blocks that the exercise lets the submission see."""
+        """Return what the exercise lets the submission see, see `visibility.visible_blocks`."""
         return visible_blocks(self.exercise)
 
     @property
@@ -121,7 +121,7 @@ def case_message(request: LoadRequest, case: RecordedCase) -> dict[str, Any]:
 
 
 def limits(exercise: Exercise) -> Limits:
-    """Return the limits in the exercise's manifest, with defaults for those that it does not name."""
+    """Return the limits of the exercise, with defaults for those that it does not name."""
     chosen = exercise.limits
     return Limits(
         wall_seconds=chosen.get("wall_seconds", Limits.wall_seconds),

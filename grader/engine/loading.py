@@ -21,9 +21,7 @@ MAX_REMARKS = 5  # of one exercise, on what was left out of the file
 def defined_name(request: LoadRequest, loaded: Loaded, names: Names) -> str:
     """Return the name under which the loaded file defines the exercise.
 
-    Raises CannotLoad with the reason why it does not.
-
-    names: the definitions in the submission's text.
+    Raises CannotLoad with the reason if it does not. names: the definitions in the submission's text.
     """
     wanted = request.exercise.name
     alias = request.aliases.get(wanted)
@@ -58,10 +56,12 @@ def _raise_note(loaded: Loaded, name: str, names: Names, submission: Submission)
         defines = note.get("defines")
         if error is not None and (note.get("whole") or (isinstance(defines, list) and name in defines)):
             raise CannotLoad(of_note(note, error))
-        line = note.get("line")
-        if note.get("endless") and isinstance(line, int) and line == (definition.line if definition else 0):
+        place = (note.get("file"), note.get("line"))
+        if note.get("endless") and definition is not None and place == (definition.unit, definition.line):
             raise CannotLoad(
-                _("{file}, line {line}: this definition timed out").format(file=note.get("file"), line=line)
+                _("{file}, line {line}: this definition timed out").format(
+                    file=sanitize(definition.unit), line=definition.line
+                )
             )
 
 

@@ -63,14 +63,15 @@ def is_package(module: str) -> bool:
 
 
 def blamed(errors: Iterable[StudentError], missing: Mapping[str, Missing]) -> Missing | None:
-    """Return the missing name that caused an exception; None if none did."""
+    """Return the first missing name that caused one of the exceptions; None if none did."""
     return next(filter(None, (_blamed(error, missing) for error in errors)), None)
 
 
 def _blamed(error: StudentError, missing: Mapping[str, Missing]) -> Missing | None:
     """Return the missing name that caused an exception; None if none did.
 
-    A name that is undefined causes a NameError or AttributeError; a block in its place, a TypeError if it is called.
+    An undefined name causes a NameError or AttributeError; a building block in its place causes a TypeError if the
+    call does not fit it.
     """
     if error.type in ("NameError", "AttributeError"):
         found = _UNDEFINED.match(error.message)

@@ -114,7 +114,11 @@ def _instead_of(
     judged: Sequence[JudgedCase],
     remarks: Sequence[str],
 ) -> tuple[ExerciseResult, Evidence] | None:
-    """Return the result instead of a failure, if the code lacks a module or `forward` takes a mask; None otherwise."""
+    """Return the result that replaces a failure; None if the failure stays.
+
+    It is replaced if the code lacks a module, a package or a GPU and got no points; for code not written for the
+    course, also if `forward` has a mask where the course passes lengths.
+    """
     if result.outcome != "failed":
         return None
     if not result.score:

@@ -101,7 +101,10 @@ class ResultBuilder:
     def without_checks(
         self, outcome: Outcome, message: str = "", remarks: Sequence[str] = ()
     ) -> tuple[ExerciseResult, Evidence]:
-        """Return a result without checks. Nothing in it comes from a hidden case."""
+        """Return a result without checks.
+
+        The evidence calls its texts safe: discard the evidence if they come from a hidden case.
+        """
         result = result_without_checks(
             self.exercise,
             outcome,
@@ -273,7 +276,9 @@ def _layouts(observations: Iterable[Observation]) -> list[tuple[str, str]]:
 
 
 def _measured(exercise: Exercise, checks: Sequence[CheckResult]) -> list[tuple[str, str]]:
-    """Return the accuracy of a trained model as a remark, if its check passed: a failed check's message has it."""
+    """Return the accuracy of a trained model as a remark, with its code. A failed check gets no remark: its message
+    has the accuracy.
+    """
     measures = {c.id: case.id for case in exercise.cases for c in case.checks if c.judge == "accuracy"}
     fine = [c for c in checks if c.id in measures and c.facet == "values" and c.outcome == "passed"]
     return [(f"measured {measures[c.id]}", f"{measures[c.id]}: {c.message}") for c in fine]

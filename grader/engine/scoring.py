@@ -14,10 +14,11 @@ FORM_ALONE = 0.5  # the factor for FORM facets if the exercise has other facets 
 def score(points: float, weights: Mapping[str, float], checks: Sequence[CheckResult], trivial: bool) -> float:
     """Return the points of an exercise.
 
-    weights: facet → weight; the default is 1. trivial: whether the answer computes nothing. points: the maximum.
-    A trivial answer gets no points, one with wrong values at most WRONG_VALUES of them. If only facets in FORM pass,
-    and the exercise has others, they count half. Checks of a policy do not count. A facet with a check that could not
-    be graded does not count.
+    points: the maximum. weights: facet → weight; the default is 1. trivial: whether the answer computes nothing.
+
+    A trivial answer gets no points, an answer with wrong values at most the share WRONG_VALUES. If only facets in
+    FORM pass, and the exercise has others, they count half. Checks of a policy do not count, nor does a facet with a
+    check that could not be graded.
     """
     checks = [check for check in checks if check.counts]
     if trivial or not checks:

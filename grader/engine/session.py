@@ -29,7 +29,10 @@ MAX_STEPS, MAX_LOSS = 1_000_000, 1e6
 
 @dataclass(frozen=True)
 class Reply:
-    """A worker's reply, not checked yet: a JSON object, and bytes that should be safetensors."""
+    """A worker's reply, not checked yet: a JSON object, and bytes that should be safetensors.
+
+    seconds: the time from the request to the reply. printed: what the worker printed meanwhile, cut to size.
+    """
 
     words: dict[str, Any]
     body: bytes
@@ -97,7 +100,7 @@ class Session:
         """Send a request and wait for its reply.
 
         seconds: the time limit; by default, `limits.wall_seconds`. tell: called with the state of a training, as the
-        worker reports it. Raises WorkerGone, and SandboxError if the worker did not start; then the session is over.
+        worker reports it. Raises WorkerGone, and SandboxError if the worker did not start; both end the session.
         """
         self._await_ready()
         seconds = self.limits.wall_seconds if seconds is None else seconds

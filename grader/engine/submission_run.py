@@ -108,15 +108,15 @@ class SubmissionRun:
     def blocks(self, exercise: Exercise) -> list[Block]:
         """Return the blocks of an exercise that the student wrote, and the run of the file that defines each."""
         known = [name for name in exercise.given if name in self.context.exercises]
-        here = {name: self for name in known if name in self.aliases}
+        defined_in = {name: self for name in known if name in self.aliases}
         if exercise.is_made_of_parts:
             for part in self.parts:
                 earlier = self._earlier(part.submission)
-                here = {name: earlier for name in known if name in part.names} | here
+                defined_in = {name: earlier for name in known if name in part.names} | defined_in
         else:
             for beside in self._beside():
-                here = {name: beside for name in known if name in beside.aliases} | here
-        return [(name, here[name]) for name in known if name in here]
+                defined_in = {name: beside for name in known if name in beside.aliases} | defined_in
+        return [(name, defined_in[name]) for name in known if name in defined_in]
 
     def _earlier(self, submission: Submission) -> SubmissionRun:
         if submission.content not in self.earlier:

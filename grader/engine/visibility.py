@@ -17,7 +17,7 @@ BASE_CLASSES = ("Encoder", "Decoder", "AttentionDecoder")  # base classes of the
 
 
 def with_requirements(given: Sequence[str]) -> tuple[str, ...]:
-    """Return the allowed blocks and the blocks that they use, in a fixed order."""
+    """Return the allowed blocks, BASE_CLASSES, and the blocks that these use, sorted by name."""
     return _closure(tuple(given))
 
 

@@ -22,11 +22,9 @@ def cached(context: Context, content: str, exercise: Exercise) -> ExerciseResult
     content: a hash of the submission.
     """
     cache = context.options.cache
-    found = (
-        cache.get(_key(context, content, exercise), exercise)
-        if cache and _may_be_cached(context, exercise)
-        else None
-    )
+    if cache is None or not _may_be_cached(context, exercise):
+        return None
+    found = cache.get(_key(context, content, exercise), exercise)
     if found is None:
         return None
     remark = _("cached result: the files have not changed since an earlier check")
@@ -34,7 +32,7 @@ def cached(context: Context, content: str, exercise: Exercise) -> ExerciseResult
 
 
 def keep(context: Context, content: str, exercise: Exercise, result: ExerciseResult) -> None:
-    """Cache the result of an exercise that takes long."""
+    """Cache the result of an exercise, if this is allowed."""
     if context.options.cache is not None and _may_be_cached(context, exercise):
         context.options.cache.put(_key(context, content, exercise), exercise, result)
 

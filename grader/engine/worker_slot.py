@@ -42,8 +42,9 @@ class CannotLoad(GraderError):
 
 @dataclass(frozen=True)
 class Loaded:
-    """A request that a worker has loaded: the names it defines, and notes about statements that failed.
+    """A request that a worker has loaded.
 
+    names: the names that the submission defines. notes: on statements that failed or were skipped, and on imports.
     reloaded: the worker had loaded this submission for another exercise before. Then there are no notes, because the
     code may have seen cases and could write them into an error.
     """
@@ -252,7 +253,7 @@ class WorkerSlot:
                 try:
                     return self._load(request, reloaded=True)
                 except WorkerGone:
-                    pass  # perhaps the effect of what it ran before
+                    pass  # perhaps the effect of what this worker ran before: try a new worker
         self.close()
         return self._load(request)
 

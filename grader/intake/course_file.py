@@ -72,7 +72,7 @@ class _Reader:
         unknown = [name for name in named if name not in POLICIES] if isinstance(named, list) else [named]
         if unknown:
             says = _("must be a list of policies; {name} is not a policy; the policies are {known}")
-            allowed = says.format(name=sanitize(repr(unknown[0]), 100), known=", ".join(POLICIES))
+            allowed = says.format(name=_text_of(unknown[0]), known=", ".join(POLICIES))
             raise self._wrong("policies_that_count", None, allowed)
         return tuple(dict.fromkeys(named))
 
@@ -107,5 +107,12 @@ class _Reader:
         return value
 
     def _wrong(self, key: str, value: object, allowed: str) -> UsageError:
-        shown = "" if value is None else f" = {sanitize(repr(value), 100)}"
+        shown = "" if value is None else f" = {_text_of(value)}"
         return UsageError(f"{self.path}: {sanitize(key, 100)}{shown}: {allowed}")
+
+
+def _text_of(value: object) -> str:
+    try:
+        return sanitize(repr(value), 100)
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        return _("a very large number")

@@ -36,9 +36,9 @@ def first_steps(definition: ast.stmt, bound: Collection[str]) -> Iterator[tuple[
 
 
 def _unchanged(loop: ast.While) -> list[str]:
-    """Return the names in the condition if the body can neither change them nor leave the loop; else none.
+    """Return the names in the condition if the body can neither change them nor leave the loop; else [].
 
-    None also if the condition has a call, an attribute or an index: its value may change without the names.
+    Also [] if the condition has a call, an attribute or an index: its value may change without the names.
     """
     parts = list(walk(loop.test))
     names = sorted({part.id for part in parts if isinstance(part, ast.Name)})

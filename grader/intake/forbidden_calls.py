@@ -88,7 +88,8 @@ def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield (alias.asname, alias.name) if alias.asname else (alias.name.partition(".")[0],) * 2
+                package = alias.name.partition(".")[0]
+                yield (alias.asname, alias.name) if alias.asname else (package, package)
         elif isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
                 yield alias.asname or alias.name, f"{node.module[:_MAX_PATH]}.{alias.name[:_MAX_PATH]}"

@@ -55,7 +55,7 @@ def _compared(
 
     For a class with the same parameters as another exercise, this is that exercise. Otherwise return None for code
     that is no attention or Transformer code, for a building block, and for a definition that was taken for an
-    exercise: the report has a result for that.
+    exercise, because the report has its result.
     """
     name = definition.name
     exercise_of = {alias: exercise for exercise, alias in found.items()}

@@ -36,8 +36,8 @@ class Unit:
 class Neighbour(Unit):
     """A module beside a submission, and the names that imports use for it.
 
-    guessed: the names in `modules` of which only the last parts fit the file, because it is not in the folders that
-    they name.
+    guessed: the names in `modules` of which only the last parts fit the file, because the file is not in the folders
+    that they name.
     """
 
     modules: tuple[str, ...] = ()

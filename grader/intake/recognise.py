@@ -116,10 +116,11 @@ def _by_keywords(exercise: str, wanted: Contract, classes: list[Definition]) -> 
     """Yield the classes that take the keywords of an exercise, few others, and fit by name or by `forward`."""
     if not wanted.keywords:
         return
+    needed = wanted.keywords - _OFTEN_THERE
     allowed = wanted.keywords | _OFTEN_THERE | set(wanted.parameters.names if wanted.parameters else ())
     for found in classes:
         takes = found.takes
-        if takes is None or not wanted.keywords - _OFTEN_THERE <= takes <= allowed:
+        if takes is None or not needed <= takes <= allowed:
             continue
         if not other_family(exercise, found.name) and (
             is_near(exercise, found.name) or forward_fits(wanted, found)
@@ -162,8 +163,8 @@ def forward_fits(wanted: Contract, found: Definition) -> bool:
 
 def other_family(exercise: str, name: str) -> bool:
     """Whether both names say what the classes are for, and say different things."""
-    mine, theirs = family(exercise), family(name)
-    return bool(mine and theirs) and mine != theirs
+    wanted, found = family(exercise), family(name)
+    return bool(wanted and found) and wanted != found
 
 
 def family(name: str) -> frozenset[str]:

@@ -185,7 +185,8 @@ def _of_class(node: ast.ClassDef, text: _Text) -> _Found:
                 yield methods[name].lineno, says
     if text.torch_nn and bases in (["nn.Module"], ["torch.nn.Module"]):
         yield from _of_forward(methods, used)
-        yield from _without_super(methods["__init__"]) if "__init__" in methods else ()
+        if "__init__" in methods:
+            yield from _without_super(methods["__init__"])
     if set(bases) <= _BASES and not _DYNAMIC & (methods.keys() | _names(node) | used):
         yield from _of_self(node, text)
 
@@ -198,7 +199,9 @@ def _of_forward(methods: dict[str, ast.FunctionDef], used: set[str]) -> _Found:
             methods[name].lineno,
             _("the method is called `{name}`; PyTorch calls `forward`").format(name=name),
         )
-    for inner in methods["__init__"].body if "__init__" in methods else ():
+    if "__init__" not in methods:
+        return
+    for inner in methods["__init__"].body:
         if isinstance(inner, ast.FunctionDef) and inner.name == "forward":
             yield inner.lineno, _("`forward` is defined inside `__init__`; indent it less")
 

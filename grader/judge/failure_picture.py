@@ -197,11 +197,12 @@ def _compared(
     scale = float(np.abs(want).max(initial=0.0)) if weights else None
     expected, computed = titles or (_("expected"), _("got"))
     row, column = ("", "", *axes)[-2:] if len(axes) == want.ndim else ("", "")
+    heading = "{}" if want.ndim > 1 or column else "[{}]"
     grids = Grids(
         row,
         tuple(str(top + i) for i in range(len(shown[0]))) if want.ndim > 1 else ("",) * len(shown[0]),
         column,
-        tuple(str(left + j) for j in range(shown[0].shape[1])),
+        tuple(heading.format(left + j) for j in range(shown[0].shape[1])),
         (
             Panel(expected, _cells(shown[0], np.zeros_like(shown[2]), scale, valid)),
             Panel(computed, _cells(shown[1], shown[2], scale, valid)),
@@ -219,8 +220,7 @@ def _at(title: str, index: Sequence[int], axes: Sequence[str], ndim: int) -> str
     """Return a title with the place on the axes that are not drawn, and the names of those that are drawn."""
     named = axes if len(axes) == ndim else ()
     where = place(index[:-2], named[:-2]) if named else _slice(index[:-2])
-    shown = named[-2:] or ((_("index"),) if ndim == 1 else ())
-    across = columns_across(*shown) if shown else ""
+    across = columns_across(*named[-2:]) if named else ""
     return ", ".join(filter(None, (title[:1].upper() + title[1:], where, across)))
 
 

@@ -63,7 +63,7 @@ class Place:
         return {part.lineno for part in ast.walk(self.node) if isinstance(part, DEFINES)}
 
     def without(self, ran: Collection[tuple[str, int]]) -> set[int]:
-        """Return the first lines of the statements inside functions of which no line ran. ran: (unit, line) pairs."""
+        """Return the first lines of the statements `in_functions` that did not run. ran: (unit, line) pairs."""
         lines = {line for unit, line in ran if unit == self.unit}
         return {first for first, own in self.in_functions.items() if not lines & set(own)}
 
@@ -164,7 +164,10 @@ def _own_stop(statement: ast.stmt) -> int:
 
 
 def places(submission: Submission, names: Names, name: str, without: Collection[str]) -> list[Place]:
-    """Return the statements that define a name and what it needs, without definitions of other exercises."""
+    """Return the statements that define a name and what it needs.
+
+    without: the names of other exercises, whose definitions are left out.
+    """
     needed = needs(submission, names, name)
     wanted = {
         (known.unit, known.line)
@@ -173,12 +176,12 @@ def places(submission: Submission, names: Names, name: str, without: Collection[
     }
     found = []
     for unit in submission.units:
-        if any(own == unit.name for own, _line in wanted):
+        lines = {line for file, line in wanted if file == unit.name}
+        if lines:
             text = Text(unit.source)
             tree = ast.parse(unit.source)
             future = any(isinstance(n, ast.ImportFrom) and n.module == "__future__" for n in tree.body)
             for node in tree.body:
-                lines = {line for own, line in wanted if own == unit.name}
                 if any(node.lineno <= line <= (node.end_lineno or node.lineno) for line in lines):
                     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
                     start, stop = text.line_start(first), text.span(node)[1]

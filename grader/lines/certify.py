@@ -19,7 +19,8 @@ def certified(
 ) -> bool:
     """Whether the file with the edit passes the exercise, and breaks only policies that the submitted file broke.
 
-    run: the file as it was submitted. result: its result. Reference blocks replace the same parts as in that grading.
+    run: the file as it was submitted. result: its result. The building blocks that replaced parts of the submitted
+    file replace them again.
     """
     changed = edited(run.submission, candidate)
     again = grade_once(

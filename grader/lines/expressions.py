@@ -66,7 +66,9 @@ OPERATIONS = {
 def _drop_call(scope: Scope) -> Iterator[Edit]:
     """`f(x)` → `x`, and `x.f()` → `x`."""
     for node, statement in scope.expressions():
-        if not isinstance(node, ast.Call) or (isinstance(statement, ast.Expr) and statement.value is node):
+        if not isinstance(node, ast.Call):
+            continue
+        if isinstance(statement, ast.Expr) and statement.value is node:  # `statements._dropped` drops it
             continue
         for argument in node.args[:3]:
             if not isinstance(argument, (ast.Starred, ast.Constant)):
@@ -79,7 +81,7 @@ def _drop_call(scope: Scope) -> Iterator[Edit]:
 
 
 def _sides(scope: Scope) -> Iterator[Edit]:
-    """Drop one side of an operation, exchange the sides, or choose another operation; drop a sign.
+    """Drop one side of an operation, exchange the sides, or choose another operation; drop `-`, `~` or `not`.
 
     Drop one side of a conditional expression, or exchange the sides.
     """
@@ -113,7 +115,7 @@ def _symbol(node: ast.BinOp) -> str:
 
 
 def _comparisons(scope: Scope) -> Iterator[Edit]:
-    """Choose another comparison, exchange its sides, or add 1 to the right side or subtract 1."""
+    """Choose another comparison, exchange its sides, or add 1 to its right side or subtract 1 from it."""
     for node, statement in scope.expressions():
         if not isinstance(node, ast.Compare) or len(node.ops) != 1:
             continue
@@ -132,7 +134,10 @@ def _comparisons(scope: Scope) -> Iterator[Edit]:
 
 
 def _functions_of_a_family(scope: Scope) -> Iterator[Edit]:
-    """Yield edits to another function of the same family, or to the name without its last underscore."""
+    """Choose another function of the same family, or the name without its last underscore.
+
+    Also yield the edits of `_normalised` and `_instead_of_values`.
+    """
     for node, statement in scope.expressions():
         yield from _instead_of_values(scope, node, statement)
         if isinstance(node, ast.Attribute):
@@ -194,7 +199,7 @@ def _swapped_functions(scope: Scope) -> Iterator[Edit]:
 
 
 def _arguments(scope: Scope) -> Iterator[Edit]:
-    """Exchange two arguments or elements; drop an argument or a keyword."""
+    """Exchange two arguments or elements; drop an argument or a keyword; reorder the axes of `permute`."""
     for node, statement in scope.expressions():
         if isinstance(node, ast.Call):
             parts: list[ast.expr] = [*node.args, *(k.value for k in node.keywords)]
@@ -214,11 +219,9 @@ def _arguments(scope: Scope) -> Iterator[Edit]:
         if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "permute":
             yield from _permutations(scope, node, statement)
         if isinstance(node, ast.Call):
+            texts = [scope.text.of(part) for part in (*node.args, *node.keywords)]
             for index, part in enumerate(parts):
-                rest = [
-                    *(scope.text.of(a) for j, a in enumerate(node.args) if j != index),
-                    *(scope.text.of(k) for j, k in enumerate(node.keywords) if j + len(node.args) != index),
-                ]
+                rest = [*texts[:index], *texts[index + 1 :]]
                 new = f"{scope.text.of(node.func)}({', '.join(rest)})"
                 span = scope.text.span(part)
                 yield Edit("drop argument", ((*scope.text.span(node), new),), span, statement.lineno)
@@ -230,6 +233,7 @@ def _ranges(scope: Scope) -> Iterator[Edit]:
         called = scope.text.of(node.func).split(".")[-1] if isinstance(node, ast.Call) else ""
         if isinstance(node, ast.Call) and called in ("range", "arange") and 0 < len(node.args) < 3:
             start, stop = scope.text.span(node.args[0])[0], scope.text.span(node.args[-1])[1]
+            # The texts of the start and of the end; a range with one argument starts at 0.
             ends = ["0", *(whole_text(scope, part) for part in node.args)][-2:]
             if isinstance(node.args[-1], ast.Constant):
                 for name in [name for name in scope.names if name not in scope.sizes][:8]:

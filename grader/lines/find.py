@@ -96,32 +96,35 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     """Search edits of the statements that a failed exercise uses. The engine's worker is closed after the search."""
     exercise, submission = engine.exercises[result.name], source.submission
     run = SubmissionRun(engine.context, submission, read_names(submission), source.parts)
+    # The names that the student gave to this exercise and to the others.
     alias = run.aliases.get(exercise.name, exercise.name)
     others = {bound for name, bound in run.aliases.items() if name != exercise.name}
-    there = places(submission, run.names, alias, others)
-    scores = prior(there, _named(exercise, result), _marked(result))
-    candidates = ordered((Candidate(place, edit) for place in there for edit in place.edits()), scores)
+    searched = places(submission, run.names, alias, others)
+    scores = prior(searched, _named(exercise, result), _marked(result))
+    candidates = ordered((Candidate(place, edit) for place in searched for edit in place.edits()), scores)
     failing = frozenset(check.id.split("/")[0] for check in result.checks if check.outcome == "failed")
     cases = runnable(exercise)
-    units = {statement: place for place in there for statement in place.keys}
+    place_of = {statement: place for place in searched for statement in place.keys}
 
     def suspects(ran: Collection[Statement], *evidence: Any) -> list[tuple[Place, int]]:
         """Return the likeliest statements, without definitions and statements in functions that did not run.
 
         ran: the lines that ran; empty if they are not known. evidence: the other arguments of `ranked`.
         """
-        idle = {(place.unit, line) for place in there for line in (place.without(ran) if ran else ())}
-        idle |= {(place.unit, line) for place in there for line in place.definitions}
-        likely = [statement for statement in ranked(scores, *evidence) if statement not in idle]
-        return [(units[statement], statement[1]) for statement in likely[:MAX_LINES]]
+        excluded = {(place.unit, line) for place in searched for line in place.definitions}
+        if ran:
+            excluded |= {(place.unit, line) for place in searched for line in place.without(ran)}
+        likely = [statement for statement in ranked(scores, *evidence) if statement not in excluded]
+        return [(place_of[statement], statement[1]) for statement in likely[:MAX_LINES]]
 
+    # If the search may not run one of the failing cases, there are only suspects.
     if not candidates or not failing <= {case.id for case in cases}:
         return Found(suspects=suspects((), {}, 0.0, ()))
     found = Found()
     trial = Search(engine.context.slot, run.request(exercise, result.replaced), budget)
     found.repairs = trial.run(candidates, cases, failing)
     engine.close()  # edits may have changed what the worker holds: it grades nothing after a search
-    alike = likeness(there, _named(exercise, result))
+    alike = likeness(searched, _named(exercise, result))
     agreeing = [one for one in found.repairs if agreement(alike, one.statement, one.neighbours) >= DOUBTFUL]
     # If some repairs are similar to the named mistake, only these count: the others may only imitate them.
     left = agreeing or list(found.repairs)
@@ -130,9 +133,12 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
         if not sure or not trial.may_certify():
             break
         if certified(engine.context, run, exercise, result, sure):
-            found.sure, found.doubted = (sure, None) if sure in agreeing else (None, sure)
+            if sure in agreeing:
+                found.sure = sure
+            else:
+                found.doubted = sure
             break
-        left.remove(sure)  # it passed only because other edits had run in the same worker
+        left.remove(sure)  # it fails in a fresh worker or on a costly case, or breaks a policy
     found.suspects = suspects(
         trial.ran, trial.effects, trial.at_first, {repair.statement for repair in found.repairs}
     )

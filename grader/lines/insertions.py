@@ -1,4 +1,4 @@
-"""Edits that put something in: a call around an expression, a transpose, a factor, an argument."""
+"""Edits that put something in, such as a call around an expression, a factor or an argument."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from grader.lines.scope import Scope
 from grader.lines.source_edit import Edit
 
 TRANSPOSES = (".transpose(1, 2)", ".transpose(-2, -1)", ".transpose(0, 1)")
-MAX_WRAPS = 14
+MAX_WRAPS = 14  # of `Scope.wraps`, the first ones
 
 
 def _sites(scope: Scope) -> Iterator[tuple[ast.expr, ast.stmt]]:
-    """Yield expressions around which a call may be put: no callees, constants, sizes, names of modules, or indices.
+    """Yield expressions around which a call may be put; none in a constructor.
 
-    Yield none in a constructor.
+    Skip constants, sizes, names of modules, indices, comparisons by `is`, and `f` in `f()`, `a.b` in `a.b.c`, `x` in
+    `x[0]`.
     """
     skipped: set[int] = set()
     for node, statement in scope.expressions():
@@ -50,7 +51,7 @@ def _wraps(scope: Scope) -> Iterator[Edit]:
 
 
 def _unused_layers(scope: Scope) -> Iterator[Edit]:
-    """Call a layer that the class makes and never reads: around an expression, alone or with a name."""
+    """Call a layer that the class never reads: on an expression, both sides of a sum, or a name and an expression."""
     if scope.is_constructor:
         return
     tensors = [name for name in scope.names if name not in scope.sizes][:8]
@@ -164,7 +165,7 @@ def _terms(scope: Scope) -> Iterator[Edit]:
                 yield edit(scope, "term", node, f"({name} + {scope.text.of(node)})", statement, inserts=True)
 
 
-KEYWORDS = {
+KEYWORDS = {  # function or class → keywords that its calls may lack
     "repeat_interleave": ("dim=0", "dim=1"),
     "softmax": ("dim=-1", "dim=1"),
     "Linear": ("bias=False",),
@@ -177,6 +178,7 @@ KEYWORDS = {
     **dict.fromkeys(("sum", "mean", "max", "amax"), ("keepdim=True", "dim=-1", "dim=0", "dim=1", "dim=2")),
     **dict.fromkeys(("cat", "stack", "argmax", "argmin", "all", "any"), ("dim=-1", "dim=0", "dim=1")),
 }
+# Functions that may lack the device or the dtype of another tensor.
 MAKERS = ("arange", "zeros", "ones", "full", "tensor", "empty", "eye")
 
 
@@ -194,26 +196,25 @@ def _added_arguments(scope: Scope) -> Iterator[Edit]:
             new += [f"{k}={n}.{k}" for n in tensors[:2] for k in ("device", "dtype")]
         if isinstance(node.func, ast.Name) or scope.text.of(node.func).split(".")[0] in ("self", *MODELS):
             new += scope.names[:10]
-        there = {k.arg for k in node.keywords}
+        passed = {k.arg for k in node.keywords}
         stop = scope.text.span(node)[1] - 1
         if scope.text.raw[:stop].rstrip().endswith(b","):
             continue
         comma = ", " if node.args or node.keywords else ""
         for text in new:
             key = text.split("=")[0]
-            if key not in there and ("=" in text or not there):
-                pieces = ((stop, stop, comma + text),)
-                imitates = "=" not in text  # `dim=1` cannot imitate an edit elsewhere, unlike a name
-                yield Edit("add argument", pieces, scope.text.span(node), statement.lineno, inserts=imitates)
-            elif (
-                key not in there and key in scope.names and key == text
-            ):  # a name after a keyword needs a keyword, too
-                pieces = ((stop, stop, f"{comma}{key}={key}"),)
-                yield Edit("add argument", pieces, scope.text.span(node), statement.lineno, inserts=True)
+            if key in passed:
+                continue
+            is_name = "=" not in text
+            # A name after a keyword needs a keyword, too.
+            argument = f"{key}={key}" if is_name and passed else text
+            pieces = ((stop, stop, comma + argument),)
+            # A name may imitate an edit elsewhere; `dim=1` cannot.
+            yield Edit("add argument", pieces, scope.text.span(node), statement.lineno, inserts=is_name)
 
 
 def _added_everywhere(scope: Scope) -> Iterator[Edit]:
-    """Pass one more keyword to every call of one function, such as `bias=False` to each layer."""
+    """Pass one more keyword to each call of one function that lacks it, such as `bias=False` to each `nn.Linear`."""
     calls: dict[str, list[tuple[ast.Call, ast.stmt]]] = {}
     for node, statement in scope.expressions():
         if isinstance(node, ast.Call) and node.args:

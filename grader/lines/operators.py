@@ -115,7 +115,7 @@ def _axes(scope: Scope) -> set[int]:
 
 
 def _number(node: ast.expr) -> int | float | None:
-    """Return the number that a constant writes, with its sign; None for any other node.
+    """Return the number or truth value that a constant writes, with its sign; None for any other node.
 
     None for a number beyond MAX_NUMBER too: Python refuses to write very long ones.
     """
@@ -152,7 +152,7 @@ def _names(scope: Scope) -> Iterator[Edit]:
 
 
 def _names_for_constants(scope: Scope) -> Iterator[Edit]:
-    """Replace a constant argument or index by a name: at one place, or at all with an equal constant and keyword."""
+    """Replace a constant argument or index by a name, at one place or at all with the same keyword and constant."""
     passed: dict[tuple[str, str], list[tuple[ast.expr, ast.stmt]]] = {}
     for node, statement in scope.expressions():
         parts: list[tuple[str, ast.expr]] = []
@@ -216,6 +216,7 @@ def _is_of_self(node: ast.expr) -> bool:
 
 
 def _attributes(scope: Scope) -> Iterator[Edit]:
+    """Replace an attribute of `self` by another one, a layer only by a layer; drop `.data`, `.T` or `.mT`."""
     for node, statement in scope.expressions():
         if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
             continue
@@ -252,7 +253,7 @@ def _swapped_attributes(scope: Scope) -> Iterator[Edit]:
 
 
 def _everywhere(scope: Scope) -> Iterator[Edit]:
-    """Replace a name at all places of a function where it is read, or one whole number at all of its places."""
+    """Replace a name at all places of a function where it is read, or a whole number at all places."""
     reads: dict[str, list[tuple[ast.expr, ast.stmt]]] = {}
     for node, statement in scope.expressions():
         text = scope.text.of(node)

@@ -62,7 +62,7 @@ def point(sure: Candidate | None, suspects: Sequence[tuple[Place, int]], detail:
         start, stop = sure.edit.at
         part = (start, stop if detail else start)
         line = _line(sure.place, sure.place.text.line(start), change, part)
-        # Under both numbers, so that the repaired statement is not suspected as well.
+        # Under the numbers of the line and of its statement, so that the statement is not suspected as well.
         lines = {(line.file, statement): line for statement in (line.line, sure.edit.statement)}
     for place, number in suspects:
         lines.setdefault((sanitize(place.unit), number), _line(place, number))
@@ -70,7 +70,7 @@ def point(sure: Candidate | None, suspects: Sequence[tuple[Place, int]], detail:
 
 
 def certain(repairs: Sequence[Candidate]) -> Candidate | None:
-    """Return the first repair if all repairs are in its statement or beside it; else None.
+    """Return the first repair if all repairs are in its statement or in one beside it; else None.
 
     If edits of distant statements each repair the answer, none of these statements is certain to be the mistake. An
     edit that puts something in can have the effect of another edit elsewhere, so it counts only if no other edit
@@ -84,8 +84,8 @@ def certain(repairs: Sequence[Candidate]) -> Candidate | None:
     for other in [one for one in kept[1:] if not _same_new_line(one, kept[0])]:
         if other.place is not kept[0].place:
             return None
-        here, there = (one.place.touched(one.edit) for one in (kept[0], other))
-        if min(abs(place - beside) for place in here for beside in there) > 1:
+        first, second = (one.place.touched(one.edit) for one in (kept[0], other))
+        if min(abs(i - j) for i in first for j in second) > 1:
             return None
     return kept[0] if kept else None
 

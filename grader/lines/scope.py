@@ -1,4 +1,4 @@
-"""The surroundings of the code in a function: names, attributes of `self`, and calls of its class."""
+"""The surroundings of the code in a function: names, attributes of `self`, and calls in its class."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 class Scope:
     """One function (or the top level of one statement) with its surroundings.
 
-    names: parameters and local names, in order. sizes: those that hold whole numbers.
-    attributes: attributes of `self` that the class assigns. layers: those that it calls or that hold modules.
+    names: parameters and local names, in order. sizes: the names that hold whole numbers.
+    attributes: attributes of `self` that the class assigns. layers: attributes that it calls or that hold modules.
     unused: layers that the class makes and never reads. base: the last part of the name of its first base class.
-    wraps: the text before and after the first argument, or after the object, of calls in the same definition.
+    wraps: the texts that calls in the same definition put before and after a value; see `_wraps`.
     """
 
     text: Text
@@ -47,7 +47,10 @@ class Scope:
                 waiting += [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.stmt)]
 
     def expressions(self) -> list[tuple[ast.expr, ast.stmt]]:
-        """Return every expression that is read, with its statement. Expressions in f-strings are left out."""
+        """Return every expression that is read, with its statement; with the function, each default of a parameter.
+
+        Expressions in f-strings are left out.
+        """
         return self._expressions
 
     @cached_property
@@ -61,9 +64,7 @@ class Scope:
             waiting: list[ast.AST] = list(reversed(list(ast.iter_child_nodes(statement))))
             while waiting:
                 node = waiting.pop()
-                if isinstance(node, ast.stmt):
-                    continue
-                if isinstance(node, ast.JoinedStr):
+                if isinstance(node, (ast.stmt, ast.JoinedStr)):
                     continue
                 if isinstance(node, ast.expr) and not isinstance(
                     getattr(node, "ctx", None), (ast.Store, ast.Del)
@@ -142,18 +143,23 @@ def _calls(node: ast.expr, *names: str) -> bool:
 
 def _attributes(owner: ast.ClassDef | None) -> tuple[list[str], set[str]]:
     """Return the attributes of `self` that a class assigns, and those that it calls or that hold modules."""
+    if owner is None:
+        return [], set()
     made: list[str] = []
     called: set[str] = set()
-    for node in ast.walk(owner) if owner is not None else ():
+    for node in ast.walk(owner):
         if isinstance(node, ast.Attribute) and _is_of_self(node) and isinstance(node.ctx, ast.Store):
             made.append(node.attr)
         if isinstance(node, ast.Call) and _is_of_self(node.func):
             called.add(node.func.attr)  # type: ignore[attr-defined]
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            called |= _of_self(node.targets) if _makes_a_module(node.value) else set()
-        if isinstance(node, ast.Assign) and isinstance(node.value, (ast.GeneratorExp, ast.Tuple)):
-            calls = (part for part in ast.walk(node.value) if isinstance(part, ast.Call))
-            called |= _of_self(node.targets) if any(map(_makes_a_module, calls)) else set()
+        if isinstance(node, ast.Assign):
+            calls: list[ast.Call] = []
+            if isinstance(node.value, ast.Call):
+                calls = [node.value]
+            elif isinstance(node.value, (ast.GeneratorExp, ast.Tuple)):
+                calls = [part for part in ast.walk(node.value) if isinstance(part, ast.Call)]
+            if any(map(_makes_a_module, calls)):
+                called |= _of_self(node.targets)
     return list(dict.fromkeys(made)), called
 
 
@@ -170,9 +176,11 @@ def _makes_a_module(call: ast.Call) -> bool:
 
 def _unused(owner: ast.ClassDef | None, layers: set[str]) -> list[str]:
     """Return the layers of a class that it never reads."""
+    if owner is None:
+        return []
     read = {
         node.attr
-        for node in (ast.walk(owner) if owner is not None else ())
+        for node in ast.walk(owner)
         if isinstance(node, ast.Attribute) and _is_of_self(node) and isinstance(node.ctx, ast.Load)
     }
     return sorted(layers - read)

@@ -21,7 +21,7 @@ from grader.lines.suspects import Effects, Statement, distance
 from grader.sandbox.base import SandboxError
 
 BATCH = 32  # candidates per request, at most
-SECONDS_PER_BATCH = 0.25
+SECONDS_PER_BATCH = 0.25  # that a request may take, as estimated
 SECONDS_FOR_SCREENS = 0.2  # CPU seconds after which no other failing case is timed
 MORE_SECONDS = 0.4  # of CPU time after the first repair, to see whether another line repairs too
 MAX_REPAIRS = 12
@@ -109,10 +109,10 @@ class Search:
         found: list[Candidate] = []
         try:
             screens = self._screens([c for c in cases if c.id in failing], candidates[0].place)
-            others = sorted(cases, key=lambda c: c.id not in failing)
+            failing_first = sorted(cases, key=lambda c: c.id not in failing)
             for candidate in self._survivors(self._that_ran_first(candidates), screens):
                 before, worker = self.budget.spent, self.budget.worker
-                if self._passes(candidate, others):
+                if self._passes(candidate, failing_first):
                     found.append(candidate)
                     self.first_at = self.first_at or self.budget.spent
                     self.passing = max(self.passing, self.budget.spent - before)
@@ -130,7 +130,7 @@ class Search:
     def may_certify(self) -> bool:
         """Return whether all cases can be run once more in the time that is left.
 
-        If so, count the time of the fresh worker as spent: it is taken to be that of this worker.
+        If so, count the time of the fresh worker as spent, taken to be as long as in this worker.
         """
         if self.budget.spent + LONGER * self.passing > self.budget.most or self.budget.wall_left <= 0:
             return False
@@ -148,8 +148,7 @@ class Search:
     def _screens(self, failing: Sequence[RecordedCase], place: Place) -> list[RecordedCase]:
         """Return the screen: the failing case that takes least time, up to its first failing check; [] if none fails.
 
-        At most four failing cases are timed: float32 first, then those with the fewest steps.
-
+        At most four failing cases are timed: float32 before other dtypes, then few steps before many.
         Set `own`, `each` and `at_first` from a run of the submission itself.
         """
         nothing = [Candidate(place, Edit("", (), (0, 0), 0))]
@@ -177,17 +176,17 @@ class Search:
         """Yield the candidates that pass the screen."""
         if not screens:
             return
-        start, each, began = 0, max(0.02, self.own), self.budget.spent
+        start, mean, began = 0, max(0.02, self.own), self.budget.spent  # mean: CPU seconds per candidate
         while start < len(candidates):
             left = min(self.budget.cpu_left, self.budget.wall_left, self.until - self.budget.spent)
-            if left < max(each, self.own):
+            if left < max(mean, self.own):
                 return
-            size = int(min(left, SECONDS_PER_BATCH) / max(each, self.own))
+            size = int(min(left, SECONDS_PER_BATCH) / max(mean, self.own))
             batch = candidates[start : start + min(max(size, 1), BATCH)]
             seen = self._observe(screens[0], batch, each=self.each)
             start += max(len(seen), 1)
             self.tried += len(seen)
-            each = (self.budget.spent - began) / start
+            mean = (self.budget.spent - began) / start
             for candidate, observation in zip(batch, seen, strict=False):
                 reached = distance(screens[0], observation)
                 self.effects[candidate.statement].distances.append(reached)

@@ -18,22 +18,26 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 def words_by_line(tree: ast.AST, names: Mapping[str, str] | None = None) -> dict[int, Words]:
     """Return first line → words, for every statement except docstrings and calls of `print`.
 
-    The words of statements inside a statement count only for the inner ones.
+    The words of statements inside a statement count only for the inner ones. names: those of the functions around
+    the tree, see `_names`.
     """
-    names = {**(names or {}), **(_names(tree) if isinstance(tree, FUNCTIONS) else {})}
+    labels = dict(names or {})
+    if isinstance(tree, FUNCTIONS):
+        labels |= _names(tree)
     found: dict[int, Words] = {}
     if isinstance(tree, ast.stmt) and not _only_prints(tree):
-        found[tree.lineno] = frozenset(zlib.crc32(word.encode()) & 0xFFFF for word in _words(tree, names))
+        found[tree.lineno] = frozenset(zlib.crc32(word.encode()) & 0xFFFF for word in _words(tree, labels))
     for part in ast.iter_child_nodes(tree):
         if isinstance(part, (ast.stmt, ast.ExceptHandler, ast.match_case)):
-            found |= words_by_line(part, names)
+            found |= words_by_line(part, labels)
     return found
 
 
 def changed_words(wrong: str, right: str) -> tuple[int, ...]:
     """Return the words of the statements that only one of two sources has, sorted."""
-    mine, theirs = (words_by_line(ast.parse(source)).values() for source in (wrong, right))
-    only = [words for words in mine if words not in theirs] + [words for words in theirs if words not in mine]
+    before, after = (words_by_line(ast.parse(source)).values() for source in (wrong, right))
+    only = [words for words in before if words not in after]
+    only += [words for words in after if words not in before]
     return tuple(sorted(frozenset[int]().union(*only)))
 
 
@@ -67,8 +71,8 @@ def _words(statement: ast.stmt, names: Mapping[str, str]) -> Iterator[str]:
 
 
 def _inner(node: ast.AST) -> list[ast.AST]:
-    """Return the children of a node without statements, operators and contexts; for a method call, its object and
-    arguments.
+    """Return the children of a node without statements, operators and contexts; for a call, its arguments and the
+    object of a method.
     """
     if isinstance(node, ast.Call) and isinstance(node.func, (ast.Attribute, ast.Name)):
         owner = [node.func.value] if isinstance(node.func, ast.Attribute) else []

@@ -36,12 +36,13 @@ def _conditions(scope: Scope) -> Iterator[Edit]:
     if scope.function is not None:
         for decorator in scope.function.decorator_list:
             start, stop = scope.text.span(decorator)
+            # `start - 1` is the place of "@".
             yield Edit("context", ((start - 1, stop, "# "),), (start, stop), decorator.lineno)
 
 
 def _assignments(scope: Scope) -> Iterator[Edit]:
-    """`x += y` → `x = x + (y)` or `x = y`; `x = y` → `x = x + y`; assign to another name; assign a result that is not
-    assigned; return another value.
+    """`x += y` → `x = x + (y)` or `x = y`; `x = y` → `x = x + y`; assign to another name; exchange two
+    targets; assign a result that is not assigned; return another value.
     """
     for statement in scope.statements():
         if isinstance(statement, ast.AugAssign):
@@ -196,16 +197,21 @@ def _unused_layers(scope: Scope) -> Iterator[Edit]:
 
 
 def _again_in_loop(scope: Scope) -> Iterator[Edit]:
-    """Copy an assignment to the start of the body of a later loop, or of a loop nested in it."""
+    """Copy an assignment to the start of the body of each `for` in one of the three statements after it."""
     blocks = [scope.body, *(s.body for s in scope.statements() if isinstance(s, (ast.For, ast.With, ast.If)))]
     for block in blocks:
-        for place, loop in enumerate(block):
+        for place, statement in enumerate(block):
             before = [one for one in block[max(place - 3, 0) : place] if isinstance(one, ast.Assign)]
-            inner = [one for one in ast.walk(loop) if isinstance(one, ast.For) and before]
-            for head in (one.body[0] for one in inner if one.body[0].lineno > one.lineno):
-                at = scope.text.span(head)[0]
+            if not before:
+                continue
+            loops = [part for part in ast.walk(statement) if isinstance(part, ast.For)]
+            for loop in loops:
+                first = loop.body[0]
+                if first.lineno == loop.lineno:  # no line can be put into a body in the line of `for`
+                    continue
+                at = scope.text.span(first)[0]
                 for one in before:
-                    new = f"{scope.text.of(one)}\n{' ' * head.col_offset}"
+                    new = f"{scope.text.of(one)}\n{' ' * first.col_offset}"
                     span = scope.text.span(one)
                     yield Edit("statement order", ((at, at, new),), span, one.lineno)
 
@@ -235,7 +241,7 @@ def _updated_in_loop(scope: Scope) -> Iterator[Edit]:
         called = {id(node.func) for node in inside if isinstance(node, ast.Call)}
         names = [node for node in inside if isinstance(node, ast.Name) and id(node) not in called]
         stored = {node.id for node in names if isinstance(node.ctx, ast.Store)}.intersection(scope.names)
-        read = {node.id for node in names} & assigned - stored
+        read = {node.id for node in names} & (assigned - stored)
         last = loop.body[-1]
         start, stop = scope.text.span(last)
         for name in sorted(read):
@@ -247,7 +253,7 @@ def _updated_in_loop(scope: Scope) -> Iterator[Edit]:
 
 
 def _stored(scope: Scope) -> Iterator[Edit]:
-    """Store a name in an entry, such as a cache, that the function compares by `is` and never writes."""
+    """Store a name in an entry, such as `cache[i]`, that the function compares by `is` and never writes."""
     if scope.is_constructor or scope.function is None:
         return
     inside = list(ast.walk(scope.function))

@@ -17,8 +17,8 @@ from grader.lines.statement_words import Words, words_by_line
 
 Statement = tuple[str, int]  # the unit, and the first line
 
-# Log-likelihood ratios, fitted with a listwise softmax to the answers of tests/answers and of the bank that are not
-# held out.
+# Log-likelihood ratios of a statement, fitted with a listwise softmax to the answers of tests/answers and of the bank
+# that are not held out.
 # ALIKE: times the likeness of its words to those of the named mistake, from 0 to 1. MOST_ALIKE: times this likeness
 # divided by the largest one.
 ALIKE, MOST_ALIKE = 1.2, 2.1

@@ -40,9 +40,8 @@ class CourseOptions:
     assignments: Path
     seed_file: Path
     sandbox: str = "auto"
-    points: Mapping[str, float] = field(
-        default_factory=dict
-    )  # exercise → points, where the course changes them
+    # exercise → points, where the course changes them
+    points: Mapping[str, float] = field(default_factory=dict)
     question_points: float = 0.0
 
 
@@ -82,10 +81,8 @@ def _files(
             if not public.is_file():
                 raise CannotMake(_("{path} is missing; `grader build` makes it").format(path=public))
             yield place / name, public.read_bytes()
-        yield (
-            place / MARK,
-            (options.assignments / MARK).read_bytes(),
-        )  # so that students see the points of the course
+        # So that students see the points of the course.
+        yield place / MARK, (options.assignments / MARK).read_bytes()
         for name, drawn in assignment.pictures.items():
             yield place / name, drawn
 

@@ -121,7 +121,7 @@ class CourseGrader:
             return StoredResults()
 
 
-_cached: dict[tuple[object, ...], CourseGrader] = {}
+_cached: dict[tuple[object, ...], CourseGrader] = {}  # at most one
 
 
 def course_grader(settings: Headway, asked: Sequence[str]) -> CourseGrader:
@@ -210,4 +210,5 @@ def _tier(settings: Headway) -> str:
 
 
 def _seed(file: str) -> contextlib.AbstractContextManager[None]:
+    """Use the seed in this file within the block; with "", the default seed."""
     return environment_variable(SEED_VARIABLE, file) if file else contextlib.nullcontext()

@@ -11,7 +11,7 @@ from grader.support.stub import BEGIN, MarkerError, stub
 class Stub(ClearSolutions):
     """ClearSolutions with the stubs of `grader build`, so that an answer that was not started is recognised.
 
-    A solution at the top level, as in a repair, becomes a comment: the broken code above it must run.
+    A solution at the top level, as in an exercise to repair code, becomes a comment: a `raise` would end the cell.
     """
 
     def _replace_solution_region(self, cell: NotebookNode, language: str) -> bool:

@@ -80,9 +80,10 @@ def without_surrogates(value: Any, depth: int = 0) -> tuple[Any, bool]:
     if depth > MAX_DEPTH:
         raise RecursionError
     if isinstance(value, Mapping):
-        pairs = [[without_surrogates(part, depth + 1) for part in pair] for pair in value.items()]
-        clean = {key[0]: part[0] for key, part in pairs}
-        found = any(part[1] for pair in pairs for part in pair)
+        keys = [without_surrogates(key, depth + 1) for key in value]
+        parts = [without_surrogates(part, depth + 1) for part in value.values()]
+        clean = {key: part for (key, _found), (part, _found) in zip(keys, parts, strict=True)}
+        found = any(found for _part, found in (*keys, *parts))
         return nbformat.from_dict(clean) if isinstance(value, NotebookNode) else clean, found
     if isinstance(value, list | tuple):
         parts = [without_surrogates(part, depth + 1) for part in value]

@@ -1,4 +1,4 @@
-"""Repair nbgrader's marks on the cells of a submitted notebook before nbgrader reads them.
+"""Repair nbgrader's marks (metadata) on the cells of a submitted notebook before nbgrader reads them.
 
 The gradebook says which cells there are, what they are worth and which are locked; the submission never does.
 Nothing that the student wrote is lost: a cell with unknown marks becomes an ordinary cell.

@@ -13,7 +13,7 @@ from grader.support.source import definition_span
 
 
 def write_alternative_solutions(solutions: Path, target: Path) -> int:
-    """Write the page. Return how many answers it holds."""
+    """Write the page. Return the number of its answers."""
     assignments = read_all(solutions)
     lines = [
         "# " + _("Other right answers"),
@@ -28,6 +28,7 @@ def write_alternative_solutions(solutions: Path, target: Path) -> int:
 
 
 def _right(assignment: Assignment) -> Sequence[KnownAnswer]:
+    """Return the variants that are right answers."""
     return [variant for variant in assignment.variants() if variant.kind in ("same", "also")]
 
 

@@ -80,9 +80,8 @@ def _regions(assignment: Assignment) -> Iterator[Answer]:
         if owner or not all(isinstance(s, ast.ClassDef) for s in statements):
             yield from _answer(Body(owner, statements), assignment)
         else:  # top-level classes, such as a faulty class that the student repairs: each under its own name
-            yield from (
-                a for s in statements for a in _answer(Body(getattr(s, "name", ""), (s,)), assignment)
-            )
+            for s in statements:
+                yield from _answer(Body(getattr(s, "name", ""), (s,)), assignment)
 
 
 def _references(assignment: Assignment) -> Iterator[Answer]:

@@ -60,9 +60,8 @@ def kinds(statements: Sequence[ast.stmt]) -> tuple[str, ...]:
 
 def size(statements: Sequence[ast.stmt]) -> int:
     """Return the number of nodes of the syntax trees, without contexts and arithmetic operators."""
-    return sum(
-        not isinstance(n, (ast.expr_context, ast.operator, ast.Load)) for s in statements for n in ast.walk(s)
-    )
+    nodes = (node for statement in statements for node in ast.walk(statement))
+    return sum(not isinstance(node, (ast.expr_context, ast.operator)) for node in nodes)
 
 
 def shape(statements: Sequence[ast.stmt]) -> str:

@@ -1,8 +1,8 @@
 """Find out whether an assignment's public folder matches its solutions, without recording any case.
 
 Of a bundle, only the seed, stub, names, points, hints, building blocks, steps, inputs and tensors for the judge are
-compared here.
-The proof grades the reference with the bundle of the kit, and `grader build --check` compares every value.
+compared here. The proof (proof.py) grades the reference with the kit's bundle, and `grader build --check` compares
+every value.
 """
 
 from __future__ import annotations

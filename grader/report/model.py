@@ -145,7 +145,7 @@ class ExerciseResult:
     code: Code | None = None  # of an exercise that did not pass
     partial: bool = False  # a quick check that skipped something
     fix_first: tuple[str, ...] = ()  # exercises that this one uses and that have not passed
-    replaced: tuple[str, ...] = ()  # the student's own building blocks that reference blocks replaced
+    replaced: tuple[str, ...] = ()  # the student's own building blocks that those of the grader replaced
     fingerprint: str = ""  # of an unexplained wrong answer; equal answers have equal fingerprints
 
 

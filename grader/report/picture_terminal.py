@@ -90,7 +90,8 @@ def _side_by_side(
 
 def _panel(grids: Grids, panel: Panel) -> Iterator[Text]:
     """Yield the title, the names of the columns if they have any, and the rows, without the names of the rows."""
-    size = max(_size(cell) for row in panel.rows for cell in row)
+    cells = [_size(cell) for row in panel.rows for cell in row]
+    size = max(*cells, *map(cell_len, grids.columns), 0)
     edges = any(cell.edge for row in panel.rows for cell in row)
     yield Text(panel.title, style="bold not dim")
     if any(grids.columns):

@@ -165,8 +165,11 @@ def place(result: ExerciseResult) -> str:
     if where.startswith(_line_in(code.file, "")):  # the line of an exception, or where code was stopped
         number = next((n for n in code.marked if where == _line_in(code.file, n)), 0)
         return _line_with_text(code, number) if number else where  # `where` may already have the text
-    returned = first is not None and not _raised(first)
-    line = _named_line(result, code) if code.marked else _entry(code) if returned else ""
+    line = ""
+    if code.marked:
+        line = _named_line(result, code)
+    elif first is not None and not _raised(first):
+        line = _entry(code)
     # The title and the marks of a grid name the place in the tensor.
     is_drawn = result.picture is not None and result.picture.kind == "grids"
     return " · ".join(filter(None, (line, "" if is_drawn and line else where)))

@@ -213,7 +213,9 @@ class _Facets:
         mark = "" if self.words else f"{MARKS['skipped']} "
         why = f"({mark}{known})" if (known := why_skipped(self.checks)) else ""
         fits = line.cell_len + 3 + cell_len(why) <= options.max_width
-        yield line.append(f"   {why}", style="dim") if why and fits else line
+        if why and fits:
+            line.append(f"   {why}", style="dim")
+        yield line
         if why and not fits:
             yield Text(why, style="dim")
 

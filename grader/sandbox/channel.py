@@ -103,7 +103,7 @@ class Channel:
 
         This side writes a mark into the log's pipe. All earlier output comes before the mark.
         """
-        mark = b"\0" + secrets.token_bytes(15)  # code rarely prints a zero byte
+        mark = b"\0" + secrets.token_bytes(15)  # code rarely prints "\0": see `_without`
         with self._changed:
             self._require_little_output()
             self._mark, self._marked = mark, False

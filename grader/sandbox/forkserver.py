@@ -1,4 +1,4 @@
-"""The worker server: imports torch once and forks a confined worker for each request.
+"""The worker server: imports torch once, and forks a confined worker whenever the parent asks for one.
 
 It is started by exec with a fixed environment (`server._environment`), so it holds no secret: the memory
 that a worker inherits has only Python, torch and the program that serves requests. `server.Server` runs it as
@@ -90,7 +90,8 @@ def _become_server(
 ) -> NoReturn:
     code = 1
     try:
-        kernel.die_with_parent(0 if os.getppid() == 0 else supervisor_pid)
+        in_own_pid_namespace = os.getppid() == 0
+        kernel.die_with_parent(0 if in_own_pid_namespace else supervisor_pid)
         server = _Server(tier, control, config)
         packets.send(control, {"ready": True, "leaves": tier.leaves, "folder": config["folder"]})
         server.serve()

@@ -1,8 +1,7 @@
 """Large pages for the server's memory, because a fork copies the page table and the worker's exit frees it.
 
 For 140 MiB in pages of 4 KiB, copying and freeing take more than half of the time of a worker; in pages of 2 MiB,
-almost none.
-A worker that writes gets its own small page, as before.
+almost none. A worker that writes gets its own small page, as before.
 """
 
 from __future__ import annotations
@@ -22,7 +21,8 @@ def collapse_pages(maps: int) -> None:
     advise = ctypes.CDLL(None).madvise
     advise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
     for start, stop in _private_data(maps):
-        for address in range(-(-start // _LARGE) * _LARGE, stop - _LARGE + 1, _LARGE):
+        first = (start + _LARGE - 1) // _LARGE * _LARGE  # a large page begins at a multiple of its size
+        for address in range(first, stop - _LARGE + 1, _LARGE):
             advise(address, _LARGE, _COLLAPSE)
 
 

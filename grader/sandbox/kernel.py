@@ -55,7 +55,7 @@ _CAPABILITY_VERSION_3 = 0x20080522
 _SIGKILL = 9
 _LAST_DESCRIPTOR = 0xFFFFFFFF
 
-# Calls that some C libraries do not wrap: (x86-64, aarch64).
+# Calls that some C libraries do not wrap: their numbers on x86-64 and aarch64.
 _NUMBERS = {
     "pivot_root": (155, 41),
     "capset": (126, 91),
@@ -90,7 +90,8 @@ def _checked(step: str, result: int) -> int:
 
 def syscall(step: str, name: str, *arguments: int | bytes | None) -> int:
     """Make a system call by name; integers are passed as 64 bits."""
-    number = _NUMBERS[name][machine() == "aarch64"]
+    on_x86_64, on_aarch64 = _NUMBERS[name]
+    number = on_aarch64 if machine() == "aarch64" else on_x86_64
     wide = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
     return _checked(step, _libc().syscall(ctypes.c_long(number), *wide))
 

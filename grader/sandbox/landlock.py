@@ -1,7 +1,7 @@
-"""Landlock: a process restricts for good which files it may open.
+"""Landlock: a process restricts for good which files it may open; with a newer kernel, also TCP and signals.
 
-Everything not granted is refused. Rights that the kernel does not know are left out of the rule set, so
-the protection depends on the kernel's Landlock version (`version`, 0 if it has none).
+A right that a rule set can grant and does not grant is refused. Rights that the kernel does not know are left out of
+the rule set, so the protection depends on the kernel's Landlock version (`version`, 0 if it has none).
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ _READ_DIR = 1 << 3
 _TRUNCATE = 1 << 14
 _IOCTL_DEV = 1 << 15
 _FIRST_VERSION = (1 << 13) - 1  # execute, read, write, and making and removing every kind of entry
+# Landlock version → the right that it added. 1 << 13: to move a file to another folder.
 _ADDED = {2: 1 << 13, 3: _TRUNCATE, 5: _IOCTL_DEV}
 # A rule for a file gets only these rights: the kernel refuses a rule that grants a file rights of folders.
 _OF_FILES = _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 
+# The version that can refuse something besides files, and its bits.
 _NET_FROM, _NET = 4, 0b11  # bind and connect TCP
 _SCOPE_FROM, _SCOPE = 6, 0b11  # abstract sockets, signals
 
@@ -50,7 +52,8 @@ def everything(abi: int) -> int:
     """Return all rights on files that version `abi` of Landlock can refuse."""
     rights = _FIRST_VERSION
     for since, right in _ADDED.items():
-        rights |= right if abi >= since else 0
+        if abi >= since:
+            rights |= right
     return rights
 
 
@@ -63,8 +66,10 @@ class Ruleset:
             raise SandboxError("make a Landlock rule set: this kernel has no Landlock")
         self._all = everything(abi)
         fields = [self._all]
-        fields += [_NET] if abi >= _NET_FROM else []
-        fields += [_SCOPE] if abi >= _SCOPE_FROM else []
+        if abi >= _NET_FROM:
+            fields.append(_NET)
+        if abi >= _SCOPE_FROM:
+            fields.append(_SCOPE)
         attributes = struct.pack(f"={len(fields)}Q", *fields)
         self.descriptor = kernel.syscall(
             "make a Landlock rule set", "landlock_create_ruleset", attributes, len(attributes), 0

@@ -37,7 +37,7 @@ def arrange_descriptors(given: Sequence[int], kept: Iterable[int]) -> list[int]:
 
 
 def clean_the_process(scratch: str) -> None:
-    """Give the process its own folder, environment and arguments, so that a program sees nothing of the server's."""
+    """Give the process its own folder, environment and arguments, so that student code sees none of the server's."""
     os.umask(0o077)
     os.chdir(scratch)
     os.environ.clear()

@@ -1,6 +1,6 @@
-"""Messages between the parent, the worker server and the supervisor: one JSON object per packet, with descriptors.
+"""Messages between the grader's processes: one JSON object per packet, with descriptors.
 
-Both sides are trusted: a worker closes its own sockets of this kind before any student code runs.
+All senders are trusted: a worker closes its own sockets of this kind before any student code runs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 if sys.platform != "linux":
     raise ImportError("this module needs Linux")
 
-_LARGEST = 64 << 10
+_LARGEST = 64 << 10  # bytes of a message
 _MOST_DESCRIPTORS = 8
 _INT = array.array("i").itemsize
 

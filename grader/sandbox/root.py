@@ -9,6 +9,7 @@ from grader.sandbox.base import SandboxError
 from grader.sandbox.visible_paths import DEVICES, Layout, steps
 
 SCRATCH = "/scratch"
+# Folders that most systems have; see `find_stage`.
 _STAGES = ("/mnt", "/media", "/srv", "/opt", "/home", "/var", "/run", "/tmp")
 _SIZE = "size=1m,nr_inodes=4k,mode=755"  # folders and mount points only
 _QUIET = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC

@@ -90,7 +90,7 @@ class ArgumentRule:
 
 
 def argument_rules(own_pid: int) -> tuple[ArgumentRule, ...]:
-    """Return the rules for calls that are allowed in part: threads but no processes, signals only to itself."""
+    """Return the rules for calls that are allowed in part, for example `clone` for threads but not for processes."""
     return (
         ArgumentRule("clone", 0, any_bit=_CLONE_THREAD),
         ArgumentRule("kill", 0, equals=(own_pid,)),

@@ -1,4 +1,4 @@
-"""Cache the self-tests of tiers until the machine restarts, or its kernel, the user or the grader changes."""
+"""Cache the self-tests of tiers until one of their `circumstances` changes, such as a restart of the machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The strict tier: namespaces around the server, a pid namespace and an empty folder per worker.
+"""The strict tier: namespaces around the server; pid, mount and ipc namespaces and an empty folder per worker.
 
 A user namespace gives an ordinary user the right to all this. Under root no user namespace is needed, and
 each worker changes to an unused user id. A worker of an ordinary user gets a user namespace of its
@@ -100,7 +100,7 @@ class Strict:
         proc = os.open("/proc", os.O_PATH | os.O_CLOEXEC)
         try:
             kernel.unshare("make a user and a pid namespace", kernel.CLONE_NEWUSER | kernel.CLONE_NEWPID)
-            kernel.hide_from_tracers(False)  # else root owns the files that map the ids
+            kernel.hide_from_tracers(hidden=False)  # else root owns the files that map the ids
             kernel.map_ids(proc, (0, 0), (user, group))
         finally:
             os.close(proc)
@@ -108,7 +108,7 @@ class Strict:
 
     def _enter_own_user_namespace(self, proc: int) -> None:
         kernel.unshare("make a worker's user namespace", kernel.CLONE_NEWUSER)
-        kernel.hide_from_tracers(False)
+        kernel.hide_from_tracers(hidden=False)
         kernel.map_ids(proc, _INSIDE, (0, 0))
         kernel.drop_bounding_capabilities()
 

@@ -114,7 +114,7 @@ def _hidden(where: Course, wanted: Sequence[str], status: StatusLine) -> Sequenc
 
 @dataclass(frozen=True)
 class _Grading:
-    """Grades on the CPU. Exercises with a passed check are graded again on each other device.
+    """Grades on the CPU, then on each other device the exercises that `check_on_device` chooses.
 
     sources: what each exercise was graded from.
     """
@@ -148,7 +148,8 @@ class _Grading:
             if not mine:
                 continue
             path, remark = where.choose(bundle)
-            remarks += [remark] if remark else []
+            if remark:
+                remarks.append(remark)
             try:
                 parts = parts_for(self.engine, where, bundle, mine)
                 submission = read_submission(path)

@@ -78,7 +78,8 @@ class StudentFile(pytest.File):
             engine.close()
         advised = self.config.stash.setdefault(_ADVISED, [])
         for result in results:
-            advised += [result] if result.advice else []
+            if result.advice:
+                advised.append(result)
             for check in result.checks:
                 yield CheckItem.from_parent(
                     self, name=f"{result.name}::{check.id}", result=result, check=check

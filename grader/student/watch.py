@@ -67,7 +67,7 @@ class Watcher:
     def note_save(self, path: Path) -> bool:
         """Make the exercise that changed in this file the current one. Return whether there is something to grade.
 
-        If none changed and the current exercise is in another file, take the first one here that has not passed.
+        If none changed and the current exercise is in another file, take the first of this file that has not passed.
         """
         bundle = next((b for b in self.course.bundles if path in self.course.possible_files(b)), None)
         if bundle is None or not path.exists():

@@ -18,7 +18,7 @@ def stub(source: str) -> str:
     """Return the text without its solutions.
 
     A region inside a function becomes a `raise NotImplementedError` with a sentence; one at the top level
-    becomes a comment. Raises MarkerError for a region that is not closed or never opened.
+    becomes a comment. Raises MarkerError for a region that is not closed, never opened, or inside another.
     """
     out: list[str] = []
     inside = False

@@ -39,6 +39,7 @@ class Measured:
 
 def autograded(folder: Path, size: int) -> Measured:
     course = _Course(folder / "checkout")
+    # One submission more than `size`: `autograde` subtracts a run over one submission.
     for number in range(size + 1):
         hand_in(course.folder / "submitted" / f"student{number:03}" / "nine", course.release, number)
     core = sorted(os.sched_getaffinity(0))[:1]

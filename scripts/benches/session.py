@@ -19,7 +19,7 @@ from grader.sandbox.base import Launcher, Limits
 from grader.sandbox.choose import choose, report_all
 
 SOURCE = "import torch\ndef masked_softmax(X, valid_lens):\n    return torch.softmax(X, -1) + {n}\n"
-SETTLED = 6.0  # seconds after which the server is warm
+SETTLED = 6.0  # seconds after which the worker server (it forks the workers) is warm
 DONE = b"watching "  # starts the line that `grader watch` prints after a grading
 
 
@@ -106,7 +106,8 @@ def _first_result(launcher: Launcher, exercise: Exercise) -> Session:
 def memory(count: int = 5) -> dict[str, int] | None:
     """Return the median memory of a worker after its first result, in bytes.
 
-    "private": its own memory. "pss": also its part of the shared memory. None if the system does not report them.
+    "private": its own memory. "pss": also its part of the shared memory. None if the system does not report them, or
+    has no tier but `basic`, which forks no workers.
     """
     exercise = next(
         e for bundle in load_all(ROOT / "assignments") for e in bundle.exercises if e.name == "masked_softmax"

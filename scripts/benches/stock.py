@@ -1,6 +1,6 @@
-"""Measure stock `nbgrader autograde` on the same notebooks, with the same cases in its test cells.
+"""Measure stock `nbgrader autograde` on the exercises of `nine.py`, with the grader's public cases in the test cells.
 
-Of their checks, the test cells have those that compare values (the judge `equal`).
+Of the checks of a case, the test cells have those that compare values (the judge `equal`).
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def where(folder: Path, count: int) -> dict[str, float]:
     launcher = choose(warm="full")
     engine = Engine(load_all(ROOT / "assignments"), launcher)
     try:
-        _submissions(engine, store, Clock(), _notebooks(range(-2, 0)))
+        _submissions(engine, store, Clock(), _notebooks(range(-2, 0)))  # not measured: start the server
         time.sleep(4.0)  # until the server is warm
         with ExitStack() as stack:
             for target, name, wrapped in (
@@ -87,6 +87,7 @@ def where(folder: Path, count: int) -> dict[str, float]:
 
 
 def _notebooks(marks: Sequence[int]) -> list[str]:
+    """Return a notebook for each mark; it is wrong if the mark is a multiple of 3."""
     texts = {mark: notebook(mark) for mark in marks}
     return [
         text.replace("return X.masked_fill", "return 1 + X.masked_fill") if mark % 3 == 0 else text

@@ -41,6 +41,7 @@ def kernel_regression() -> Sheet:
     low = sheet.axes(58, 280, 420, 92)
     shares = weights(np.array([query]), 1.5)[0]
     bell = np.exp(-(((query - places) * 1.5) ** 2) / 2)
+    # The kernel, scaled so that the bars end on it.
     low.plot(
         places,
         bell * shares.max() / np.exp(-(((query - keys) * 1.5) ** 2) / 2).max(),
@@ -98,8 +99,10 @@ def table_of_sines() -> Sheet:
     D, T, left, wide, high = 8, 32, 86, 12.75, 34
     for column in range(D):
         j, y = column // 2, 48 + column * 38
-        values = (np.sin, np.cos)[column % 2](np.arange(T) / 10000 ** (2 * j / D))
+        function = np.cos if column % 2 else np.sin
+        values = function(np.arange(T) / 10000 ** (2 * j / D))
         shades = [round(float(v) * 10) for v in values]
+        # One cell for each run of equal shades: the file is smaller.
         for shade, run in groupby(range(T), key=shades.__getitem__):
             first, *others = run
             colour = BLUE if shade > 0 else ORANGE
@@ -114,7 +117,7 @@ def table_of_sines() -> Sheet:
                 edge="none",
             )
         points = np.linspace(0, T - 1, 125)
-        wave = (np.sin, np.cos)[column % 2](points / 10000 ** (2 * j / D))
+        wave = function(points / 10000 ** (2 * j / D))
         sheet.line(
             [
                 (left + (i + 0.5) * wide, y + high / 2 - v * (high / 2 - 3))

@@ -99,6 +99,7 @@ class Sheet:
         width: float = 1,
         dashed: bool = False,
     ) -> None:
+        """Draw a box with a label. strength: the opacity of `colour`. round: the radius of the corners."""
         patch = FancyBboxPatch(
             (x, y),
             w,
@@ -127,7 +128,10 @@ class Sheet:
         edge: str = FAINT,
         size: float = 12,
     ) -> None:
-        """Draw one entry of a table. hatch: a pattern of matplotlib, for entries that are masked out or removed."""
+        """Draw one entry of a table.
+
+        strength: the opacity of `colour`. hatch: a pattern of matplotlib, for entries that are masked out or removed.
+        """
         self._add(Rectangle((x, y), w, h, facecolor=(colour, strength), edgecolor=edge, linewidth=pt(1)))
         if hatch:
             self._add(Rectangle((x, y), w, h, facecolor="none", edgecolor=FAINT, linewidth=0, hatch=hatch))
@@ -209,7 +213,7 @@ def _lean(drawn: str, height: int) -> str:
 
 
 def _shorter(path: str) -> str:
-    """Round the numbers of a path to hundredths of a point; no screen shows more."""
+    """Round the numbers of a path or a `translate(…)` to hundredths of a point; no screen shows more."""
     shorter = re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), path)
     return re.sub(r"\s*([A-Za-z])\s*", r"\1", shorter) if path[:1] == "M" else shorter
 

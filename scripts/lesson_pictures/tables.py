@@ -187,7 +187,7 @@ def owned_by_a_head() -> Sheet:
 
 
 def what_heads_do() -> Sheet:
-    """Draw the weights of two ideal heads, one for each task of the capstone: reverse and induction."""
+    """Draw what two ideal heads attend to, one for each task of the capstone: reverse and induction."""
     sheet = Sheet(330)
     sheet.text(150, 24, "reverse: a head that runs backwards", 13)
     words, side = ["7", "4", "9", "5", "end"], 36

@@ -19,9 +19,8 @@ def kernel_attention_weights(draw):
         case.check("values", "sums_to_one", [case.see(Y)], f"the weights of a query sum to one, {title}")
         learned = [ref for ref in width if not isinstance(ref, float)]
         flow = case.gradients(Y, draw.normal(T, S), wrt=[queries, keys, *learned])
-        case.check_gradients(
-            flow, f"gradients of queries{', keys and w' if learned else ' and keys'}, {title}"
-        )
+        inputs = "queries, keys and w" if learned else "queries and keys"
+        case.check_gradients(flow, f"gradients of {inputs}, {title}")
         case.check_unchanged(queries, keys, *learned)
         if id == "number":
             case.check_precision(Y, "weights and dtype")
@@ -73,9 +72,8 @@ def kernel_regression(draw):
         case.check_values(Y, f"answers, {title}")
         learned = [ref for ref in width if not isinstance(ref, float)]
         flow = case.gradients(Y, draw.normal(T), wrt=[queries, keys, values, *learned])
-        case.check_gradients(
-            flow, f"gradients of queries, keys{', values and w' if learned else ' and values'}, {title}"
-        )
+        inputs = "queries, keys, values and w" if learned else "queries, keys and values"
+        case.check_gradients(flow, f"gradients of {inputs}, {title}")
         case.check_unchanged(queries, keys, values, *learned)
         if id == "number":
             case.check_precision(Y, "answers and dtype")
@@ -130,7 +128,8 @@ def _widths(draw):
     yield "default-w", None, "without w"
     yield "number", _number(draw), "w is a number"
     yield "learned", np.array([_number(draw)]), "w is a tensor of shape (1,)"
-    yield "learned-scalar", np.array(_number(draw) - 1), "w is a tensor of shape ()"
+    below_one = _number(draw) - 1
+    yield "learned-scalar", np.array(below_one), "w is a tensor of shape ()"
 
 
 def _number(draw):
@@ -143,6 +142,7 @@ def _places(case, draw, T, S):
 
 
 def _given(case, w):
+    """Return the arguments for w: none, the number, or an input with a gradient."""
     if w is None:
         return ()
     return (w,) if isinstance(w, float) else (case.input("w", w, grad=True),)

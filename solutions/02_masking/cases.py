@@ -1,7 +1,7 @@
-"""Cases for lengths and masks. Sizes differ, drawn lengths include 1 and full, no row has length 0.
+"""Cases for lengths and masks. Drawn sizes differ; drawn lengths include 1 and the full length, never 0.
 
-A case may make several calls: one more call costs far less than one more case. Each call has its own inputs,
-because an answer may write into them. Reports show the lengths of a case only if exactly one of its inputs has
+A case may make several calls: one more call costs far less than one more case. Each call has its own X, because
+an answer may write into it. The picture of a failure shows the lengths only if exactly one input of the case has
 `valid_len` in its name.
 """
 
@@ -37,9 +37,8 @@ def sequence_mask(draw):
         yield case
 
     case = Case("long-row", "sequence_mask", dtype="bfloat16")
-    X = case.input(
-        "X", 2 + np.abs(draw.normal(2, LONG))
-    )  # no value close to zero, which could be confused with padding
+    # No value is close to zero, so that none can be confused with padding.
+    X = case.input("X", 2 + np.abs(draw.normal(2, LONG)))
     Y = case.call(X, case.input("valid_len", LONG_LENS), axes=("batch", "step"))
     case.check_precision(Y, LONG_TITLE)
     yield case
@@ -109,7 +108,7 @@ def masked_softmax(draw):
 
 
 def _other_scores(draw, B, T, S):
-    """Return a case with the scores of the lesson's example and with large scores.
+    """Return a case with the scores of the lesson's example and with scores far from zero.
 
     All its checks are of the facet *values*.
     """
@@ -118,8 +117,8 @@ def _other_scores(draw, B, T, S):
     Y = case.call(case.input("by_hand", X), case.input("by_hand_lens", np.array([2])), axes=SEEN)
     case.check_values(Y, "the example of the lesson: one half, one half, zero")
 
-    # The exponentials of such scores overflow or vanish in float64 too; mistakes are recorded in float64. The tolerance
-    # is wider, because float32 rounds these scores to multiples of 6e-5.
+    # The exponentials of such scores overflow or vanish in float64 too; mistakes are recorded in float64.
+    # The tolerance is wider, because float32 rounds these scores to multiples of 6e-5.
     for name, level, queries, lens, title in (
         ("large", 800, T, None, "large scores do not overflow, without a mask"),
         (

@@ -1,6 +1,6 @@
 """Cases for attention with learned scores and with dot products.
 
-Values are compared without dropout. A separate case checks that dropout is off in evaluation mode.
+Values are compared without dropout. The cases `evaluation` and `training` check dropout.
 
 A case may make several calls: one more call costs far less than one more case. An exception
 ends a case, and its later calls are not made.
@@ -37,7 +37,7 @@ class Additive:
         self.query_size, self.key_size, self.num_hiddens = query_size, key_size, num_hiddens
 
     def of_other_sizes(self, size):
-        """Return a builder with one size for queries and keys.
+        """Return a builder with one size for queries, keys and hidden features.
 
         A layer for the wrong input then fits, but changes the values.
         """
@@ -67,7 +67,7 @@ class Additive:
         return module, 1.0
 
     def build_even(self, case, dropout):
-        """Return a module with equal attention weights."""
+        """Return a module for `training`, where equal keys give equal attention weights. Draw no numbers."""
         h = self.num_hiddens
         module = self._bare(case, dropout, "even")
         even = {"W_k.weight": filled(0.1, h, self.key_size), "W_q.weight": filled(0.1, h, self.query_size)}
@@ -109,6 +109,7 @@ class DotProduct:
 
 
 def attention_cases(attention, draw, sizes, v):
+    """Yield the cases. attention: an `Additive` or a `DotProduct`; sizes: (B, T, S); v: the size of a value."""
     B, T, S = sizes
     for id, lens, title, facet in (
         ("no-mask", None, "without a mask", "values"),
@@ -160,9 +161,9 @@ def given(case, arrays, prefix="", grad=False):
 
 
 def other_padding(case, draw, module, Y, kept, arrays, lens):
-    """Call again with other keys and values in the padding, and with the same queries and lengths.
+    """Call again with other keys and values in the padding, and with `kept`, the same queries and lengths.
 
-    An answer that changed the queries or lengths in place gives another result.
+    An answer that changed the queries or lengths in place gives another result. arrays: the inputs of the first call.
     """
     _queries, keys, values = arrays
     asked, valid_lens = kept
@@ -185,11 +186,10 @@ def other_padding(case, draw, module, Y, kept, arrays, lens):
 
 
 def equal_sizes(attention, draw, sizes, v):
-    """Return a case with equal sizes.
+    """Return a case with as many queries as keys, both of one size.
 
-    Some mistakes raise the same exception if sizes differ; here their values differ.
-
-    The sizes differ from those of the other cases, so that an answer with a fixed size fails.
+    Some mistakes raise the same exception if sizes differ; here they return different values. The sizes of queries, keys
+    and values differ from those of the other cases, so that an answer with a fixed size fails.
     """
     B, _T, S = sizes
     known = (*sizes, attention.query_size, attention.key_size, v)
@@ -205,7 +205,7 @@ def equal_sizes(attention, draw, sizes, v):
 
 
 def one_query(attention, draw, sizes, v):
-    """Return a case with a single query and then large scores."""
+    """Return a case with a single query, large scores and, for `DotProduct`, a call without valid_lens."""
     S = sizes[2]
     case = Case("one-query-of-one-sequence", attention.exercise)
     module = attention.build(case)
@@ -262,7 +262,7 @@ def evaluation(attention, draw, sizes, v):
 
 
 def training(attention, draw, sizes, v):
-    """Return a case that checks dropout in training: which weights it changes, and which weights are stored.
+    """Return a case for training: every call drops other attention weights and stores the weights before dropout.
 
     In the first call all attention weights are equal and all values are 1. So each element of the result is
     the sum of a row of attention weights after dropout.

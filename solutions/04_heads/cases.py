@@ -47,12 +47,12 @@ def _special_sizes(exercise, draw, split, axes):
     case = Case("special-sizes", exercise)
     B, T, d = draw.sizes(3, low=2, high=6)
     H = 3
-    steps = 2 * H  # divisible by H, so that an answer can also split the steps instead of the features
+    steps = 2 * H
     X = draw.normal(1, steps, H * d) if split else draw.normal(H, steps, d)
     case.check_values(case.call(case.input("X_one_sequence", X), H, axes=axes), "a batch of one sequence")
 
-    X = draw.normal(B, 1, 3 * d) if split else draw.normal(3 * B, 1, d)
-    case.check_values(case.call(case.input("X_one_step", X), 3, axes=axes), "a single step, as in decoding")
+    X = draw.normal(B, 1, H * d) if split else draw.normal(H * B, 1, d)
+    case.check_values(case.call(case.input("X_one_step", X), H, axes=axes), "a single step, as in decoding")
 
     Y = case.call(case.input("X_one_head", draw.normal(1, T, d)), 1, axes=axes)
     case.check_values(Y, "a single head of a single sequence changes nothing")

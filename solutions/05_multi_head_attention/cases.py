@@ -1,7 +1,7 @@
 """Cases for multi-head attention, for the repairs, and for the students' tests of the repairs.
 
-Modules are built with dropout 0.5 and compared in evaluation mode, so dropout that stays on is detected.
-A case may make several calls: one more call costs far less than one more case.
+Outputs are compared with the reference in evaluation mode. Modules with dropout then have the rate 0.5, so
+dropout that stays on is detected. A case may make several calls: one more call costs far less than one more case.
 """
 
 from pathlib import Path
@@ -75,9 +75,8 @@ def attention_cases(draw, exercise):
             case.check_unchanged(queries, keys, values, valid_lens)
         if id == "per-sequence":
             zeros_are_keys(case, draw, module, lens, T, D)
-        if (
-            id == "per-query" and exercise == "MultiHeadAttention"
-        ):  # a repair fixes only the faults of the given class
+        # Not for MixedUpAttention: a repair fixes only the faults of the given class.
+        if id == "per-query" and exercise == "MultiHeadAttention":
             case.check_precision(Y, "result and dtype")
         yield case
 
@@ -88,7 +87,7 @@ def attention_cases(draw, exercise):
 
 def zeros_are_keys(case, draw, module, lens, T, D):
     """Check a real key of zeros, for answers that treat every key of zeros as padding."""
-    B, S = len(lens), int(lens.max())
+    B, S = len(lens), int(lens.max())  # one of the lengths is S
     keys, values = draw.normal(B, S, D), draw.normal(B, S, D)
     keys[:, 0] = values[:, 0] = 0
     Y = case.call(
@@ -124,7 +123,7 @@ def own_sizes(exercise, draw, B, T, S):
 
 
 def built(case, D, H, query_size=0, key_size=0, value_size=0, bias=False, dropout=0.5, name="module"):
-    """Build the module, with arguments by keyword."""
+    """Build the module, with arguments by keyword. A size of 0 stands for D."""
     return case.build(
         "",
         name,
@@ -141,8 +140,8 @@ def built(case, D, H, query_size=0, key_size=0, value_size=0, bias=False, dropou
 def other_numbers_of_vectors(exercise, draw, B, T, S, D, H):
     """Return a case with one query of one sequence.
 
-    For MultiHeadAttention the case starts with as many queries as keys, because some answers return values only
-    then. It ends with large scores.
+    For MultiHeadAttention the case also starts with as many queries as keys, because some answers return values only
+    then, and ends with large scores.
     """
     case = Case("other-numbers", exercise)
     module = built(case, D, H)
@@ -172,10 +171,8 @@ def large_scores(case, draw, B, T, S):
     d = D // H
     module = built(case, D, H, name="large")
     loaded = weights.multi_head(draw, D)
-    for name in (
-        "W_q.weight",
-        "W_k.weight",
-    ):  # a head's first feature depends on the first input feature only
+    # The first feature of each head depends on the first input feature only.
+    for name in ("W_q.weight", "W_k.weight"):
         loaded[name][::d] = 0
         loaded[name][::d, 0] = (120 * d**0.5) ** 0.5
     case.load(module, loaded)
@@ -194,7 +191,7 @@ def large_scores(case, draw, B, T, S):
 
 
 def training(exercise, draw, D, H):
-    """Return a case that checks in training mode that weights are dropped, and stored as before dropout.
+    """Return a case for training: every call drops other attention weights; stored weights are those before dropout.
 
     In the first call all attention weights are equal (W_q is zero) and all values are 1, so each head
     returns the sum of its weights after dropout.
@@ -245,6 +242,8 @@ def training(exercise, draw, D, H):
 
 # ---- the second repair: causal self-attention, heads on an axis of their own
 
+STEPS = ("batch", "step", "feature")
+
 
 def TangledSelfAttention(draw):
     H, d = 3, 4
@@ -287,16 +286,13 @@ def TangledSelfAttention(draw):
         case.check_values(Y, title)
         yield case
 
-    for steps in (T, d):
-        case, module = start(f"no-future-{'longer' if steps == T else 'equal'}")
+    for id, steps in (("no-future-longer", T), ("no-future-equal", d)):
+        case, module = start(id)
         x = draw.normal(B, steps, D)
         left = case.call(case.input("x", x), on=module)
         right = case.call(case.input("other_last_step", last_step_changed(draw, x)), on=module)
         check_no_future(case, left, right, steps)
         yield case
-
-
-STEPS = ("batch", "step", "feature")
 
 
 def tangled_weights(draw, D):
@@ -338,7 +334,10 @@ def TransparentSelfAttention(draw):
         case = Case(id, "TransparentSelfAttention")
         module = case.build(embed_dim=size, num_heads=heads, dropout=0.5)
         case.load(module, transparent_weights(draw, size))
-        (case.train if train else case.eval)(module)
+        if train:
+            case.train(module)
+        else:
+            case.eval(module)
         return case, module
 
     for id, heads, size, batch, steps, title in (
@@ -415,9 +414,9 @@ def transparent_weights(draw, D):
 def transparent_dropout():
     """Return a case with equal attention weights and values of 1.
 
-    The last step attends to all steps. So there every feature of a head is the sum of its weights after dropout.
+    The last step attends to all steps, so each of its features is the sum of a head's weights after dropout.
     """
-    B, T, D, H, p = 2048, 8, 8, 2, 0.25
+    B, T, D, H, p = 2048, 8, 8, 2, 0.25  # many sequences, because only one step of each is checked
     case = Case("dropout", "TransparentSelfAttention")
     module = case.build(embed_dim=D, num_heads=H, dropout=p)
     even = filled(1 / D, D, D)
@@ -436,6 +435,7 @@ def transparent_dropout():
 
 
 # ---- the students' tests: one built module per case, faulty or correct
+# `tested` makes a case; the source "" stands for the student's own corrected class.
 
 REFERENCE = Path(__file__).with_name("multi_head_attention.py").read_text("utf-8")
 IMPORTS = """import math
@@ -447,6 +447,7 @@ from grader.given import DotProductAttention, transpose_output, transpose_qkv
 
 
 """
+# A correct class: the building block under another name.
 GIVEN_MIXED_UP = """from grader.given import MultiHeadAttention
 
 
@@ -461,7 +462,7 @@ def given_class(name):
 
 
 def corrected(name, swap=()):
-    """Return the corrected class, for hidden cases only.
+    """Return the corrected class, for hidden cases only: the bundle contains it.
 
     `swap` maps correct code to faulty code, which puts faults back.
     """
@@ -481,14 +482,16 @@ def definition(source, name):
 def shuffled(draw, cases):
     """Return the cases. Shuffle hidden cases, so that a test cannot pass by counting calls."""
     cases = list(cases)
-    order = draw.sizes(len(cases), low=0, high=len(cases) - 1) if draw.hidden else range(len(cases))
+    if not draw.hidden:
+        return cases
+    order = draw.sizes(len(cases), low=0, high=len(cases) - 1)  # distinct numbers: a permutation
     return [cases[i] for i in order]
 
 
 def catching(exercise, id, module_of, layers, faulty, title):
     """Return a case that passes one module to the student's test.
 
-    `module_of` builds the module in the case.
+    `module_of` builds the module in the case. `faulty`: what the test must return.
     """
     case = Case(id, exercise)
     module = module_of(case)
@@ -517,13 +520,14 @@ def mixed_up_cases(draw):
 
         return catching("catches_mixed_up", id, module_of, layers, faulty, title)
 
-    left_over = broken + "\n\nvaild_lens = torch.tensor([3, 1])\n"
-    nothing = broken + "\n\nvaild_lens = None\n"
+    # The given class reads a global variable with this misspelt name.
+    left_over = "\n\nvaild_lens = torch.tensor([3, 1])\n"
+    nothing = "\n\nvaild_lens = None\n"
     yield tested("given", broken, True, "rejects the given class")
     yield tested("sound", GIVEN_MIXED_UP, False, "accepts a correct module")
     yield tested(
         "given-none",
-        nothing,
+        broken + nothing,
         True,
         "rejects the given class when the notebook defines its global variable as None",
         H=1,
@@ -533,7 +537,7 @@ def mixed_up_cases(draw):
     )
     yield tested(
         "given-left-over",
-        left_over,
+        broken + left_over,
         True,
         "rejects the given class when the notebook defines its global variable as lengths",
         H=4,
@@ -549,13 +553,12 @@ def mixed_up_cases(draw):
         "if valid_lens is not None": "if vaild_lens is not None",
         "repeat_interleave(valid_lens": "repeat_interleave(vaild_lens",
     }
-    stale = "\n\nvaild_lens = torch.tensor([3, 1])\n"
     for id, source, H in (
         ("partly-corrected-1", corrected(name, keys), 2),
         ("partly-corrected-2", corrected(name, values), 3),
         ("partly-corrected-3", corrected(name, {**keys, **values}), 2),
         ("partly-corrected-4", corrected(name, lens), 2),
-        ("partly-corrected-5", corrected(name, lens) + stale, 3),
+        ("partly-corrected-5", corrected(name, lens) + left_over, 3),
     ):
         yield tested(id, source, True, "rejects a class with some faults left", H=H, D=6)
     for id, H, D in (("corrected-1", 2, 6), ("corrected-2", 3, 9), ("corrected-3", 1, 4)):

@@ -192,7 +192,7 @@ def crash_or(name, *lines):
 
 
 def constants(name):
-    """Return student tests whose result does not depend on the module."""
+    """Return student tests that return the same for every module of the cases."""
     return [
         trivial(f"{name}-always", name, predicate(name, "return True")),
         trivial(f"{name}-never", name, predicate(name, "return False")),
@@ -249,6 +249,7 @@ VARIANTS = [
     variant(
         "mixed-up-inherited", "MixedUpAttention", "class MixedUpAttention(MultiHeadAttention):\n    pass\n"
     ),
+    # FOUR_AXES with an early `return`.
     *(
         trivial(
             f"{prefix}-{id}",

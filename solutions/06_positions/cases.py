@@ -8,7 +8,7 @@ import numpy as np
 from grader.authoring import Case
 
 AXES = ("batch", "step", "feature")
-P = 0.25  # the dropout rate
+P = 0.25  # the dropout rate in training
 
 
 def PositionalEncoding(draw):
@@ -45,6 +45,7 @@ def PositionalEncoding(draw):
     Y = case.call(case.input("X", draw.normal(1, 1, D - 2)), on=module, axes=AXES)
     case.check_shape(Y, "axes of size one stay where they are")
     case.check_values(Y, "a single step of a single sequence")
+    # Longer than the default of 1000. A right table may have angles in float32, which round to 6e-5 there.
     module = case.build("", "longer", num_hiddens=4, dropout=0.0, max_len=1203)
     case.eval(module)
     Y = case.call(case.constant("X_longer", (2, 1203, 4), 0.5), on=module, name="all")
@@ -103,7 +104,7 @@ def TokenEmbedding(draw):
     V, D, B, T = draw.sizes(4, low=3, high=7)
     tokens = draw.integers(0, V - 1, B, T)
     tokens[0, :3] = 1, V - 1, 0
-    tokens[1, :2] = 1, V - 1  # these tokens occur more than once
+    tokens[1, :2] = 1, V - 1  # these tokens occur more than once, so that their gradients add up
     table = draw.normal(V, D)
     table[1] = 0  # the row of padding: zeros, without a gradient
 
@@ -159,7 +160,7 @@ def shift_matrix(draw):
             "shapes", "shape", [case.see(M)], f"a floating-point matrix (D, D): {title}", any_float=True
         )
         case.check_values(M, f"the matrix: {title}", tol=tol)
-        positions = np.array([7, 8, 11, 30, 500])
+        positions = np.array([7, 8, 11, 30, 500])  # also not negative after a shift by -5
         case.hold_for_judge("P", table(positions, D))
         case.hold_for_judge("moved", table(positions + delta, D))
         case.check(

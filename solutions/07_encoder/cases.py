@@ -14,7 +14,7 @@ AXES = ("batch", "step", "feature")
 D, H, HIDDEN, V = 6, 2, 7, 11
 EPS = 1e-4  # the tolerance: the exercise does not prescribe LayerNorm's eps, so 1e-6 and 1e-5 are right
 ONE = "axes of size one stay where they are"
-FIRST_WORD = 2  # the cases do not use token 1: an answer may treat it as padding or as a word
+FIRST_WORD = 2  # only the cases for dropout use tokens 0 and 1: an answer may treat either as padding
 
 # The three regions of features in the cases for dropout: DROPPED passes through dropout, FLOOR is zero, and
 # KEPT has the value that dropout gives to an element that it keeps, 1 / (1 - P).
@@ -276,8 +276,9 @@ def EncoderBlock(draw):
     )
     yield case
 
-    # All attention weights are equal and all values are 1. So the attention returns in the region DROPPED the
-    # sum of the weights after dropout, and zeros elsewhere. The feed-forward network returns zeros.
+    # All attention weights are equal and all values are 1. So in the region DROPPED the attention returns the
+    # mean over the heads of the sum of their weights after dropout; it returns zeros elsewhere. The
+    # feed-forward network returns zeros.
     case = Case("dropout-around-attention", name)
     module = case.build(**block_arguments(WIDE, H, HIDDEN, P))
     case.load(module, attention_of_sums() | silent_ffn() | norms())
@@ -289,7 +290,7 @@ def EncoderBlock(draw):
         "dropped_regions",
         [case.see(Y)],
         "in training: dropout of the attention weights, then of the attention's output",
-        keys=8 * H,
+        keys=8 * H,  # each head has 8 weights per query
         **REGIONS,
     )
     yield case
@@ -458,7 +459,7 @@ def dropout_of_blocks():
         "dropped_regions",
         [case.see(Y)],
         "in training, the blocks apply dropout",
-        keys=8 * H,
+        keys=8 * H,  # each head has 8 weights per query
         **REGIONS,
     )
     return case
@@ -504,10 +505,8 @@ def same_positions(case, module, *inputs):
     `inputs`: X and its changed copy; for two inputs, also Y and its changed copy.
     """
     T = inputs[0].shape[1]
-    args, others = (
-        [case.input(f"{word}{i}", a) for i, a in enumerate(some)]
-        for word, some in (("input", inputs[::2]), ("other", inputs[1::2]))
-    )
+    args = [case.input(f"input{i}", a) for i, a in enumerate(inputs[::2])]
+    others = [case.input(f"other{i}", a) for i, a in enumerate(inputs[1::2])]
     early = ((None, None), (0, T - 1))
     case.check_same(
         case.part(case.call(*args, on=module, name="left"), *early, axes=AXES),
@@ -565,6 +564,7 @@ def attention_of_sums(prefix=""):
 
 
 def silent_attention(prefix=""):
+    """Return weights of an attention that returns zeros."""
     return {f"{prefix}attention.{name}.weight": zeros(WIDE, WIDE) for name in ("W_q", "W_k", "W_v", "W_o")}
 
 
@@ -579,6 +579,7 @@ def ffn_of_ones(prefix=""):
 
 
 def silent_ffn(prefix=""):
+    """Return weights of a network that returns zeros."""
     return {
         f"{prefix}ffn.dense1.weight": zeros(HIDDEN, WIDE),
         f"{prefix}ffn.dense1.bias": zeros(HIDDEN),

@@ -17,7 +17,7 @@ REGIONS = {"dropped": [0, 16], "floor": [16, 20], "kept": [20, 24]}
 
 
 def sizes(draw):
-    """Return B < T < S. T is at least 4, so that a cache of only one or two steps is too short."""
+    """Return B < T < S, all other than H and D / H. T is at least 5: a cache of one or two steps is too short."""
     return sorted(draw.sizes(3, low=3, high=7, avoid=(H, D // H)))
 
 
@@ -138,6 +138,7 @@ def block_step_by_step(draw, B, T, S):
         "decoding the same sequence a second time gave a different result",
     )
     case.check_unchanged(enc, *steps, title="decoding does not change the arguments")
+    # Result 1 of the first step is the state; entry 2 of the state is the cache.
     case.see_none(Ref("first0", (1, 2, LAYER)), "this layer's entry after a step")
     return case
 
@@ -180,7 +181,7 @@ def block_evaluation(draw, B, T, S):
     module = add_block(case, weights.decoder_block(draw, D, HIDDEN), dropout=P)
     case.eval(module)
     case.grad(False)
-    case.seed(11)  # it fixes the values of a wrong answer with dropout
+    case.seed(11)  # fixes the values of a wrong answer with dropout
     steps = [case.input(f"x{t}", draw.normal(B, 1, D)) for t in range(T)]
     state = state_of(case, case.input("enc_outputs", draw.normal(B, S, D)), None)
     case.check_values(stepwise(case, module, steps, state, "out"), "no dropout in evaluation", "modes")
@@ -204,11 +205,12 @@ def block_dropout():
             "attention1.W_o.weight": ones_on_region,
         },
     )
-    quiet = case.constant("zeros", (16 * B, S, REGIONS["kept"][0]), 0.0)
-    level = case.constant("levels", (16 * B, S, WIDE - REGIONS["kept"][0]), 1 / (1 - P))
+    # Only the last step attends to S steps. So this case checks only that step, of T times as many sentences.
+    quiet = case.constant("zeros", (T * B, S, REGIONS["kept"][0]), 0.0)
+    level = case.constant("levels", (T * B, S, WIDE - REGIONS["kept"][0]), 1 / (1 - P))
     X = case.join([quiet, level], dim=2, name="X")
     Y = case.call(
-        X, state_of(case, case.constant("enc_outputs", (16 * B, 1, WIDE)), None), on=module, name="out"
+        X, state_of(case, case.constant("enc_outputs", (T * B, 1, WIDE)), None), on=module, name="out"
     )[0]
     last = case.part(Y, (None, None), (S - 1, S), name="last_step")
     check_dropped(case, last, "dropout of the self-attention: its weights, then its output", H * S)
@@ -242,7 +244,7 @@ def wide_block(id, loaded):
     The sublayers without weights in `loaded` return zeros.
     """
     case = Case(id, "DecoderBlock")
-    module = add_block(case, {**silent_block(), **loaded}, WIDE, 2, P)
+    module = add_block(case, {**silent_block(), **loaded}, D=WIDE, hidden=2, dropout=P)
     case.train(module)
     case.seed(7)
     return case, module
@@ -358,9 +360,9 @@ def decoder_evaluation(draw, S):
 
 
 def decoder_dropout(draw):
-    """Yield a case for each dropout.
+    """Yield a case for each place with dropout, and one for the last result, which has none.
 
-    The blocks only normalise and `dense` returns its input, except where a case changes it.
+    The blocks only normalise and `dense` returns its input, except where a case changes that.
     """
     case, left, right = wide_decoder("dropout-embedding", 16, 16, {})
     title = "dropout of the sum of embedding and positions"
@@ -385,6 +387,7 @@ def decoder_dropout(draw):
 
 
 def wide_decoder(id, B, T, loaded):
+    """Return a case and the results of two equal calls of a decoder in training mode with dropout."""
     case = Case(id, "TransformerDecoder")
     quiet = silent_block("blks.block0.") | silent_block("blks.block1.")
     ends = {
@@ -392,7 +395,7 @@ def wide_decoder(id, B, T, loaded):
         "dense.weight": eye(WIDE),
         "dense.bias": zeros(WIDE),
     }
-    module = add_decoder(case, {**quiet, **ends, **loaded}, WIDE, 2, WIDE, P)
+    module = add_decoder(case, {**quiet, **ends, **loaded}, D=WIDE, hidden=2, vocabulary=WIDE, dropout=P)
     case.train(module)
     case.seed(7)
     tokens = case.input("tokens", np.zeros((B, T), dtype=np.int64))

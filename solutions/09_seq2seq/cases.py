@@ -147,7 +147,7 @@ def evaluation(draw, T, S):
     B, layers = 1, 3
     case, module = start("evaluation", draw, dropout=P, layers=layers)
     case.eval(module)
-    case.seed(11)  # it fixes the values of a wrong answer with dropout
+    case.seed(11)  # fixes the values of a wrong answer with dropout
     outputs, hidden = encoded(case, draw, B, S, layers)
     words = case.input("words", draw.integers(0, VOCABULARY - 1, B, T))
     out = case.call(words, state_of(case, module, outputs, hidden, None), on=module, name="out")[0]
@@ -185,6 +185,7 @@ def dropout():
 
 
 def small_signals(id, B, T, S, context, word):
+    """Return a case and its scores. All values of the encoder's outputs are `context`, those of the words `word`."""
     loaded = {"attention.W_k.weight": zeros(WIDE, WIDE), "attention.W_q.weight": zeros(WIDE, WIDE)}
     loaded |= {"attention.w_v.weight": zeros(1, WIDE), "embedding.weight": filled(word, WIDE, WIDE)}
     # The gates of a GRU in their order: reset, update and new. The bias makes the update gate 0, so that the

@@ -1,4 +1,7 @@
-"""Right answers written differently, and answers that compute nothing."""
+"""Right answers written differently, and answers that compute nothing.
+
+`edition-1` is written as in edition 1 of *Dive into Deep Learning*.
+"""
 
 from grader.authoring import trivial, variant
 

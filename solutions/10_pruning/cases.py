@@ -2,7 +2,8 @@
 
 Attentions are built with dropout 0.5 and most are compared in evaluation mode, so that dropout that stays on
 changes the values. In a *planted* model, the weights are constructed so that each head has a known strength.
-Picture names (`draw=`) are those of `grader/report/picture_data.py`.
+The parameter `draw=` of a check names a picture of `grader/report/pruning_pictures.py`; the argument `draw` of a
+function draws random values.
 """
 
 from itertools import product
@@ -55,6 +56,7 @@ def asked(case, draw, B, T, S, q, k, v, lens=None, grad=False, suffix=""):
 # ---- attention_maps
 
 
+# Layout → code that brings the attention weights `w` of a layer, (B·H, T, S), into this layout.
 LAYOUTS = {
     "flat": "w",
     "by-head": "w.unflatten(0, (X.shape[0], -1))",
@@ -578,7 +580,7 @@ def planted_classifier(draw, dtype):
         strength = np.array(STRENGTHS)[order]
         layers = {name: round_to(array, dtype) for name, array in classifier_weights(draw, strength).items()}
         X, labels, right, rises = samples(draw, strength, layers, dtype)
-        if spearman(rises, strength) > 0.96:
+        if spearman(rises, strength) > 0.96:  # well above the 0.9 that the check requires of an answer
             return strength, layers, (X, labels, right)
     raise ValueError("no samples show the strength of the heads")
 
@@ -601,11 +603,12 @@ def classifier_weights(draw, strength):
 
 
 def samples(draw, strength, layers, dtype):
-    """Return sequences, classes, the number of right answers without each set of heads, and the rise of the loss per head.
+    """Return sequences, classes, the number of right answers without each set of heads, and the rise of the loss
+    without each head.
 
     The features of a head are its strength times the direction of the class, plus noise. Sequences come in
-    pairs with opposite noise, so that the noise favours no head. A pair is left out if the two best scores of
-    a set of heads almost agree, so that rounding changes no answer.
+    pairs with opposite noise, so that the noise favours no head. A pair is left out if the two best scores
+    almost agree after the removal of some set of heads, so that rounding changes no answer.
     """
     count = 3 * SAMPLES
     labels = np.tile(draw.integers(0, CLASSES - 1, count // 2), 2)
@@ -618,8 +621,8 @@ def samples(draw, strength, layers, dtype):
         answers(X, attended, HEADS).mean(axis=1) @ layers["dense.weight"].astype(np.float64).T
     )  # (count, heads, C)
     sets = np.arange(2**HEADS - 1)  # bit masks of the removed heads; all but the one that removes every head
-    left = 1 - (sets[:, None] >> np.arange(HEADS) & 1)  # (sets, heads)
-    scores = np.einsum("sh,nhc->nsc", left, heads)
+    kept = 1 - (sets[:, None] >> np.arange(HEADS) & 1)  # (sets, heads): 1 if the head is not removed
+    scores = np.einsum("sh,nhc->nsc", kept, heads)
     best = np.sort(scores, axis=-1)
     decided = ((best[..., -1] - best[..., -2]).min(axis=1) > 1e-4).reshape(2, -1).all(axis=0)  # (pairs,)
     pairs = np.flatnonzero(decided)[: SAMPLES // 2]
@@ -633,7 +636,7 @@ def samples(draw, strength, layers, dtype):
         - np.take_along_axis(scores, labels[:, None, None], axis=-1)[..., 0]
     )
     rises = losses.mean(axis=0)[1 << np.arange(HEADS)] - losses[:, 0].mean()  # (heads,)
-    return X[sure], labels, [*map(int, right), 0], rises
+    return X[sure], labels, [*map(int, right), 0], rises  # 0: for the set of all heads, which no row removes
 
 
 def directions():

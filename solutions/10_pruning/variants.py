@@ -23,10 +23,18 @@ def gated(id, *lines):
 
 
 def gradients_by(id, *lines):
-    """Return the reference with other code for the gradient. `lines` add those of a batch to `total`, (H,)."""
-    before = "for loss in losses:\n                (slope,) = torch.autograd.grad(loss, gates, retain_graph=True)  # (H,)\n                total = total + slope.abs()"
-    start = "gates = queries.new_ones(num_heads, requires_grad=True)\n            losses = loss_fn(gated_attention(mha, gates, *inputs), target)  # (B,)\n            "
-    return variant(f"gradients-{id}", "head_importance", edit(start + before, "\n            ".join(lines)))
+    """Return the reference with other code for the gradients: `lines` add their absolute values over a batch to
+    `total`, (H,).
+    """
+    replaced = (
+        "gates = queries.new_ones(num_heads, requires_grad=True)",
+        "losses = loss_fn(gated_attention(mha, gates, *inputs), target)  # (B,)",
+        "for loss in losses:",
+        "    (slope,) = torch.autograd.grad(loss, gates, retain_graph=True)  # (H,)",
+        "    total = total + slope.abs()",
+    )
+    indented = "\n            "
+    return variant(f"gradients-{id}", "head_importance", edit(indented.join(replaced), indented.join(lines)))
 
 
 def prune(id, *lines):

@@ -179,7 +179,7 @@ def reverse(draw, count, vocabulary, low, high, table):
 
 
 def induction(draw, count, vocabulary, low, high, table=None):
-    """Draw `low` to `high` different words and repeat the first few.
+    """Draw `low` to `high` different words and repeat the first few. `table` is not used.
 
     The target: the rest of the repetition.
     """
@@ -300,7 +300,8 @@ def loop(draw):
         ("beyond", "masking", "padding does not count in the loss"),
         ("lens", "masking", "the model gets the length of each source"),
     ):
-        case.check(facet, "equal", [case.see(module[name], name, axes[: 2 - (name == "lens")])], title)
+        seen = case.see(module[name], name, axes[:1] if name == "lens" else axes)
+        case.check(facet, "equal", [seen], title)
     case.check_value(
         module["updates"], steps, "gradients", "the number of steps",
         "the number of weight updates differs from the number of steps",
@@ -322,12 +323,12 @@ def loop(draw):
 
 
 def distinct(draw, count, vocabulary):
-    """Return `count` different sentences of different lengths, so that every batch has padding."""
+    """Return `count` different sentences of several lengths, so that every batch has padding."""
     table = lookup(draw, vocabulary)
     columns = reverse(draw, 200, vocabulary, 1, 4, table)
     places = {}
     for i, row in enumerate(columns[0]):
-        places.setdefault((row.tobytes()), i)
+        places.setdefault(row.tobytes(), i)
     by_length = sorted(places.values(), key=lambda i: (columns[1][i], i))
     chosen = by_length[:: max(1, len(by_length) // count)][:count]
     order = [chosen[i] for i in np.argsort(draw.normal(count))]
@@ -335,7 +336,11 @@ def distinct(draw, count, vocabulary):
 
 
 def exchanged(src_lens, tgt, tgt_lens):
-    """Give each source the target of another one, so that the checks notice a loop that confuses the lengths."""
+    """Give each source the target of another one, so that the checks notice a loop that confuses the lengths.
+
+    Of all rotations of the targets, it takes the one in which most lengths are neither the source's nor that of the
+    source's own target, which is one more.
+    """
 
     def distinguishable(by):
         lens = np.roll(tgt_lens, by)
@@ -346,7 +351,10 @@ def exchanged(src_lens, tgt, tgt_lens):
 
 
 def training(draw, id, task, steps, vocabulary, *, batches, costly=True):
-    """Return a case with a whole training, and its exam: the share of new sentences that are right."""
+    """Return a case with a whole training, and its exam: the share of new sentences that are right.
+
+    batches: their number. costly: whether `--quick` leaves the case out.
+    """
     case, exam, D = Case(id, "train"), Case(f"{id}-exam", "train"), 32
     sizes = (vocabulary, SHORTEST, LONGEST, lookup(draw, vocabulary))
     known = task(draw, batches * SIZE, *sizes)
@@ -354,8 +362,8 @@ def training(draw, id, task, steps, vocabulary, *, batches, costly=True):
     module = case.provide_with_parts(MODEL, "Model", **sizes_of(vocabulary, D))
     case.load(module, untrained(draw, vocabulary, D))
     case.seed(5)  # for answers that shuffle
-    batches = case.batches("batches", known, SIZE)
-    returned = case.call_training(steps, module, batches, steps, name="returned")
+    given = case.batches("batches", known, SIZE)
+    returned = case.call_training(steps, module, given, steps, name="returned")
     state = case.state(module, returned)
     case.check("shapes", "trained", state, f"the function returns the state dict: {id}")
 
@@ -398,14 +406,14 @@ def training(draw, id, task, steps, vocabulary, *, batches, costly=True):
     says = "scores of your parts step by step differ from those of the returned weights for whole sentences"
     title = f"step by step as for whole sentences: {id}"
     case.check("modes", "same", [whole, own], title, says=says)
-    case.examined(exam, costly)
+    case.examined(exam, costly=costly)
     return case
 
 
 def check_accuracy(case, facet, scores, tgt, lens, title):
     """Check the share of sentences in which every word is right. tgt: (count, T + 1).
 
-    No worker receives the labels, the words after BOS.
+    Only the judge gets the labels, the words after BOS. A worker gets a label at most as the next step's input.
     """
     labels = case.hold_for_judge(f"{facet} labels", tgt[:, 1:].astype(np.uint8))
     counts = case.hold_for_judge(f"{facet} lens", (lens - 1).astype(np.uint8))
@@ -525,9 +533,10 @@ def given_model(id, w, source=MODEL, of="Model", dropout=0.0):
 
 
 def decodable(draw, B, S, steps, noisy=False):
-    """Search for weights and sources whose decoded sentences differ, and end early, late and never.
+    """Search for weights, sources and tokens `bos` and `eos` with which sentences end early, late and never.
 
-    At every step the best score leads by more than 0.05, so that rounding changes no word.
+    At every step the best score leads by more than 0.05, so that rounding changes no word. Without the lengths of the
+    sources, other words are decoded.
     `noisy`: the sources hold words after their end.
     """
     for _ in range(8000):
@@ -538,20 +547,24 @@ def decodable(draw, B, S, steps, noisy=False):
             src[np.arange(S) >= lens[:, None]] = PAD
         bos = draw.choice(range(FIRST, VOCABULARY))
         words, lead = follow(w, src, lens, bos, steps)
-        unread, _ = follow(w, src, np.full(B, S), bos, steps)
+        without_lens, _ = follow(w, src, np.full(B, S), bos, steps)
         for eos in range(VOCABULARY):
             if (
                 eos not in (PAD, bos)
                 and lead > 0.05
                 and is_informative(words, eos, bos)
-                and not (words == unread).all()
+                and not (words == without_lens).all()
             ):
                 return w, bos, eos, src, lens
     raise AssertionError("no weights were found with which sentences end early, late and never")
 
 
 def is_informative(words, eos, bos):
-    """Whether sentences end early, late and never, and words after an EOS differ from it."""
+    """Whether the sentences have three or more different lengths, and one never ends.
+
+    Also, some sentence has different words after its `eos`, some has at least three different words before it, and no
+    sentence has PAD or `bos` before it.
+    """
     ends = [row.index(eos) if eos in row else len(row) for row in words.tolist()]
     before = [row[:end] for row, end in zip(words.tolist(), ends, strict=True)]
     after = [row[end + 1 :] for row, end in zip(words.tolist(), ends, strict=True)]

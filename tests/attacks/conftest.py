@@ -171,7 +171,8 @@ def processes() -> int:
     count = 0
     for child in psutil.Process().children(recursive=True):
         try:
-            count += child.status() != psutil.STATUS_ZOMBIE
+            if child.status() != psutil.STATUS_ZOMBIE:
+                count += 1
         except psutil.NoSuchProcess:
             continue
     return count

@@ -248,7 +248,7 @@ forge({}, struct.pack("<Q", len(header)) + header)
                 head = json.dumps({"outcome": "passed", "odd": {}, "token": token}).encode()
                 os.write(fd, struct.pack("<II", len(head), 0) + head)
         threading.Thread(target=later, daemon=True).start()
-        """.replace("\n        ", "\n"),
+        """.replace("\n        ", "\n"),  # FORGE is not indented either
     ),
     calling(
         "lying-exception",

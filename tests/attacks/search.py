@@ -21,7 +21,8 @@ ROOTS = "@ROOTS@"
 SHIFT = bytes((byte + 37) % 256 for byte in range(256))
 BACK = bytes((byte - 37) % 256 for byte in range(256))
 PLANTED = NEEDLES["planted"].translate(BACK)
-LARGEST = 2 << 20
+LONGEST = max(map(len, NEEDLES.values()))
+LARGEST = 2 << 20  # bytes: the size of the largest file and of the pieces in which memory is searched
 # Suffixes of the files that it reads. It also reads files without a suffix, and files with a word of `TELLING`.
 KINDS = (
     ".py",
@@ -43,7 +44,7 @@ KINDS = (
 TELLING = ("seed", "bundle", "solution", "hidden", "grader", "headway", "masking", "mistakes", "cases")
 
 findings = []
-paths = set()
+paths = set()  # of searched files, and their (device, inode)
 walked = dict.fromkeys(("files", "descriptors", "processes", "objects", "memory"), 0)
 
 
@@ -66,19 +67,11 @@ def environment():
 
 def files():
     """Search files of the chosen kinds below `ROOTS`; of installed packages, only those with a word of `TELLING`."""
-    # A sandbox may refuse to list "/", but allow these.
-    elsewhere = [
-        *sys.path,
-        *map(os.path.dirname, sys.path),
-        "/usr",
-        "/lib",
-        "/etc",
-        "/tmp",
-        "/home",
-        "/root",
-        "/var",
-    ]
-    for root in [*ROOTS, *(elsewhere if "/" in ROOTS else [])]:
+    roots = [*ROOTS]
+    if "/" in ROOTS:  # a sandbox may refuse to list "/", but allow these
+        roots += [*sys.path, *map(os.path.dirname, sys.path)]
+        roots += ["/usr", "/lib", "/etc", "/tmp", "/home", "/root", "/var"]
+    for root in roots:
         for folder, folders, names in os.walk(root):
             packages = os.path.basename(folder) in ("site-packages", "dist-packages")
             folders[:] = [f for f in folders if os.path.join(folder, f) not in ("/proc", "/sys")]
@@ -172,7 +165,8 @@ def memory():
     """Search the writable memory that no file backs; if /proc is hidden, every page with an object."""
     for start, stop in mapped():
         for place in range(start, stop, LARGEST):
-            data = ctypes.string_at(place, min(LARGEST + 64, stop - place))
+            # Some bytes more, for a needle across the border of two pieces.
+            data = ctypes.string_at(place, min(LARGEST + LONGEST, stop - place))
             search("memory", data)
             walked["memory"] += len(data)
 

@@ -66,10 +66,11 @@ def test_an_attack_gains_nothing_and_harms_nothing(attack: Attack, confined, mon
     first_of_each((a for a in ATTACKS.values() if a.control), lambda a: FAMILY_OF[a.id], lambda a: a.id),
 )
 def test_a_control_attack_succeeds_in_the_basic_tier(attack: Attack, unconfined):
-    """It passes or leaves a trace, so its failure in the other tiers shows that they work."""
+    """The attack passes or leaves a trace, so its failure in the other tiers shows that they work."""
     result = unconfined.grade(attack)
     touched = unconfined.targets.touched()
     assert result.outcome == "passed" or touched, "an attack that fails in every tier shows nothing"
+    # These attacks leave a trace, except if they only read.
     if "file is" in attack.success or "connection" in attack.success:
         assert touched or "read" in attack.success
     unconfined.engine.close()

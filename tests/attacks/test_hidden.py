@@ -21,7 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 WRONG_RETURN = "    return X.softmax(1) * 0.9\n"
 # An expression for student code: the text "LEAK" with the first value of a hidden input.
 SAY = "'LEAK%d' % int(X.flatten()[0].abs().item() * 1e6)"
-# How student code could put a hidden value into the report: the body of the function.
+# How student code could put a hidden value into the report: the body of the function. @FORGE@ stands for FORGE, which
+# has the functions `forge` and `reply_fd`; @SAY@ stands for SAY.
 LEAKS = {
     "printed": f"    print({SAY}, flush=True)\n    print({SAY}, file=sys.stderr, flush=True)\n",
     "raised": f"    raise ValueError({SAY})\n",

@@ -78,7 +78,7 @@ def needles(bundle: Bundle) -> dict[str, bytes]:
     for case in exercise.cases:
         expected = [case.expected[n] for check in case.checks if check.judge == "equal" for n in check.of]
         pair = next(filter(None, map(distinctive_pair, expected)), None)
-        if pair is not None and len(found) < 26:  # five cases, with five needles each
+        if pair is not None and len(found) < 26:  # two needles, and five for each of five cases
             found |= {
                 f"{case.id} as {dtype}": np.array(pair[:count], dtype).tobytes()
                 for dtype, count in DTYPES.items()

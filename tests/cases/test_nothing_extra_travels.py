@@ -82,16 +82,16 @@ def _maps(sent: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:
 def leaks(bundle: Bundle) -> Iterator[str]:
     """Yield a sentence for each expected tensor that follows from a sent tensor.
 
-    Yield one, too, for each sent tensor that only a judge needs.
+    Also yield a sentence for each sent tensor that only a judge needs.
     The tensors of all cases of an exercise are searched, because one message to the worker may have several cases.
     """
     for exercise in bundle.exercises:
         searched = () if exercise.name in REARRANGES else exercise.cases
         for case in exercise.cases:
             for name, secret in {**case.expected, **case.for_judge}.items():
-                for sent in searched:
-                    if origin := recovered(sent.tensors, secret):
-                        yield f"{exercise.name}/{case.id}: {name} follows from {origin} of {sent.id}"
+                for other in searched:
+                    if origin := recovered(other.tensors, secret):
+                        yield f"{exercise.name}/{case.id}: {name} follows from {origin} of {other.id}"
             for check in case.checks:
                 for name in {value for value in check.params.values() if isinstance(value, str)}:
                     if name in case.tensors:

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -85,6 +86,15 @@ def test_no_points_are_lost_if_a_plain_file_stops_the_process(bundles, config, m
     (submission,) = graded(bundles, config, monkeypatch, b"exit")
     assert submission.grader_failed
     assert [(r.outcome, r.score) for r in submission.report.exercises] == [("could_not_grade", None)] * 2
+
+
+@pytest.mark.parametrize("text", [b"exit", b"hang"])
+@pytest.mark.parametrize("broken", [False, True])
+def test_with_only_a_lost_file_has_no_other_exercise(bundles, config, monkeypatch, text, broken):
+    if broken:
+        (config.bundles / "broken").touch()
+    (submission,) = graded(bundles, replace(config, only=NAMES[1:]), monkeypatch, text)
+    assert [result.name for result in submission.report.exercises] == [*NAMES[1:]]
 
 
 class RaisingEngine:

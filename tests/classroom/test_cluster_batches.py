@@ -63,7 +63,8 @@ class Cluster:
         self.registered, self.lost_registrations = 0, 0
 
     def scheduler_info(self, n_workers=5):
-        return {"workers": dict(list(self.refusals.items())[: None if n_workers == -1 else n_workers])}
+        shown = None if n_workers == -1 else n_workers  # as in Dask, -1 means all
+        return {"workers": dict(list(self.refusals.items())[:shown])}
 
     def register_plugin(self, _plugin, _name):
         self.registered += 1
@@ -159,7 +160,8 @@ def test_sending_the_course_is_tried_up_to_ten_times(config, monkeypatch, lost, 
     grading = ClusterGrading(load_all(config.bundles), config, "local:1", None, 1)
     grading._client = Cluster(graded, {"a": ""})
     grading._client.lost_registrations = lost
-    with nullcontext() if succeeds else pytest.raises(ClusterError, match="the scheduler does not answer"):
+    failure = pytest.raises(ClusterError, match="the scheduler does not answer")
+    with nullcontext() if succeeds else failure:
         grading._register()
     assert grading._client.registered == min(lost + 1, 10)
 

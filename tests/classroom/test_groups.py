@@ -29,9 +29,10 @@ from grader.nbgrader.cell_outputs import comment_on
 from grader.report.model import Line
 from grader.support.errors import UsageError
 
-HEX = "0123456789abcdef"
-GROUP = f"sequence_mask:{HEX}"
+HEX = "0123456789abcdef"  # the fingerprint of an answer's results
+GROUP = f"sequence_mask:{HEX}"  # the id of a group: an exercise and a fingerprint
 NAMED = Named("too-small", "every value is a tenth smaller", "By what do you multiply?")
+# A bank of groups, as it is in the file FILE: group → name, and name or known mistake → comment.
 BANK = Groups(
     {GROUP: NAMED}, {"too-small": "Look at line 3.", "mask-length-counts-one-more": "See section 2."}
 )

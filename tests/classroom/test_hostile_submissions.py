@@ -112,7 +112,7 @@ def test_check_reads_a_costly_file_within_bounds(school, kind):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="plants a symbolic link")
 def test_nothing_is_written_into_a_folder_of_submissions(school):
-    """The grader does not read a store in such a folder, and prints a sentence about it. It follows no link."""
+    """The grader reads no store in such a folder, prints a sentence about it, and follows no link."""
     folder = fill(
         school / "planted", {"ada/answer.py": "def transpose_qkv(X, num_heads):\n    return 0 * X\n"}
     )

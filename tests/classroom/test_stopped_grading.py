@@ -70,8 +70,9 @@ def test_ctrl_c_stops_at_once_and_leaves_no_process(school):
         stderr=subprocess.PIPE,
         text=True,
     )
-    while not _rows_so_far(store_of(school, folder)):
+    while running.poll() is None and not _rows_so_far(store_of(school, folder)):
         time.sleep(0.02)
+    assert running.returncode is None, "the grader ended before it was interrupted"
     offspring = psutil.Process(running.pid).children(recursive=True)
     running.send_signal(signal.SIGINT)
     _out, errors = running.communicate(timeout=HANGS)

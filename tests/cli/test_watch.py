@@ -212,6 +212,7 @@ def test_without_watchfiles_the_error_says_how_to_install_it(course, monkeypatch
 
 
 def test_without_a_save_the_command_to_use_instead_is_shown(monkeypatch):
+    """QUIET: the seconds without a save after which the command is shown."""
     from queue import SimpleQueue
     from types import SimpleNamespace
 

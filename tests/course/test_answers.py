@@ -18,7 +18,8 @@ from grader.diagnosis.signature import named_by
 from grader.intake.read import read_submission
 from grader.report.model import ExerciseResult, to_json
 
-GRADED: dict[str, ExerciseResult] = {}  # exercise/file → its result, so that the tests below grade it once
+# exercise/file → result, so that the tests below grade each answer once
+GRADED: dict[str, ExerciseResult] = {}
 # exercise/file → the arguments of `_facts`, for answers without a known mistake
 ARGUMENTS: dict[str, tuple] = {}
 
@@ -69,7 +70,7 @@ def graded(engine, monkeypatch):
 
     def graded_without_training(answer: Answer) -> ExerciseResult | None:
         whole = engine.exercises[answer.exercise]
-        brief = replace(whole, cases=named_by(whole.cases))
+        brief = replace(whole, cases=named_by(whole.cases))  # without the cases with a training
         result = graded_by(answer, brief)
         return None if result.outcome == "passed" and brief.cases != whole.cases else result
 
@@ -152,7 +153,7 @@ def _failing(result: ExerciseResult) -> set[str]:
 
 
 def _related(breaks: frozenset[str]) -> set[str]:
-    """Return the facets of which one must fail.
+    """Return the facets of which at least one must fail.
 
     A wrong value fails *values*, *masking* or *modes*, depending on the case that shows it.
     """

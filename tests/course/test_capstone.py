@@ -109,7 +109,7 @@ def test_parts_in_the_same_file_are_used(quick):
 
 
 def test_a_decoder_that_restarts_its_positions_costs_nothing(quick, bundles):
-    """The book's decoder passes its own assignment. But step by step, it adds position 0 to every word."""
+    """The decoder of Dive into Deep Learning passes its assignment. But step by step, it always adds position 0."""
     (book_decoder,) = [v for v in solution("08_decoder").variants("TransformerDecoder") if v.kind == "also"]
     exercise = capstone(bundles)
     here = run(quick, part("08_decoder", book_decoder.id, "variants"))

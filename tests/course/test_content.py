@@ -31,6 +31,7 @@ def test_assignments_are_what_solutions_give():
 
 @each_exercise
 def test_the_cpu_limit_is_well_above_the_time_limit(assignment, exercise):
+    """Otherwise an endless loop would be killed before its line is known."""
     limits = DEFAULT_LIMITS | exercise.get("limits", {})
     assert limits["cpu_seconds"] >= 1.5 * limits["wall_seconds"] + 10
 

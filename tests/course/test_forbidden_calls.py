@@ -9,6 +9,7 @@ from grader.bundle.files import dump, load, save
 from grader.engine.engine import Engine
 from grader.intake.read import Submission, Unit
 
+# With the identity as values, @CALL@ returns the attention weights.
 ATTENTION = """
 import torch
 from torch import nn

@@ -58,6 +58,7 @@ def observation(case: RecordedCase, recipe: str, *, knows_values: bool) -> Obser
     for name, header in case.headers.items():
         if header.dtype == "value":
             continue
+        # "after X" is the argument X after the call, which must be unchanged.
         argument = case.tensors.get(name.removeprefix("after "))
         if name.startswith("after ") and argument is not None:
             array = argument

@@ -76,12 +76,11 @@ def test_pictures_with_one_more_line_or_a_moved_word_are_not_alike():
 def alike(one: str, other: str) -> bool:
     """Whether two pictures have as many paths and words, in the same order, and the words at most 4 points apart.
 
-    The courses of lines and the letters are not compared.
-
-    Two versions of matplotlib may place words a little differently, and may join letters or not.
+    The courses of lines and the letters are not compared: two versions of matplotlib may place words a little
+    differently, and may join letters or not.
     """
-    (mine, here), (theirs, there) = _elements(one), _elements(other)
-    return mine == theirs and all(abs(a - b) <= 4 for a, b in zip(here, there, strict=True))
+    (tags, places), (other_tags, other_places) = _elements(one), _elements(other)
+    return tags == other_tags and all(abs(a - b) <= 4 for a, b in zip(places, other_places, strict=True))
 
 
 def _elements(svg: str) -> tuple[list[str], list[float]]:

@@ -1,4 +1,7 @@
-"""The claims of the pruning lesson are true: the ranks of the heads, the halves, and the table of accuracies."""
+"""The claims of the pruning lesson are true: the ranks of the heads, the halved costs, the table of accuracies.
+
+Its exercises are graded on hidden seeds, also with counts that student code makes up.
+"""
 
 from __future__ import annotations
 
@@ -108,10 +111,8 @@ def test_the_table_has_the_accuracies_of_pruned_models(seed):
 @pytest.mark.parametrize("method", ["ablation", "gradient"])
 def test_both_importances_remove_heads_in_the_planted_order(seed, method):
     case = ASSIGNMENT.cases("removal_experiment", seed)[0]
-    model, (X, labels) = (
-        from_case(case, "model"),
-        (torch.from_numpy(case.tensors[n]) for n in ("X", "labels")),
-    )
+    model = from_case(case, "model")
+    X, labels = (torch.from_numpy(case.tensors[name]) for name in ("X", "labels"))
     planted = next(np.array(c.params["planted"]) for c in case.checks if c.judge == "in_order")
     found = lesson()["head_importance"](model.attention, [(X, X, X, None, labels)], model.loss, method)
     assert spearman(found.detach().numpy(), planted) >= 0.9

@@ -1,4 +1,4 @@
-"""If an answer has several known mistakes, the diagnosis names nearly always all of them, and no other."""
+"""If an answer has several known mistakes, the diagnosis nearly always names all of them, and no other."""
 
 from __future__ import annotations
 
@@ -184,6 +184,7 @@ def test_only_mistakes_in_all_explanations_are_named():
 
 
 def test_a_slot_that_a_mistake_leaves_open_does_not_show_it():
+    """An open slot, ANY, agrees with every result."""
     known = table(one=[2.0, 2.0, 1.0], two=[1.0, 1.0, ANY])
     assert named(known, 2.0, 2.0, 5.0) == set()
 

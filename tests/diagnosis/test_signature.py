@@ -84,7 +84,7 @@ def test_an_error_has_the_same_state_in_an_older_torch():
     errors = [
         StudentError("RuntimeError", says.format(name), None, "call") for name in ("at::Half", "c10::Half")
     ]
-    older, newer = ([signature([case(EQUAL)], {"c": Observation({}, error=e)})[0]] for e in errors)
+    older, newer = (signature([case(EQUAL)], {"c": Observation({}, error=e)})[0] for e in errors)
     assert older == newer
 
 

@@ -28,6 +28,7 @@ def masked_softmax(X, valid_lens):
     return torch.softmax(X, dim={axis})
 """
 FILL = SOFTMAX.format(axis="-1")
+# As in Dive into Deep Learning ("the book").
 BOOK = """
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Reports for beginners: each of forty answers has its outcome and the sentence that helps."""
+"""Reports for beginners: forty answers have their outcome and the sentence that helps; files with an error, too."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,25 @@ def test_cuda_computes_in_the_given_dtype_despite_a_files_settings():
     assert done.stdout.split("\n")[:3] == ["True", "False", "False highest"]
 
 
+@pytest.mark.parametrize(
+    ("outcomes", "outcome"),
+    [
+        (("passed", "passed"), "passed"),
+        (("passed", "skipped"), "skipped"),
+        (("failed", "skipped"), "failed"),
+        (("could_not_grade", "skipped"), "could_not_grade"),
+    ],
+)
+def test_only_compared_checks_make_the_device_pass(outcomes, outcome):
+    here = ExerciseResult("a", "b", "passed", 1.0, 1.0, checks=as_checks("passed", "passed"))
+    there = replace(here, checks=as_checks(*outcomes))
+    assert devices._compared(here, there, "sim").outcome == outcome
+
+
+def as_checks(*outcomes: str) -> tuple[CheckResult, ...]:
+    return tuple(CheckResult(str(n), "values", "values", outcome) for n, outcome in enumerate(outcomes))
+
+
 def report_on(*names: str) -> Report:
     checks = [CheckResult("c/values", "values", "values", "passed")]
     checks += [CheckResult(f"{n}/device", "device", "the same there", "passed", device=n) for n in names]
@@ -149,4 +169,6 @@ def report_on(*names: str) -> Report:
 def test_a_report_names_the_devices_besides_the_cpu(names, sentence):
     report = report_on(*names)
     assert devices_checked(report) == sentence
-    assert (sentence in fragment(report)) and ("accelerator" in fragment(report)) == ("sim" in names)
+    page = fragment(report)
+    assert sentence in page
+    assert [word in page for word in ("checked on", "accelerator")] == [bool(names), "sim" in names]

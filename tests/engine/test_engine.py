@@ -276,9 +276,10 @@ def test_an_unknown_mistake_is_not_given_a_name(grade_one):
 
 def test_the_worker_does_not_get_the_parent_s_environment(grade_one, monkeypatch):
     monkeypatch.setenv("HEADWAY_SEED_FILE", "/secret/place")
-    source = "import os\ndef masked_softmax(X, valid_lens):\n    raise ValueError(sorted(os.environ))\n"
+    found = "[name for name in os.environ if 'HEADWAY' in name]"
+    source = f"import os\ndef masked_softmax(X, valid_lens):\n    raise ValueError('found', {found})\n"
     result = grade_one(source, "masked_softmax")
-    assert "HEADWAY" not in result.checks[0].message
+    assert "('found', [])" in result.checks[0].message
 
 
 def test_an_engine_with_other_options_parses_no_stub_again(engine, monkeypatch):

@@ -162,3 +162,11 @@ def test_the_line_of_a_slip_is_not_marked_for_a_known_mistake():
     known = replace(bare, diagnosis=Diagnosis("exact", (("m",),), "says"))
     assert code(bare, submission, definition).marked == (3,)
     assert code(known, submission, definition).marked == ()
+
+
+def test_only_the_first_line_of_a_definition_is_never_marked():
+    submission = submission_from(Path("a.py"), b"def f():\n    return 2\n")
+    definition = read_names(submission).definitions["f"]
+    result = ExerciseResult("f", "a", "failed", 0.0, 1.0, message="a.py, line 1: an exception")
+    assert code(result, submission, definition).marked == ()
+    assert code(result, submission, None).marked == (1,)

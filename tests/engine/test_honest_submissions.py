@@ -120,6 +120,7 @@ class DotProductAttention(nn.Module):
         self.attention_weights = masked_softmax(scores / keys.shape[-1] ** 0.5, valid_lens)
         return torch.bmm(self.dropout(self.attention_weights), values)
 """
+# Values of @SETUP@ and @SCORES@. The exercise forbids some calls, so the worker watches the calls.
 WATCHED = {
     "torch.compile": (
         "multiply = torch.compile(lambda q, k: q @ k.mT, backend='eager')",

@@ -58,6 +58,16 @@ def test_a_note_on_another_file_is_no_reason(engine):
     assert str(why.value) == "masked_softmax is not defined in a.py"
 
 
+def test_an_endless_statement_in_another_cell_is_no_reason(engine):
+    submission = Submission(Path("a.ipynb"), (Unit("cell 1", "while True: pass\n"), Unit("cell 2", SOFTMAX)))
+    request = LoadRequest(submission, engine.exercises["masked_softmax"])
+    note = {"file": "cell 1", "line": 1, "endless": True}
+    loaded = Loaded(request, request.limits, frozenset(), frozenset(), (note,), reloaded=False)
+    with pytest.raises(CannotLoad) as why:
+        defined_name(request, loaded, read_names(submission))
+    assert "timed out" not in str(why.value)
+
+
 @pytest.mark.parametrize(
     ("why", "detail", "line", "sentence"),
     [

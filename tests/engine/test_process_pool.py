@@ -57,7 +57,7 @@ def working(allow: Callable[[float], None], folder: Path | None = None) -> Itera
 @contextmanager
 def refusing(_allow: Callable[[float], None]) -> Iterator[Callable]:
     raise SandboxError("there is none")
-    yield
+    yield  # makes the function a generator
 
 
 def test_every_task_gets_its_result():

@@ -1,4 +1,4 @@
-"""The result of a long training is cached for unchanged files. A training has a timeout; --quick skips it."""
+"""The result of a long training is cached for unchanged files. Also its timeout, its progress bar, and `--quick`."""
 
 from __future__ import annotations
 
@@ -182,7 +182,8 @@ def test_the_newest_results_of_an_exercise_stay_cached(caching, cached_file):
     exercise = caching.exercises["train"]
     result = caching.options.cache.get("word", exercise)
     os.utime(cached_file, (1, 1))
-    (other := caching.options.cache.folder / "other-1.json").write_text("{}", "utf-8")
+    other = caching.options.cache.folder / "other-1.json"
+    other.write_text("{}", "utf-8")
     os.utime(other, (1, 1))
     for n in range(NEWEST):
         caching.options.cache.put(f"{n}", exercise, result)

@@ -22,7 +22,7 @@ from grader.sandbox.channel import MAX_LOG, MAX_RECENT
 PRELUDE = """
 import json, os, struct, sys, time
 request, reply = int(sys.argv[1]), int(sys.argv[2])
-limits = os.read(request, 24)
+limits = os.read(request, 24)  # three integers of 8 bytes
 token = ""
 def frame(words, body=b""):
     if token and isinstance(words, dict):
@@ -58,6 +58,7 @@ def worker(monkeypatch):
 
     def started(script, hello=True, **limits):
         source = PRELUDE + (HELLO if hello else "") + script
+        # `_START` is formatted, so its braces are doubled.
         template = source.replace("{", "{{").replace("}", "}}")
         monkeypatch.setattr(basic, "_START", template)
         sessions.append(Session(ColdLauncher(), Limits(**{"wall_seconds": 0.5, **limits})))
@@ -82,6 +83,7 @@ def test_a_valid_reply_comes_back_as_it_was_sent(worker):
     )
     for _ in range(2):
         reply = session.ask({"op": "run"}, b"xy" * 100_000, seconds=60)
+        # The worker prints its stack after this timeout, 5 % before the session's.
         assert reply.words == {"got": "run", "timeout": 57.0}
         assert reply.body == b"xy" * 200_000
         assert 0 < reply.seconds < 5

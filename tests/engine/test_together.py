@@ -28,7 +28,7 @@ def softmax(first="pass", fill="-torch.inf"):
 
 @pytest.fixture
 def asked(monkeypatch):
-    """The `op` of each message to a worker, in order."""
+    """Return a list that gets the `op` of each message to a worker."""
     messages = []
     ask = Session.ask
 

@@ -1,4 +1,7 @@
-"""If judging a submission raises an exception and judging a simple file does not, the submission fails."""
+"""If the grader raises an exception for a submission twice, and none for a plain file, the submission fails.
+
+If a judge raises an exception over an answer, and none over the right one, the check fails. Else no points are lost.
+"""
 
 from __future__ import annotations
 
@@ -161,7 +164,7 @@ def test_a_lone_surrogate_in_an_exception_fails_as_usual(engine, hidden):
 
 
 def raises_over(monkeypatch, right_too: bool) -> None:
-    """Let the judge of values raise over every answer, or over every answer but the expected one."""
+    """Let the judge of values raise over every answer but the expected one; with `right_too`, also over that one."""
     real = judge.JUDGES["equal"]
 
     def raises(check, case, observation):

@@ -22,7 +22,7 @@ BOTH = ["masked_softmax", "AdditiveAttention"]
 
 @pytest.fixture
 def tries(monkeypatch):
-    """Every try that the engine makes from now on: the exercise, and the blocks that it replaces."""
+    """Return a list that gets each try of the engine: (the exercise, the blocks that the engine replaces)."""
     made = []
 
     def counted(run, exercise, replaced=()):
@@ -35,7 +35,7 @@ def tries(monkeypatch):
 
 
 def with_own(attention):
-    """An answer that uses a wrong block of its own file instead of the reference block."""
+    """Return an answer that uses a wrong block of its own file instead of the reference block."""
     assert IMPORT in attention
     return attention.replace(IMPORT, WRONG)
 

@@ -245,7 +245,7 @@ def read_reply(data):
     name, case_id, fields = json.loads(head)
     exercise = next(e for e in exercises() if e.name == name)
     case = next(c for c in exercise.cases if c.id == case_id)
-    if not isinstance(fields, dict):
+    if not isinstance(fields, dict):  # the grader refuses such a reply before
         return
     try:
         observation = read_observation(fields, body, case.asked, frozenset({"a.py"}))
@@ -261,7 +261,7 @@ def read_replies(data):
     head, _, body = data.partition(b"\n")
     name, words = json.loads(head)
     exercise = next(e for e in exercises() if e.name == name)
-    if not isinstance(words, dict):
+    if not isinstance(words, dict):  # the grader refuses such a reply before
         return
     try:
         seen = read_observations(words, body, exercise.cases, frozenset({"a.py"}))
@@ -351,18 +351,43 @@ def read_row(data):
             store.get("c", ["masked_softmax"])
 
 
+COURSE_FILE = """course = "Attention 2027"
+policies_that_count = ["precision"]
+name_lines = false
+level = 2
+keep = "best"
+[points]
+masked_softmax = 4
+[weights]
+values = 1.5
+[weights.masked_softmax]
+masking = 0
+"""
+VALUES = ("[]", "[[1]]", "{a = 1}", "-1", "1e400", "nan", "0x" + "f" * 4000, "1979-05-27", '"x"', "true")
+
+
 def make_course(rng):
-    text = '[headway]\nversion = 1\ncourse = "x"\n'
-    return changed_bytes(rng, changed_text(rng, text).encode("utf-8", "surrogatepass"))
+    text = COURSE_FILE
+    if rng.random() < 0.5:
+        lines = text.splitlines()
+        at = rng.choice([n for n, line in enumerate(lines) if "=" in line])
+        lines[at] = f"{lines[at].split('=')[0]}= {rng.choice(VALUES)}"
+        text = "\n".join(lines)
+    if rng.random() < 0.7:
+        text = changed_text(rng, text)
+    data = text.encode("utf-8", "surrogatepass")
+    return changed_bytes(rng, data) if rng.random() < 0.3 else data
 
 
 def read_course(data):
-    from grader.intake.course import NoCourse, find
+    from grader.intake.course_file import read_course_file
+    from grader.support.errors import UsageError
 
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "headway.toml").write_bytes(data)
-        with suppress(NoCourse):
-            find(Path(folder)).bundles  # noqa: B018
+        path = Path(folder, "headway.toml")
+        path.write_bytes(data)
+        with suppress(UsageError):
+            read_course_file(path)
 
 
 READERS = {

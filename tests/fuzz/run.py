@@ -69,20 +69,20 @@ def fuzz(name: str, first: int = 0, inputs: int | None = None, seconds: float | 
 
 def _batch(name: str, seed: int, count: int, end: float | None, findings: Findings) -> int:
     """Read up to `count` inputs in one process, and add to the findings. Return the next seed."""
-    ours, theirs = _spawn.Pipe()
+    connection, child_end = _spawn.Pipe()
     seconds = None if end is None else end - time.monotonic()
-    process = _spawn.Process(target=_serve, args=(theirs, name, seed, count, seconds), daemon=True)
+    process = _spawn.Process(target=_serve, args=(child_end, name, seed, count, seconds), daemon=True)
     process.start()
-    theirs.close()
+    child_end.close()
     first = seed
     try:
         while True:
-            if not ours.poll(SECONDS + START_SECONDS if seed == first else SECONDS):
+            if not connection.poll(SECONDS + START_SECONDS if seed == first else SECONDS):
                 findings.hangs += 1
                 findings.faults.append((seed, "hangs"))
                 findings.inputs += 1
                 return seed + 1
-            kind, value, *more = ours.recv()
+            kind, value, *more = connection.recv()
             if kind == "read":
                 findings.inputs += value + 1 - seed
                 seed = value + 1

@@ -90,7 +90,7 @@ def test_importance_equals_values_computed_from_the_definitions():
     for seed in (1, 2):
         given = inputs(seed)
         batches.append((*given, mha(*given).detach() + torch.randn(B, T, D)))
-    batches[1] = (*(x[:2] for x in batches[1]),)  # 3 and 2 sequences: importance is a mean over 5
+    batches[1] = tuple(x[:2] for x in batches[1])  # 3 and 2 sequences: importance is a mean over 5
     ablation, gradient, confidence = torch.zeros(H), torch.zeros(H), torch.zeros(H)
     samples = [[x[b : b + 1] for x in batch] for batch in batches for b in range(len(batch[0]))]
     for *given, target in samples:

@@ -4,8 +4,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+# Batch size, queries, keys, heads, and features of all heads together.
 B, T, S, H, D = 2, 3, 4, 2, 6
-d = D // H
+d = D // H  # features per head
 SIZES = {"query_size": 5, "key_size": 7, "value_size": 8}
 EVEN = {"query_size": D, "key_size": D, "value_size": D}  # for layouts that need square weights
 
@@ -201,7 +202,7 @@ class Lazy(Renamed):
         return nn.LazyLinear(D, bias=bias)
 
 
-# Name of the layout → (class, sizes of its inputs).
+# Name of the layout → (class, sizes of its inputs). The contract: the names and shapes of the reference's weights.
 LAYOUTS = {
     "the contract's own": (renamed("W_q", "W_k", "W_v", "W_o"), SIZES),
     "q_proj": (renamed("q_proj", "k_proj", "v_proj", "out_proj"), SIZES),

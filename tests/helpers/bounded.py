@@ -16,7 +16,8 @@ MIB = 1 << 20
 def run_bounded(target, *arguments, memory=1024 * MIB, seconds=60):
     """Call `module:function` in a process of its own. Return its value. JSON must hold the arguments and the value.
 
-    memory: the limit of address space, in bytes. seconds: the limit of processor time. Other programs do not change it.
+    memory: the limit of address space, in bytes. seconds: the limit of processor time, which
+    other programs do not change.
     Raises AssertionError if the function raises, is killed, or exceeds a limit.
     """
 

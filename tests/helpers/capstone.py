@@ -1,4 +1,4 @@
-"""Submissions of the capstone, and the earlier files that it is made of."""
+"""Submissions of the capstone, the last assignment, and the earlier files whose code it uses."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def part(name: str, mistake: str = "", kind: str = "mistakes") -> Part:
     known = [a for a in getattr(assignment, kind)() if a.id == mistake]
     assert len(known) == (1 if mistake else 0), mistake
     source = apply(known, assignment.source)
-    names = {e["name"]: e["name"] for e in assignment.exercises}
+    names = {e["name"]: e["name"] for e in assignment.exercises}  # exercise → its name in the file
     return Part(file(assignment, source), names)
 
 

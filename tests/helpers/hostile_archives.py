@@ -49,7 +49,7 @@ def wrong_checksum(path):
 
 
 def password(path):
-    """Write a zip whose two headers of a member have the bit for encryption set."""
+    """Write a zip with the bit for encryption set in both headers of its member."""
     zip_of(path, {"answer.py": ANSWER})
     data = bytearray(path.read_bytes())
     for mark, at in ((b"PK\3\4", 6), (b"PK\1\2", 8)):

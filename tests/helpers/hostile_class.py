@@ -1,4 +1,4 @@
-"""Make a class with hostile submissions. Some cost much to read, others attack in the worker."""
+"""Make a class with hostile submissions: files costly to read, attacks in the worker, links, and forged stores."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ COSTLY = {
     "chain": ("a chain of calls", ""),
     "unknown": ("many unknown names", ""),
 }
+# A wrong answer; {}: the lines that attack. KNOWN, used below, is an honest answer with a known mistake.
 WRONG = "import os, sys\nimport torch\ndef transpose_qkv(X, num_heads):\n{}    return X * 1.37\n"
 # Send a forged reply: a tensor with 2^46 empty rows.
 EMPTY = """    import json
@@ -80,6 +81,7 @@ PRAGMA user_version = {version};
 
 def plant_stores(folder: Path) -> None:
     """Write forged stores where a grader could look for one: in the class and in a student's folder."""
+    # The grader refuses version 1. It reads version 2, in which results are not compressed.
     for place, version in ((folder, 1), (folder / "planted", 2)):
         (place / ".headway").mkdir(parents=True)
         with closing(sqlite3.connect(place / ".headway" / "grades.sqlite")) as database:
@@ -87,7 +89,7 @@ def plant_stores(folder: Path) -> None:
 
 
 def hostile_class(folder: Path) -> Path:
-    """Make a folder of hostile submissions, and two honest ones: ada and zoe."""
+    """Make a folder of hostile submissions, and two right and honest ones: ada and zoe."""
     for kind in COSTLY:
         fill(folder / kind, {"heads.py": costly(kind)})
         # Also an older notebook, which does not count because heads.py is newer.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-VOID = {"meta", "br"}
+VOID = {"meta", "br"}  # tags without an end
 FETCHING_TAGS = {"script", "img", "link", "iframe", "object"}
 FETCHING_ATTRIBUTES = {"src", "href", "style", "onclick", "onerror"}
 
@@ -34,7 +34,8 @@ class HtmlReader(HTMLParser):
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
-        self.text += " " * (tag in ("td", "th"))
+        if tag in ("td", "th"):
+            self.text += " "
 
     def handle_data(self, data):
         if "style" not in self.open:

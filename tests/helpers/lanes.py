@@ -108,6 +108,6 @@ def mark_slow(items: Iterable[pytest.Item], root: Path) -> None:
             raise KeyError(f"tests/helpers/lanes.py names {name}, which does not exist")
     for item in items:
         name = item.path.relative_to(root).as_posix() if item.path.is_relative_to(root) else ""
-        keep = SLOW_FILES.get(name)
-        if keep is not None and not (keep and re.search(keep, item.name)):
+        pattern = SLOW_FILES.get(name)
+        if pattern == "" or (pattern and not re.search(pattern, item.name)):
             item.add_marker(pytest.mark.slow)

@@ -1,6 +1,7 @@
 """Find what a test leaves behind: processes, files, mounts, sockets, shared memory.
 
-Only the traces of this process and its descendants count, except for files in the temporary folder.
+Processes are the children of this process, and sockets its own. Mounts and shared memory count if this process or a
+descendant made them, files in the temporary folder always.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def is_isolated() -> bool:
 
 def traces() -> dict[str, list[str]]:
     """Return the traces that exist now, by kind. On other systems than Linux, return only files."""
-    # Leave out the cache of torch's compiler, which torch makes when a program inspects it, and a browser's files.
+    # Leave out a browser's files, and the cache of torch's compiler: torch makes it when a program inspects torch.
     files = [
         name
         for name in sorted(os.listdir(tempfile.gettempdir()))
@@ -88,6 +89,7 @@ def _children() -> list[str]:
             continue
         for pid in pids:
             try:
+                # The file starts with, for example, "4711 (python) S".
                 name, _, rest = Path(f"/proc/{pid}/stat").read_text().partition("(")[2].rpartition(")")
                 command = Path(f"/proc/{pid}/cmdline").read_text()
             except OSError:

@@ -11,4 +11,18 @@ def submission_of(source: str, name: str = "answer.py") -> Submission:
 
 
 def exercise_of(case: RecordedCase, *mistakes: KnownMistake) -> Exercise:
-    return Exercise("f", "01_a", "a title", 1.0, {}, {}, (), (), (), (), 1, cases=(case,), mistakes=mistakes)
+    return Exercise(
+        "f",
+        "01_a",
+        "a title",
+        points=1.0,
+        weights={},
+        limits={},
+        hints=(),
+        needs=(),
+        given=(),
+        forbids=(),
+        level=1,
+        cases=(case,),
+        mistakes=mistakes,
+    )

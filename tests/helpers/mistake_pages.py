@@ -54,8 +54,8 @@ class Lesson:
             if isinstance(node, ast.Assign):
                 made = set().union(*map(names_in, node.targets))
                 plain = not any(isinstance(part, ast.Call) for part in ast.walk(node.value))
-                # Keep every assignment without calls, because functions may read its names.
-                if not made & wanted and not plain:
+                # An assignment without calls is always kept, because functions may read its names.
+                if not (made & wanted or plain):
                     continue
                 wanted |= names_in(node.value)
             elif not isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef):
@@ -96,7 +96,8 @@ def at_the_prompt(code: str, names: dict[str, object], seed: int) -> list[object
             for node in ast.parse(code).body:
                 if isinstance(node, ast.Expr):
                     value = eval(compile(ast.Expression(node.value), "prompt", "eval"), names)
-                    shown += [] if value is None else [value]
+                    if value is not None:
+                        shown.append(value)
                 else:
                     exec(compile(ast.Module([node], []), "prompt", "exec"), names)
         except Exception as error:
@@ -140,7 +141,10 @@ def features(shown: Sequence[object]) -> Features:
 
 
 def _of_array(array: np.ndarray, before: np.ndarray | None) -> Mapping[str, float]:
-    """Return the features of one array. before: the array shown before it, to compare with; None for the first."""
+    """Return the features of one array. holes: how many values are infinite or NaN. levels: how many different values.
+
+    before: the array shown before it, to compare with; None for the first.
+    """
     finite = np.isfinite(array)
     out = {"holes": float((~finite).sum())}
     array = np.where(finite, array, 1e6)

@@ -109,12 +109,13 @@ def install(platform: str, typeshed: str) -> None:
         name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
     ) -> Any:
         importer = (globals or {}).get("__name__", "")
+        # A worker runs `grader/worker/__main__.py`, whose `__name__` is `__main__`.
         is_ours = importer.split(".")[0] == "grader" or (globals or {}).get("__package__") == "grader.worker"
         top = name.partition(".")[0]
         if not is_ours or level or (top not in sys.stdlib_module_names and top not in instead):
             return real_import(name, globals, locals, fromlist, level)
         if fromlist:
-            return view(name, None)
+            return view(name)
         return view(top, real_import(name) if "." in name else None)  # `import a.b` binds a
 
     builtins.__import__ = importing
@@ -208,7 +209,8 @@ class _Library:
         return number
 
     def SetInformationJobObject(self, job: Any, kind: int, limits: Any, size: int) -> int:  # noqa: N802
-        return int(job.value in self.jobs and kind == 9 and size == 144)  # as on 64-bit Windows
+        # 9: JobObjectExtendedLimitInformation; 144: its size on 64-bit Windows.
+        return int(job.value in self.jobs and kind == 9 and size == 144)
 
     def AssignProcessToJobObject(self, job: Any, handle: Any) -> int:  # noqa: N802
         self.jobs[job.value].append(handle.value)

@@ -100,6 +100,7 @@ COST = Picture(
 
 
 def failing(facet: str, says: str, problem: str, where: str, picture: Picture | None) -> ExerciseResult:
+    """Return a result with one failed check. says: the diagnosis. problem, where: the message and place of the check."""
     checks = (
         CheckResult("a", "shapes", "shape", "passed"),
         CheckResult(

@@ -1,4 +1,4 @@
-"""headway.toml: each setting takes effect; the message on a wrong value has its key and the allowed values."""
+"""headway.toml: settings take effect; the message on a wrong value names the key and, if possible, valid values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forbidden calls are found in the source in every spelling, and only in the code of the exercise."""
+"""Forbidden calls are found in the source in many spellings, and only in the code of the exercise."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def found(*sources, name="Answer"):
         "def Answer(x):\n    from torch.nn import functional as F\n    return F.scaled_dot_product_attention(x, x, x)",
     ],
 )
-def test_every_spelling_is_found(source):
+def test_a_call_is_found_in_each_of_these_spellings(source):
     assert [use.call for use in found(source)] == ["scaled_dot_product_attention"]
 
 

@@ -1,4 +1,7 @@
-"""Which exercises a file defines: by name, by a similar name, or by keywords if a second sign agrees."""
+"""Which exercises a file defines: by name, by a similar name, or by keywords if a second sign agrees.
+
+A contract is how an exercise is called: its keywords and parameters.
+"""
 
 from difflib import SequenceMatcher
 from pathlib import Path

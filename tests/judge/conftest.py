@@ -24,7 +24,10 @@ def seen(value: Any) -> Seen:
 
 @pytest.fixture
 def decide() -> Callable[..., Finding]:
-    """Return a function that judges a check: `decide(judge, {name: expected}, {name: result}, **params)`."""
+    """Return a function that judges a check: `decide(judge, {name: expected}, {name: result}, **params)`.
+
+    params: those of the check. The other keywords are fields of the check, the case or the observation.
+    """
 
     def decided(
         judge: str,

@@ -5,6 +5,7 @@ import pytest
 
 P, KEYS, FEATURES = 0.25, 8, 4
 SEEDS = 2000
+# The regions of a row of WIDE features, as (first, stop); see `rows_before`.
 WIDE, DROPPED, FLOOR, KEPT = 128, (0, 64), (64, 96), (96, 128)
 REGIONS = {"p": P, "dropped": DROPPED, "floor": FLOOR, "kept": KEPT}
 SCALE = 1 / (1 - P)
@@ -229,6 +230,9 @@ def test_variation_in_a_steady_region_fails(decide):
 
 def test_weights_that_are_not_dropped_before_they_are_summed_fail(decide):
     assert not any(regions(decide, right(rng(seed)), keys=KEYS).passed for seed in range(5))
+
+
+# ---- two calls
 
 
 def test_two_calls_in_training_must_differ(decide):

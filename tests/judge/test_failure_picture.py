@@ -180,6 +180,7 @@ def test_any_shape_and_any_value_can_be_drawn(shape, bad):
     names = ("c", "d", "query", "key")
     for axes in ((), names[len(names) - len(shape) :]):
         made = drawn("equal", {"out": want}, {"out": np.full(shape, bad)}, axes=axes)
+        # the panels: expected, actual
         assert any(cell.wrong for row in made.form.panels[1].rows for cell in row)
         assert not any(cell.wrong for row in made.form.panels[0].rows for cell in row)
         assert in_words(made)

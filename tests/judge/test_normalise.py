@@ -1,4 +1,7 @@
-"""Stored attention weights in an accepted layout become (B, H, T, S); sentences become padded rows."""
+"""Stored attention weights in an accepted layout become (B, H, T, S); sentences become padded rows.
+
+B: sequences, H: heads, T: queries, S: keys.
+"""
 
 import numpy as np
 import pytest

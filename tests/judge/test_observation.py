@@ -15,6 +15,7 @@ ASKED = frozenset({"out", "flag"})
 
 
 def read(words=None, body=b"", files=None):
+    """Read a reply. words: its JSON object, body: its tensors, files: the names of the submission's files."""
     return read_observation(words or {}, body, ASKED, files)
 
 

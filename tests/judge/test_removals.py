@@ -68,9 +68,10 @@ JUDGES = ("all_rows", "accuracies", "in_order", "drawn")
 def rows(*changes, seeds=3):
     """Return the rows of a right experiment with three heads, after `changes`.
 
-    The random order depends on the seed.
+    A row has the seed, the order (0: importance, 1: random, 2: reverse), the accuracy, and the removed heads, padded
+    with -1. The random order depends on the seed.
     """
-    orders = {0: [2, 1, 0], 2: [0, 1, 2]}  # `importance` and `reverse`
+    orders = {0: [2, 1, 0], 2: [0, 1, 2]}
     out = []
     for seed in range(seeds):
         for order in range(3):
@@ -103,7 +104,7 @@ def without(*, order=None, size=None, seed=None):
 
 
 def put(place, column, value):
-    """Return a change of one entry."""
+    """Return a change of one entry. place: the index of its row."""
 
     def change(out):
         out[place][column] = value
@@ -138,7 +139,7 @@ def test_a_right_experiment_passes_with_rows_in_any_order(decide):
     ],
 )
 def test_missing_or_wrong_rows_fail_in_the_judges_concerned(decide, change, judges):
-    found = failing(decide, rows(change))  # `in_order` may fail as well
+    found = failing(decide, rows(change))  # `in_order` may fail or pass
     assert set(judges) <= {*found, "in_order"}
     assert found
     assert set(found) <= set(judges) | {"in_order"}
@@ -146,6 +147,7 @@ def test_missing_or_wrong_rows_fail_in_the_judges_concerned(decide, change, judg
 
 def test_orders_must_be_what_their_names_say(decide):
     def exchange(out):
+        """Exchange the names of importance and reverse."""
         for row in out:
             row[1] = {0: 2, 2: 0}.get(row[1], row[1])
 
@@ -153,6 +155,7 @@ def test_orders_must_be_what_their_names_say(decide):
     assert found.code == "importance turned"
 
     def same(out):
+        """Give each seed the random order of seed 0."""
         out[:] = [[r[0], r[1], *rows()["r"][i % 9, 2:]] if r[1] == 1 else r for i, r in enumerate(out)]
 
     assert decide("drawn", WANT, rows(same), **PARAMS).code == "one order"

@@ -116,6 +116,7 @@ def test_judging_stops_when_its_budget_is_spent():
 
 HOSTILE = "\x1b[2J\u202e" + SECRET
 REMOVED = [[1234567.0, order, 0.1234567, *gone] for order in range(3) for gone in ([-1, -1], [0, -1])]
+# Observations with text of the student (HOSTILE) or numbers with the digits 1234, which no hidden check may show.
 LEAKS = {
     "message of an exception": Observation(
         {}, StudentError("ValueError", HOSTILE, ("a.py", 3, HOSTILE), "call")

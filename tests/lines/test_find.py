@@ -127,6 +127,7 @@ def test_level_1_shows_the_line_without_the_change(bundles, engine, checked):
 def test_a_repair_is_not_certified_without_time_for_it(engine):
     submission = submission_of(WRONG)
     result = engine.grade(submission, ["sequence_mask"]).exercises[0]
+    # most: the CPU seconds for the search and the certification
     found = search(engine, Source(submission), result, Budget(wall=20.0, most=0.0))
     assert found.repairs
     assert found.sure is None

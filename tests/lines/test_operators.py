@@ -1,4 +1,7 @@
-"""Nearly all edits that operators offer are valid Python, and they change the statement that they name."""
+"""Nearly all edits that operators offer are valid Python, and they change the statement that they name.
+
+An operator is a kind of edit. A place is a top-level statement that may be edited, such as a class.
+"""
 
 from __future__ import annotations
 
@@ -204,7 +207,8 @@ IN_A_LOOP = """def step(model, X):
     ],
 )
 def test_an_edit_of_a_common_mistake_is_offered(source, old, new):
-    found = one_place(PREFIX + source, source.split("(")[0].split()[1])
+    name = source.split("(")[0].split()[1]  # of the class or function
+    found = one_place(PREFIX + source, name)
     sources = [found.text.changed(edit.pieces) for edit in found.edits()]
     assert source.count(old) == 1
     assert PREFIX + source.replace(old, new) in sources

@@ -1,4 +1,7 @@
-"""A repair is certain only if all other repairs are beside it, or insert the same line at another place."""
+"""A repair is certain only if each other repair is in its statement or a neighbour, or inserts the same line.
+
+A repair is an edit with which the answer passes.
+"""
 
 from __future__ import annotations
 

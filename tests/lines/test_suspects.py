@@ -67,7 +67,7 @@ def test_a_statement_whose_edit_reduces_the_distance_comes_first(searched):
 
 
 def test_a_statement_whose_edit_repairs_comes_before_a_similar_one(searched):
-    effects = {("answer.py", 8): Effects([0.0], 1)}
+    effects = {("answer.py", 8): Effects([0.0], passed_one=1)}
     assert first(searched, [WORDS], (), effects, 1.0, {("answer.py", 8)}) == ("answer.py", 8)
 
 

@@ -98,12 +98,12 @@ def graded(made: School) -> Iterator[Graded]:
     for student, files in {**CLASS, "two_answers": two_answers}.items():
         place = nbgrader.folder / "submitted" / student / ASSIGNMENT
         place.mkdir(parents=True)
-        for name, content in files(json.loads(json.dumps(book))).items():
+        for name, content in files(json.loads(json.dumps(book))).items():  # each student gets a copy
             (place / name).write_bytes(
                 content if isinstance(content, bytes) else json.dumps(content).encode()
             )
     log = nbgrader("autograde", ASSIGNMENT)
-    # Use a separate store, so that no result comes from the other way.
+    # Use a separate store, so that `grader grade` uses no result of nbgrader.
     command = (BIN / "grader", "grade", "both/submitted", "--store", made.root / "own-store")
     lines = made.run(*command, "--format", "jsonl", cwd=made.root, status=1)
     records = [json.loads(line) for line in lines.splitlines() if line.startswith("{")]

@@ -62,7 +62,7 @@ def seen(pages: Formgrader, guide: Walk) -> dict[str, dict[str, Any]]:
 def test_the_list_shows_everybody_with_the_exported_score(pages, guide):
     with (guide.course / "grades.csv").open(encoding="utf-8", newline="") as file:
         exported = {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
-    rows = pages.submissions()
+    rows = pages.submissions()  # student → cells; 3 is the status, 4 the score
     assert sorted(rows) == sorted(CLASS)
     # Other tests of this file change what is shown of bob.
     assert {who: float(cells[4].split(" / ")[0]) for who, cells in rows.items() if who != "bob"} == {
@@ -84,7 +84,7 @@ def test_a_graded_cell_shows_the_report_and_a_comment_the_reason(seen):
 
 def test_a_score_and_a_comment_typed_in_the_page_count(seen):
     assert (seen["typed"]["typed"], seen["typed"]["comment"]) == (TYPED, COMMENT)
-    assert seen["typed"]["row"][4] == f"{3 + float(TYPED)} / 8"
+    assert seen["typed"]["row"][4] == f"{3 + float(TYPED)} / 8"  # 3: the points of the other exercise
 
 
 @pytest.mark.parametrize("again", ["again by command", "again by button"])

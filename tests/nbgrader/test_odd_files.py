@@ -68,6 +68,7 @@ def deep(book: Book) -> None:
 
 
 def marks_that_are_lists(book: Book) -> None:
+    """Add a cell whose `grade_id` is a list."""
     book["cells"].append({**new_cell("x = 1"), "metadata": {"nbgrader": {"grade_id": ["a"]}}})
 
 

@@ -36,12 +36,13 @@ def config(tmp_path) -> Config:
 
 def test_our_lists_of_preprocessors_match_those_of_nbgrader(config):
     ours = config.Autograde.autograde_preprocessors
-    stand_ins = {"Grade": "Execute", "SaveGrades": "SaveAutoGrades", "Stub": "ClearSolutions"}
+    # Our preprocessor → the one of nbgrader that it replaces.
+    replaced = {"Grade": "Execute", "SaveGrades": "SaveAutoGrades", "Stub": "ClearSolutions"}
 
     def stock(paths: list[str]) -> list[str]:
-        """Return nbgrader's own names of preprocessors, without the one that we add."""
+        """Return the preprocessors by nbgrader's names, without the one that we add."""
         short = [path.rsplit(".", 1)[1] for path in paths]
-        return [stand_ins.get(name, name) for name in short if name != "RepairCells"]
+        return [replaced.get(name, name) for name in short if name != "RepairCells"]
 
     plain = Autograde()
     assert stock(ours) == names(plain.autograde_preprocessors)

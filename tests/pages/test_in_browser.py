@@ -23,7 +23,7 @@ LAB = """<style>
 .jp-RenderedHTMLCommon tbody tr:nth-child(odd){background:#808080}
 </style>"""
 
-# host → (attributes of the body, what is around the report, whether the host is dark)
+# host → (attributes of the body, styles of the host, whether the host is dark)
 HOSTS = {
     "lab, light": ("data-jp-theme-light=true", LAB, False),
     "lab, dark": ("data-jp-theme-light=false", LAB, True),
@@ -43,10 +43,10 @@ def open_text(window: chrome.Window, folder: Path, text: str) -> None:
 
 
 def hosted(host: str) -> str:
-    attributes, around, _dark = HOSTS[host]
+    attributes, styles, _dark = HOSTS[host]
     return (
         f"<!DOCTYPE html><html><body {attributes}>"
-        f"<div class=jp-RenderedHTMLCommon>{fragment(REPORT)}</div>{around}</body></html>"
+        f"<div class=jp-RenderedHTMLCommon>{fragment(REPORT)}</div>{styles}</body></html>"
     )
 
 

@@ -55,6 +55,7 @@ def test_a_kit_holds_the_assignments_up_to_the_one_asked_for(filled, chosen):
         *("README.md", "pyproject.toml", "headway.toml", ".gitignore", ".github/workflows/check.yml"),
         *("AGENTS.md", ".devcontainer/devcontainer.json", ".vscode/tasks.json"),
     ):
+        # no placeholder, such as @WHEEL@, is left
         assert "@" not in re.sub(r"actions/[\w-]+@", "", (filled / name).read_text("utf-8"))
     assert len((filled / "README.md").read_text("utf-8").splitlines()) <= 50
     assert chosen.answers == ("kernel_attention_weights", "sequence_mask", "masked_softmax")
@@ -265,6 +266,7 @@ def test_the_first_leak_is_reported_with_the_number_of_others():
 
 
 def test_the_page_of_second_ways_is_written_once(tmp_path, monkeypatch):
+    """The page has other right answers."""
     monkeypatch.chdir(ROOT)
     page = tmp_path / "second_ways.md"
     done = CliRunner().invoke(command, [str(page), "--second-ways"])

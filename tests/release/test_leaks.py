@@ -119,7 +119,7 @@ def helpful(scores, lens):
 
 
 def test_a_passing_callable_and_a_started_stub_are_found(tmp_path, seed):
-    """If a callable of the kit damages the worker, the others are tried in another worker."""
+    """Callables after which the reference fails are tried again in smaller groups, each in another worker."""
     whole = plan(ROOT / "solutions", ROOT / "assignments", "02")
     only = KitPlan(whole.solutions[-1:], whole.bundles[-1:], whole.blocks)
     fill(only, ROOT / "student_template", ROOT / "assignments", tmp_path)

@@ -66,13 +66,17 @@ def test_each_platform_gets_its_own_wheels_and_hashes(kit):
 
 
 def test_a_kit_installs_without_an_index_unless_a_wheel_was_changed(kit, monkeypatch):
-    here = f"{sys.version_info[0]}{sys.version_info[1]}"  # as in a tag: 312 for Python 3.12
+    digits = f"{sys.version_info[0]}{sys.version_info[1]}"  # of Python, as in a tag: 312 for 3.12
     index = kit.parent / "index"
     for name in ("numpy", "torch"):
         stub(
-            index, name, TORCH if name == "torch" else "99.0", f"cp{here}-cp{here}-manylinux_2_17_x86_64", ""
+            index,
+            name,
+            TORCH if name == "torch" else "99.0",
+            f"cp{digits}-cp{digits}-manylinux_2_17_x86_64",
+            "",
         )
-    add_wheelhouse(kit, ["linux"], f"{here[0]}.{here[1:]}")
+    add_wheelhouse(kit, ["linux"], f"{digits[0]}.{digits[1:]}")
     monkeypatch.delenv("PIP_FIND_LINKS")
 
     def installed(target: Path) -> subprocess.CompletedProcess[str]:

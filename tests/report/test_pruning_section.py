@@ -117,6 +117,7 @@ def test_the_terminal_shows_the_section_of_a_course_only_in_full():
 def test_the_page_draws_all_parts_without_script_or_link():
     text = page(ALL)
     lines = [value for tag, value in assert_fetches_nothing(text).classes if tag == "polyline"]
+    # each curve, and its line in the legend
     assert lines == [f"hw-line{number}" for number in (1, 2, 3) for _ in "ab"]
     for part in ("in this order: 2, 0", "any choice of heads", "1,088", "never graded"):
         assert part in text, part

@@ -1,4 +1,4 @@
-"""The tier `basic`, which works on every system: a new Python process with the limits of the system."""
+"""The tier `basic`, which works on every system: a new Python process with the limits that the system offers."""
 
 import json
 import os
@@ -76,7 +76,7 @@ def test_a_worker_has_only_the_descriptors_of_its_three_pipes(run_lines):
         )
     numbers, pipes = text.strip().rsplit(" [", 1)
     assert len(json.loads(numbers)) == 6  # 0, 1, 2, request, reply, and the listing itself
-    assert pipes.count("'") == 4
+    assert pipes.count("'") == 4  # two arguments, each in quotes
 
 
 def test_wait_returns_the_exit_code_or_the_signal(run_lines):
@@ -110,7 +110,7 @@ def test_a_worker_ends_when_its_parent_is_killed():
     )
     parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
     pid = int(parent.stdout.readline())
-    time.sleep(0.3)
+    time.sleep(0.3)  # so that the worker has usually started
     parent.kill()
     parent.wait()
     parent.stdout.close()

@@ -1,4 +1,4 @@
-"""Examples of honest code that works in the sandbox. `SENTENCES` in test_refused.py has examples that do not."""
+"""Examples of honest code, which attacks nothing, that work. `SENTENCES` in test_refused.py has some that do not."""
 
 from __future__ import annotations
 

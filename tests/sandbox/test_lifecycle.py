@@ -81,7 +81,7 @@ def test_a_worker_ends_when_its_pipe_is_closed(own_launcher):
     process = own_launcher.start(Limits())
     os.close(process.to_worker)
     end = process.wait()
-    process.to_worker = os.open("/dev/null", os.O_WRONLY)
+    process.to_worker = os.open("/dev/null", os.O_WRONLY)  # `close` closes it
     process.close()
     assert (end.code, end.signal) == (0, None)
 
@@ -163,12 +163,12 @@ def test_a_ready_worker_that_died_is_not_returned(own_launcher, start):
 
 def test_receive_without_wait_raises_if_no_message_is_there():
     """Some versions of Python ignore the flags of `socket.recv_fds`; a thread would then hang."""
-    ours, theirs = packets.pair()
-    with ours, theirs:
+    receiver, sender = packets.pair()
+    with receiver, sender:
         with pytest.raises(BlockingIOError):
-            packets.receive(ours, wait=False)
-        packets.send(theirs, {"a": 1}, [theirs.fileno()])
-        message, (descriptor,) = packets.receive(ours, wait=False)
+            packets.receive(receiver, wait=False)
+        packets.send(sender, {"a": 1}, [sender.fileno()])
+        message, (descriptor,) = packets.receive(receiver, wait=False)
         assert message == {"a": 1}
         assert not os.get_inheritable(descriptor)
         os.close(descriptor)
@@ -237,8 +237,9 @@ from grader.sandbox import packets
 from grader.sandbox.base import Limits
 from grader.sandbox.launcher import SandboxLauncher
 from grader.sandbox.server import Program
-launcher = SandboxLauncher(sys.argv[1], Program(sys.argv[3], code=(sys.argv[2],)), ready=2)
-if sys.argv[4] == "started":
+tier, code, entry, moment = sys.argv[1:]
+launcher = SandboxLauncher(tier, Program(entry, code=(code,)), ready=2)
+if moment == "started":
     busy = launcher.start(Limits())
     import os, struct
     source = b"while True: pass"
@@ -281,7 +282,7 @@ def test_two_hundred_workers_leak_nothing(tier, plain):
         assert server.memory_info().rss < memory + (4 << 20)
         assert len(descendants(launcher._server._process.pid)) <= 3
         others = [process for process in descendants() if process not in earlier]
-        assert len(others) >= 2
+        assert len(others) >= 2  # the guard and the server
     assert gone(others)
     assert traces() == before
 

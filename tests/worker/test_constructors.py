@@ -89,7 +89,7 @@ def book():
 
 def inputs(name):
     X, tokens = torch.randn(2, 4, 6), torch.randint(9, (2, 4))
-    state = [torch.randn(2, 3, 6), torch.tensor([2, 3]), [None, None]]
+    state = [torch.randn(2, 3, 6), torch.tensor([2, 3]), [None, None]]  # encoder outputs, lengths, caches
     return {
         "AdditiveAttention": (X, X, X, torch.tensor([2, 4])),
         "MultiHeadAttention": (X, X, X, torch.tensor([2, 4])),
@@ -107,9 +107,9 @@ def inputs(name):
 def test_a_block_built_as_in_edition_1_computes_the_same(book, name, by_position):
     block = getattr(book, name)
     asked = inspect.signature(block).parameters
-    ours, theirs = accepted_forms(name, {p: ARGUMENTS[p] for p in asked if p in ARGUMENTS})
-    want = block(**ours)
-    got = block(*theirs.values()) if by_position else block(**theirs)
+    course, edition_1 = accepted_forms(name, {p: ARGUMENTS[p] for p in asked if p in ARGUMENTS})
+    want = block(**course)
+    got = block(*edition_1.values()) if by_position else block(**edition_1)
     got.load_state_dict(want.state_dict())
     torch.testing.assert_close(result(got, name), result(want, name))
 

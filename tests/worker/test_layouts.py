@@ -1,8 +1,8 @@
 """Every accepted layout of weights gives the same outputs and gradients as the contract's layout.
 
-The contract is the names and shapes of the weights that a case loads. Its module is the course's own
-`MultiHeadAttention`; each other module has the same four projections in another layout. The worker's own program
-loads the weights and reads the gradients. Parameters that do not fit are reported.
+The contract is the names and shapes of the weights that a case loads: those of the course's `MultiHeadAttention`.
+Each layout has the same four projections. The worker's own program loads the weights and reads the gradients.
+Parameters that do not fit are reported.
 """
 
 import numpy as np
@@ -19,11 +19,8 @@ from grader.worker.program import Program
 def weights(sizes, bias, prefix=""):
     rng = np.random.default_rng(0)
     out = {}
-    for name, size in zip(
-        ("W_q", "W_k", "W_v", "W_o"),
-        (*(sizes[s] for s in ("query_size", "key_size", "value_size")), D),
-        strict=True,
-    ):
+    inputs = {"W_q": sizes["query_size"], "W_k": sizes["key_size"], "W_v": sizes["value_size"], "W_o": D}
+    for name, size in inputs.items():
         out[f"{prefix}{name}.weight"] = torch.from_numpy(rng.standard_normal((D, size)) / size**0.5)
         if bias:
             out[f"{prefix}{name}.bias"] = torch.from_numpy(rng.standard_normal(D))
@@ -84,6 +81,7 @@ def test_a_layout_gives_the_same_results_and_gradients(layout, bias):
         parameters["shared"],
     ) == ([], [], [], [])
     assert got.observed.keys() == want.observed.keys()
+    # the output, and the gradients of q, k, v and of the weights
     assert len(got.observed) == 1 + 3 + len(weights(sizes, bias))
     for name, tensor in want.observed.items():
         # Softmax does not depend on the bias of the keys, so its gradient is zero.
@@ -259,7 +257,7 @@ class Renamed(Encoder):
         del self.embedding
 
     def forward(self, X, valid_lens):
-        self.embedding = self.token_embedding
+        self.embedding = self.token_embedding  # the course's `forward` reads this name
         try:
             return super().forward(X, valid_lens)
         finally:
@@ -308,8 +306,8 @@ def encoded(build):
 def test_blocks_are_found_by_structure(build):
     want = encoded(lambda: TransformerEncoder(9, 6, 6, 6, 6, [6], 6, 5, 2, 2, 0.0)).observed["out"]
     got = encoded(build)
-    found = got.reply["parameters"]
-    assert (found["missing"], found["unexpected"], found["misshapen"]) == ([], [], [])
+    parameters = got.reply["parameters"]
+    assert (parameters["missing"], parameters["unexpected"], parameters["misshapen"]) == ([], [], [])
     torch.testing.assert_close(got.observed["out"], want)
 
 
@@ -325,10 +323,10 @@ def test_only_the_wrong_size_inside_a_numbered_block_is_reported():
         def forward(self, X, valid_lens):
             return X
 
-    found = encoded(lambda: Encoder(Wrong)).reply["parameters"]
+    parameters = encoded(lambda: Encoder(Wrong)).reply["parameters"]
     wrong = [f"blks.block{i}.ffn.dense1.{leaf}" for i in (0, 1) for leaf in ("weight", "bias")]
-    assert (found["missing"], found["unexpected"], found["misshapen"]) == ([], [], wrong)
-    assert found["shapes"][wrong[0]] == [7, 6]
+    assert (parameters["missing"], parameters["unexpected"], parameters["misshapen"]) == ([], [], wrong)
+    assert parameters["shapes"][wrong[0]] == [7, 6]
 
 
 def test_a_missing_block_is_reported():
@@ -338,5 +336,4 @@ def test_a_missing_block_is_reported():
             self.blks = self.blks[:1]
             self.order = self.order[:1]
 
-    found = encoded(Short).reply["parameters"]
-    assert found["missing"]
+    assert encoded(Short).reply["parameters"]["missing"]

@@ -1,6 +1,7 @@
 """The statements of a submission run one by one, so one that fails does not stop the others.
 
-Also which definitions are replaced, and what a submission may import.
+Also which definitions are replaced, and what a submission may import. A unit is one file or cell. A withheld block is
+a building block that the exercise may not use. The book is Dive into Deep Learning.
 """
 
 import pytest

@@ -22,6 +22,7 @@ def shapes(parts, prefix=""):
 
 
 def role(name):
+    """Return the task of a layer: "q", "k", "v" or "o"; "" for other layers."""
     return name[-1] if name.startswith("W_") else ""
 
 

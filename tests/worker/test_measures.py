@@ -74,6 +74,7 @@ STEP = {"do": "removals", "name": "r", "of": {"ref": "rows"}, "heads": 3}
 
 
 def test_rows_become_a_table():
+    """A row has the seed, the index of the order in ORDERS, the accuracy, and the removed heads, padded with -1."""
     for removed in ([2, 0], (2, 0), torch.tensor([2, 0])):
         row = {**ROW, "removed": removed, "accuracy": torch.tensor(0.25)}
         assert run(None, STEP, rows=[row]).observed["r"].tolist() == [[7, 2, 0.25, 2, 0, -1]]

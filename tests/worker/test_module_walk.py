@@ -1,4 +1,4 @@
-"""The short ways to parameters and modes give the same as torch's methods, also for unusual modules."""
+"""The fast functions for parameters and modes give the same as torch's methods, also for unusual modules."""
 
 import pytest
 import torch

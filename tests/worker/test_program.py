@@ -216,6 +216,7 @@ def test_plain_values_are_reported_and_others_described():
     ids=["None", "something", "too short", "no list", "nothing"],
 )
 def test_an_entry_is_none_or_not_or_is_not_observed(value, observed):
+    """The step `none` observes 1.0 if the entry is None and 0.0 if it is not; nothing if there is no such entry."""
     entry = {"do": "none", "name": "none entry", "of": {"ref": "out", "at": [0]}}
     program = run(lambda: value, CALL, entry)
     assert {name: tensor.item() for name, tensor in program.observed.items()} == observed

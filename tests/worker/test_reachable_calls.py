@@ -5,6 +5,7 @@ import pytest
 from grader.worker import main
 from grader.worker.reachable_calls import reachable
 
+# A Transformer layer of torch makes all these calls; its MultiheadAttention makes the first two.
 CALLS = ["nn.MultiheadAttention", "scaled_dot_product_attention", "nn.Transformer*"]
 PLAIN = "import math, torch\nfrom torch import nn\n\nclass MultiHeadAttention(nn.Module):\n    pass\n"
 

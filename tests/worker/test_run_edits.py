@@ -7,7 +7,7 @@ from grader.worker.load import load
 from grader.worker.run_edits import Editor
 from grader.worker.tensor_copies import packed
 
-METHOD = """class Scale(torch.nn.Module):
+METHOD = """class Scale:
     def forward(self, X):
         self.seen.append(1)
         return self.W.weight * X + len(self.seen)
@@ -48,10 +48,10 @@ def editor():
 
 def forward(change: str, to: str) -> dict[str, str]:
     """Return an edit of `forward` as the parent sends it: its class with this method, on its lines."""
-    above = "\n" * (FIRST - 2)
+    above = "\n" * (FIRST - 2)  # METHOD has `forward` in its second line
     return {
         "file": "answer.py",
-        "source": above + METHOD.replace("torch.nn.Module", "").replace(change, to),
+        "source": above + METHOD.replace(change, to),
         "function": "Scale.forward",
     }
 
@@ -64,6 +64,7 @@ def whole(change: str, to: str) -> dict[str, str]:
 
 def results(editor: Editor, *edits: dict[str, str]) -> list:
     """Return the output of each edit, or the type of its exception. The unedited file gives 3 · 2 + 1."""
+    # CPU seconds for all edits and for each; whether to note the lines that run
     request = {"case": CASE, "edits": list(edits), "seconds": 9.0, "each": 9.0, "lines": False}
     reply, body = editor.try_edits(request, BODY)
     found, start = [], 0
@@ -71,7 +72,7 @@ def results(editor: Editor, *edits: dict[str, str]) -> list:
         stop = start + tried["bytes"]
         if "error" in tried:
             found.append(tried["error"]["type"])
-        else:  # the observed value is the last of the bytes
+        else:  # the last 4 bytes are the observed value
             found.append(torch.frombuffer(bytearray(body[stop - 4 : stop]), dtype=torch.float32).item())
         start = stop
     return found
@@ -127,11 +128,13 @@ def test_models_are_built_once_for_edits_that_do_not_build(editor, monkeypatch):
 
 
 def test_an_edit_of_a_missing_function_raises_lookup_error(editor):
+    """The file has no function of this name, or none at this line."""
     assert results(editor, {**SAME, "function": "Scale.call"}, SAME) == ["LookupError", 7.0]
     assert results(editor, {**SAME, "source": "\n" + SAME["source"]}, SAME) == ["LookupError", 7.0]
 
 
 def test_models_that_cannot_be_reused_are_built_for_each_edit():
+    """A buffer whose entries share memory cannot be restored by a copy of its values."""
     wide = SOURCE.replace(
         "self.seen = []", 'self.seen = []; self.register_buffer("b", torch.ones(1).expand(4))'
     )

@@ -342,11 +342,12 @@ def test_a_worker_lost_on_the_device_costs_nothing(masking, engine, on_sim):
     assert [c.outcome for c in result.checks if c.device == "sim"] == ["could_not_grade"]
 
 
+# Exercise → the right answers. `later`: the policies that an answer breaks, and "device" if it fails on a GPU.
 ON_SIM = {
     exercise: [a for a in ANSWERS if a.exercise == exercise and a.is_right and "device" not in a.later]
     for exercise in sorted({a.exercise for a in ANSWERS} - ON_THE_CPU)
 }
-SAMPLE = 3  # answers to each exercise, or a few more; `HEADWAY_ALL_ANSWERS=1` takes all
+SAMPLE = 3  # answers per exercise, or a few more; `HEADWAY_ALL_ANSWERS=1` takes all
 
 
 @pytest.mark.parametrize("exercise", ON_SIM)

@@ -1,4 +1,4 @@
-"""Generated sentences become rows of one tensor, from every valid form, and from no other."""
+"""Generated sentences in each accepted form become rows of one tensor; other values give None."""
 
 import pytest
 import torch

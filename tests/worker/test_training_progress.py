@@ -24,6 +24,7 @@ def test_each_backward_pass_is_reported_with_its_loss(messages):
         for n in range(3):
             (w.sum() * n).backward()
         torch.autograd.backward(w.sum() * 7)
+    # (passes so far, expected passes, loss); a fourth pass of three counts as the third
     assert messages == [(1, 3, 0.0), (2, 3, 2.0), (3, 3, 4.0), (3, 3, 14.0)]
     assert w.grad.tolist() == [10, 10]
 

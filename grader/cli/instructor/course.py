@@ -1,4 +1,4 @@
-"""`grader course`: an nbgrader course whose marks are this grader's."""
+"""`grader course`: make or update an nbgrader course that this grader grades."""
 
 from __future__ import annotations
 

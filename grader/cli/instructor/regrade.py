@@ -23,6 +23,8 @@ from grader.support.i18n import _, ngettext
 if TYPE_CHECKING:
     from grader.classroom.regrade import Regraded
 
+FILE_WIDTH = 160  # columns of the table in a file or a pipe
+
 EXAMPLES = """\b
 Examples:
   grader regrade submissions                     after a change of the course: who changes, by how much, why
@@ -69,7 +71,8 @@ def command(
     asked = GradeOptions(**options)
     room = classroom(asked)
     done = regrade(submissions, room, asked, never_lower)
-    table = _csv(done) if form == "csv" else _text(done)
+    for_terminal = output is None and sys.stdout.isatty()
+    table = _csv(done) if form == "csv" else _text(done, None if for_terminal else FILE_WIDTH)
     if output is not None:
         write_atomically(output, table.encode("utf-8", "backslashreplace"), 0o600)
     else:
@@ -98,7 +101,8 @@ def _summary(done: Regraded) -> str:
     return says.format(compared=compared, more=more, less=less, kept=kept, unknown=done.unknown)
 
 
-def _text(done: Regraded) -> str:
+def _text(done: Regraded, width: int | None) -> str:
+    """Return the table. width: its columns; None: those of the terminal."""
     from rich.console import Console
     from rich.table import Table
 
@@ -117,7 +121,6 @@ def _text(done: Regraded) -> str:
         table.add_row(change.student, change.new.name, *numbers, "; ".join(change.why))
     out = io.StringIO()
     if done.changes:
-        width = None if sys.stdout.isatty() else 160
         Console(file=out, width=width, no_color=True, highlight=False, markup=False).print(
             table, markup=False
         )

@@ -2,6 +2,7 @@
 
 from grader.authoring import device_mistake, dtype_mistake, edit, mistake
 
+# torch.bmm takes tensors with three axes only; @ takes other numbers of axes, too.
 BY_BMM = edit(
     "self.dropout(self.attention_weights) @ values",
     "torch.bmm(self.dropout(self.attention_weights), values)",
@@ -85,7 +86,7 @@ MISTAKES = [
         asks="Which shape do your scores have for one sequence and one query?",
     ),
     mistake(
-        "additive-sizes-exchanged",
+        "additive-sizes-exchanged",  # with a third name: after the first edit, query_size would occur twice
         edit("nn.Linear(key_size, num_hiddens", "nn.Linear(size_of_queries, num_hiddens"),
         edit("nn.Linear(query_size, num_hiddens", "nn.Linear(key_size, num_hiddens"),
         edit(

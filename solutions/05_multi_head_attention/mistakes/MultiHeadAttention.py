@@ -15,7 +15,10 @@ KEEP_ARGUMENTS = edit(
 
 
 def with_scores(change="scores = scores", values_with="self.attention.dropout(weights)"):
-    """Return an edit that writes the attention out, with changed scores or other factors of the values."""
+    """Return an edit that writes the attention out.
+
+    `change`: a statement that changes `scores`. `values_with`: what the values are multiplied with.
+    """
     return edit(
         ATTENTION,
         f"""

@@ -1,1 +1,1 @@
-"""Helpers for tests with a real browser: sample pages, JupyterLab, and the commands of docs/instructor.md."""
+"""Helpers for tests of pages: a browser, sample reports, nbgrader's pages, and the commands of a document."""

@@ -31,7 +31,8 @@ return found;
 
 def luminance(colour: list[float]) -> float:
     """Return the relative luminance of WCAG 2.1. colour: [r, g, b] from 0 to 255."""
-    linear = [p / 12.92 if (p := part / 255) <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for part in colour]
+    parts = [part / 255 for part in colour]
+    linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 

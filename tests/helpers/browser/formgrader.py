@@ -15,7 +15,7 @@ IDLE = "return jQuery.active === 0 && jQuery(':animated').length === 0"
 
 @dataclass
 class Formgrader:
-    """The pages of one assignment."""
+    """The pages of one assignment. base, token: the address of the Jupyter server, and the token for its login."""
 
     window: Window
     base: str
@@ -59,10 +59,10 @@ class Formgrader:
         self.window.until(lambda: self.window.run(IDLE), "what was typed is saved")
 
     def resolve(self, exercise: str) -> None:
-        """Confirm a manual score. nbgrader asks for this after it has graded an answer again."""
+        """Confirm a manual score if nbgrader asks for this. It does so after it has graded an answer again."""
         cell = self.score(exercise).find_element("xpath", "ancestor::*[contains(@class, 'nbgrader_cell')]")
         button = cell.find_element("css selector", ".mark-graded")
-        if button.is_displayed():  # only if a score must be confirmed
+        if button.is_displayed():
             button.click()
         self.window.until(lambda: self.window.run(IDLE), "it is saved")
 

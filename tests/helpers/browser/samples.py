@@ -71,7 +71,7 @@ REPORT = Report(
 def entry(
     student: str, *results: ExerciseResult, problem: str = "", size: int = 100, sandbox: str = "landlock"
 ) -> GradedSubmission:
-    """Return one submission of a class."""
+    """Return one submission of a class. problem: why it was not graded. size: the characters of its source."""
     extra = {"student": student, "submission": f"{student}/02_masking/masking.py", "content": "0" * 64}
     report = Report(results, sandbox, "2.13.0", "0.1.0", seed="hidden", extra=extra)
     return GradedSubmission(report, size, problem, grader_failed=False, new=True)

@@ -32,6 +32,7 @@ def run(call: dict[str, Any]) -> None:
         nbgraderapp.NbGraderApp.launch_instance(call["argv"])
         status = 0
     except SystemExit as ended:
+        # As in Python, None means status 0, and a text means 1.
         status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except BaseException:
         traceback.print_exc()

@@ -165,6 +165,7 @@ HOSTILE = (
     "import os, sys\nprint('x' * 1000, file=sys.stderr)\ndef transpose_qkv(X, num_heads):\n    os._exit(0)\n"
 )
 
+# Student → function from the released notebook to the submitted one; a text is submitted as it is.
 CLASS: dict[str, Callable[[Book], Book | str]] = {
     "ada": right_and_loud,
     "bob": lambda book: answered(book, QKV.replace(".transpose(1, 2)", "")),

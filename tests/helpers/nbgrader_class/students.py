@@ -257,4 +257,5 @@ CLASS: dict[str, Student] = {
     "h-outputs": Student(forged_outputs, NOTHING, FULL, "unexpected type"),
     "h-points": Student(tampered, FULL, FULL, None, "more than once", repaired=True),
 }  # fmt: skip
+# Students of `by_the_exchange` in walks.py who submit late, twice or never.
 LATE, TWICE, ABSENT = "l-late", "l-twice", "l-absent"

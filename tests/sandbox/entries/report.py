@@ -20,7 +20,7 @@ from grader.sandbox.choose import choose, report_all  # noqa: E402
 from grader.sandbox.process import SandboxedProcess  # noqa: E402
 from grader.sandbox.server import Program  # noqa: E402
 
-# The answer is the user id, the files in the folder, and a sum by torch.
+# The answer is the user id, the files in the worker's folder, and a sum by torch.
 SOURCE = """
 import os, torch
 try:
@@ -49,7 +49,7 @@ def answer_in(tier: str) -> object:
 
 
 def capabilities_of(process: SandboxedProcess) -> list[str]:
-    """Return the different sets of capabilities of the worker, from /proc."""
+    """Return the worker's four sets of capabilities from /proc, without repetition."""
     fields = dict(
         line.split(":\t") for line in Path(f"/proc/self/fdinfo/{process._pidfd}").read_text().splitlines()
     )
