@@ -1,4 +1,4 @@
-"""Headway: exercises on attention and Transformers, and a grader that says which mistake it is."""
+"""Headway: exercises on attention and Transformers, and a grader that names known mistakes in wrong answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    """Load `check` and `__version__` on first use, so that `import grader` costs nothing."""
+    """Load `check` and `__version__` on first use, so that `import grader` is fast."""
     if name == "check":
         from grader.student.notebook_check import check
 

@@ -1,5 +1,6 @@
-"""Write docs/attacks.md from the attack suite: python scripts/attack_table.py [--check]
+"""Write docs/attacks.md: python scripts/attack_table.py [--check]
 
+The page has the attack suite, the faults of `tests/attacks/reviewed.py`, and the recorded runs with generated inputs.
 `--check` writes nothing; it exits with 1 if the page is not up to date.
 """
 
@@ -78,11 +79,8 @@ def rendered() -> str:
 
 
 def _found(found: Found) -> str:
-    return (
-        f"| {found.id} | {found.what} | "
-        + " | ".join([*(_short(getattr(found, way)) for way in WAYS), found.before])
-        + " |"
-    )
+    tests = [_short(getattr(found, way)) for way in WAYS]
+    return "| " + " | ".join([found.id, found.what, *tests, found.before]) + " |"
 
 
 def _short(tests: str) -> str:

@@ -126,25 +126,26 @@ def many(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     """Yield `grader grade`, as a ratio to stock nbgrader."""
     theirs = stock.autograded(folder, options.stock)
     yield (
-        f"stock `nbgrader autograde`, same notebooks and cases, {options.stock} submissions",
+        f"stock `nbgrader autograde`, same notebooks, public cases, {options.stock} submissions",
         f"{60 / theirs.seconds:.0f} a minute ({each(theirs)})",
     )
     for run in bulk.graded(folder, options.submissions):
         cores = "1 core" if run.cores == 1 else f"{run.cores} cores"
         ratio = run.a_minute * theirs.seconds / 60
-        fewer = theirs.cpu * run.size / run.cpu
+        less_cpu = theirs.cpu * run.size / run.cpu
         figure = (
             f"{run.a_minute:.0f} a minute ({run.seconds:.1f} s), **{ratio:.0f} times stock**; "
-            f"{run.cpu / run.size:.2f} s of CPU each, {fewer:.0f} times less; {run.peak / 2**20:.0f} MiB at most"
+            f"{run.cpu / run.size:.2f} s of CPU each, {less_cpu:.0f} times less; {run.peak / 2**20:.0f} MiB at most"
         )
         yield f"`grader grade`, {run.size} notebooks of nine exercises, {cores}, start included", figure
 
 
 def cluster(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     """Yield `grader grade --cluster` for each number of workers, as a ratio to one worker."""
-    one, *others = bulk.on_a_cluster(folder, options.submissions, (1, 2, 4))
-    for workers, run in zip((1, 2, 4), (one, *others), strict=True):
-        efficiency = run.a_minute / one.a_minute / workers
+    counts = (1, 2, 4)
+    runs = bulk.on_a_cluster(folder, options.submissions, counts)
+    for workers, run in zip(counts, runs, strict=True):
+        efficiency = run.a_minute / runs[0].a_minute / workers
         figure = (
             f"{run.a_minute:.0f} a minute ({run.seconds:.1f} s), efficiency {efficiency:.0%}; "
             f"{run.cpu / run.size:.2f} s of CPU each"
@@ -157,8 +158,10 @@ def cluster(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
 
 def autograde(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     """Yield `nbgrader autograde` with our preprocessors, as a ratio to stock nbgrader."""
-    size, many, core = options.stock, options.notebooks, sorted(os.sched_getaffinity(0))[:1]
-    alone, theirs = stock.autograded(folder / "alone", size, core), stock.autograded(folder / "all", size)
+    size, many = options.stock, options.notebooks
+    one_core = sorted(os.sched_getaffinity(0))[:1]
+    alone = stock.autograded(folder / "alone", size, one_core)
+    theirs = stock.autograded(folder / "all", size)  # on all cores
     mine = ours.autograded(folder, many)
     yield f"`nbgrader autograde` of nine exercises, stock, 1 core, {size} submissions", each(alone)
     yield f"the same with our preprocessors, 1 core, {many} submissions", against(mine.alone, alone)
@@ -171,7 +174,7 @@ def autograde(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     yield "`nbgrader autograde` after `grader grade`", against(mine.filled, theirs)
     beyond = mine.filled - mine.empty
     yield (
-        "of that beyond nbgrader's own work (nothing in our place)",
+        "of that, our preprocessors (the difference to a run without them)",
         f"{1000 * beyond.seconds:.0f} ms, {1000 * beyond.cpu:.0f} ms of CPU",
     )
 
@@ -215,8 +218,8 @@ Written by `make bench`; do not edit. {machine}. Load when it began: {load:.1f}.
 {rows}
 
 How to read it: ratios of `grader check` are medians of interleaved pairs, with the smallest and the largest time.
-Milliseconds with a 95th percentile are medians; those without are means or differences. Stock nbgrader runs the same notebooks, with the same
-cases in its test cells, one notebook after another. Its rate comes from the number of submissions in its row, without
+Milliseconds with a 95th percentile are medians; those without are means or differences. Stock nbgrader runs the same notebooks, with the
+public cases in its test cells, one notebook after another; `grader grade` uses hidden cases. Its rate comes from the number of submissions in its row, without
 the start of nbgrader; the rate of `grader grade` includes the start. "One submission" is a notebook of nine exercises;
 every third notebook is wrong in one of them. One process grades the notebooks one after another; two workers serve a
 notebook, and one more for each wrong exercise. The row below "`nbgrader autograde` after `grader grade`" shows the part

@@ -164,7 +164,7 @@ def host_command(net: str, host: str, school: Path, workers: int) -> list[str]:
     (disk / "keys").mkdir(parents=True)
     for name in ("ca.pem", "worker.pem"):
         shutil.copy(school / "keys" / name, disk / "keys")
-    # A checkout below /tmp would be hidden: it is mounted there again, from the working folder.
+    # The new /tmp hides a checkout below it, so the script mounts the checkout there again, from its working folder.
     remount = ""
     if ROOT.is_relative_to("/tmp"):
         remount = f"mkdir -p {ROOT} && mount --no-canonicalize --bind . {ROOT} && "
@@ -183,7 +183,7 @@ def running(command: list[object], school: Path) -> Iterator[None]:
     process = subprocess.Popen(
         list(map(str, command)), **of(school), stdout=log, stderr=log, start_new_session=True
     )
-    time.sleep(3)
+    time.sleep(3)  # until a command that cannot start has exited
     if process.poll() is not None:
         sys.exit(f"{command} ended:\n" + (school / "log").read_text("utf-8"))
     try:

@@ -1,4 +1,4 @@
-"""Combine frequent mistakes in pairs, and print the pairs of which the grader does not name both.
+"""Combine frequent mistakes in pairs, and print the pairs in which the grader does not name both mistakes.
 
     python scripts/common_pairs.py
 
@@ -87,10 +87,10 @@ class Pair:
 
 
 def pairs(exercises: Mapping[str, Exercise]) -> Iterator[Pair]:
-    """Yield the pairs of COMMONEST.
+    """Yield the pairs of mistakes in COMMONEST.
 
-    A pair is left out if its signature equals that of a single mistake in COMMONEST, because then it is that mistake,
-    and if its two mistakes change the same code.
+    A pair is left out if both mistakes change the same code, or if the results are those of one mistake in COMMONEST
+    alone: then they do not show a second one.
     """
     assignments = {e["name"]: a for a in read_all(ROOT / "solutions") for e in a.exercises}
     for name, ids in COMMONEST.items():
@@ -117,7 +117,7 @@ def _pairs(exercise: Exercise, mistakes: list[KnownAnswer], reference: str) -> I
 
 
 def _judged(exercise: Exercise, source: str) -> dict[str, JudgedCase]:
-    """Return the findings of the judges, in the dtype in which students' code runs."""
+    """Run a source on the cases, each in its own dtype, and judge the results."""
     cases = named_by(exercise.cases)
     seen = {case.id: observe(source, exercise.given, [case], case.dtype)[case.id] for case in cases}
     return judge_all(cases, seen)

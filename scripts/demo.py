@@ -2,8 +2,8 @@
 
     python scripts/demo.py [--svg FILE]
 
-Prints both reports; `--svg` also saves the second one as a picture. Exits with 0 if every outcome is the expected
-one, with 1 otherwise.
+Prints a line for each assignment, and the report of the wrong answer; `--svg` also saves that report as a picture.
+Exits with 0 if every outcome is the expected one, with 1 otherwise.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def main() -> int:
     )
     svg = parser.parse_args().svg
     console = Console(highlight=False)
-    launcher = choose()  # it starts a process that imports torch while this one reads the solutions
+    launcher = choose()  # starts a process, which imports torch while this script reads the solutions
     options = GradingOptions(torch_version=version("torch"), quick=True)
     engine = Engine(find(ROOT).bundles, launcher, options)
     try:

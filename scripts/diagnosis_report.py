@@ -116,7 +116,7 @@ def _graded(engine: Engine, exercise: Exercise, path: Path, labels: dict[str, li
     head = path.read_text("utf-8").split("\n\n")[0]
     breaks = re.search(r"^# breaks: *(.*)$", head, re.M)
     facets = set(re.findall(r"\w+", breaks[1])) if breaks else set()
-    right = facets <= {"device", "precision"}  # costs no points on the CPU
+    right = facets <= {"device", "precision"}  # a failure in these costs no points on the CPU
     # `later` lists the policies that the answer breaks, and `device`.
     policy = re.search(r"^# later: *(?!device *$)", head, re.M) is not None
     least = nearest[-1] if nearest else np.inf

@@ -78,6 +78,7 @@ def role(process: psutil.Process, main: psutil.Process) -> str:
     above = [parent for parent in process.parents() if SERVER in " ".join(parent.cmdline())]
     if SERVER not in " ".join(process.cmdline()):
         return "processes that read and judge submissions"
+    # A supervisor has none of them above it, a server one, a worker two.
     return ("supervisors of servers", "servers of workers", "")[min(len(above), 2)]
 
 
@@ -88,7 +89,10 @@ def most(pid: int) -> int:
 
 
 def verdict(record: dict) -> str:
-    """Return one line about a submission: its outcomes, its points, and the first sentence of its report."""
+    """Return one line about a submission: its outcomes, its points, and the first sentence of its report.
+
+    A sentence about a blocked exercise comes last.
+    """
     results = sorted(record["exercises"], key=lambda result: result["outcome"] == "blocked")
     sentences = [result["message"] for result in results]
     sentences += [check["message"] for result in results for check in result["checks"]] + record["remarks"]

@@ -39,7 +39,7 @@ class Labelled:
 
     @property
     def held_out(self) -> bool:
-        """Whether the answer is in the third of all that was not used while the repair operators were written."""
+        """Whether the answer is in the third that was not used while the edits in grader/lines/ were written."""
         return hashlib.sha256(self.name.encode()).digest()[0] % 3 == 0
 
 
@@ -75,14 +75,17 @@ def _from_bank() -> Iterator[Labelled]:
 
 
 def _right_forms(content: Assignment, exercise: str) -> list[tuple[str, str]]:
-    """Return the reference and the right variants, without lesson and demos."""
+    """Return the name and the source of the reference and of each right variant, without lesson and demos."""
     plain = definitions(content.source)
     same = [v for v in content.variants(exercise) if v.kind in ("same", "also")]
     return [("reference", plain), *((v.id, apply(v, plain)) for v in same)]
 
 
 def _applied(mistake: KnownAnswer, right: str, *, exactly: bool) -> str:
-    """Return the source with the mistake; "" if its edits do not match. exactly: as often as they say."""
+    """Return the source with the mistake; "" if its edits do not match.
+
+    exactly: whether an edit must match exactly as often as it says.
+    """
     try:
         wrong = apply(mistake, right, exactly=exactly)
         ast.parse(wrong)

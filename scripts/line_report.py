@@ -27,7 +27,7 @@ from grader.lines.pointer import point
 from grader.lines.search import Budget
 from grader.sandbox.choose import choose
 
-LIMIT = 1.25  # CPU seconds, just below the budget of a search: a search that took longer was stopped by it
+LIMIT = 1.25  # CPU seconds; the budget of a search is a little larger, and stopped a search that took longer
 FAR = 99  # statements; the distance if no faulty statement is known
 # Independent answer → the known mistakes that it equals.
 EQUALS = json.loads((ROOT / "tests" / "answers" / "equals.json").read_text("utf-8"))
@@ -46,7 +46,10 @@ def main() -> None:
 
 
 def sample(answers: list[Labelled], limit: int) -> list[Labelled]:
-    """Return answers of tests/answers and mistakes of the bank in turn, each ordered by a hash of the name."""
+    """Return answers of tests/answers and mistakes of the bank in turn, until one kind runs out.
+
+    Each kind is ordered by a hash of the name.
+    """
     kinds = [
         sorted((a for a in answers if a.source_kind == kind), key=_place) for kind in ("answers", "bank")
     ]
@@ -125,7 +128,8 @@ def report(rows: list[dict]) -> str:
     }
     out = ["| | " + " | ".join(groups) + " |", "|---" * (len(groups) + 1) + "|"]
     for title, of in MEASURES.items():
-        out.append(f"| {title} | " + " | ".join(of(rows) if rows else "–" for rows in groups.values()) + " |")
+        cells = [of(group) if group else "–" for group in groups.values()]
+        out.append(f"| {title} | {' | '.join(cells)} |")
     return "\n".join([*out, "", f"{len(rows) - len(searched)} answers were not searched."])
 
 

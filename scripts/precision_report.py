@@ -53,7 +53,10 @@ class Measured:
 
 
 def right_answers(assignment: Assignment, exercise: str) -> Iterator[tuple[str, str]]:
-    """Yield the reference solution, the right variants, and the answers of tests/answers that break no facet."""
+    """Yield the reference solution, the right variants, and the right answers of tests/answers.
+
+    An answer that is right only in some dtypes is left out.
+    """
     yield "reference", definitions(assignment.source)
     for variant in assignment.variants(exercise):
         if variant.kind != "trivial":

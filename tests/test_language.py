@@ -46,20 +46,22 @@ def retired(text: str) -> list[str]:
     ]
 
 
+def strings(tree: ast.AST) -> Iterator[str]:
+    """Yield the string constants of a syntax tree."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
 def messages(path: Path) -> Iterator[str]:
     """Yield the texts of a module that a user sees: what gettext translates, and what click shows as help."""
     tree = ast.parse(path.read_text("utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("_", "ngettext", "pgettext"):
-            for leaf in (leaf for argument in node.args for leaf in ast.walk(argument)):
-                if isinstance(leaf, ast.Constant) and isinstance(leaf.value, str):
-                    yield leaf.value
+            for argument in node.args:
+                yield from strings(argument)
         if isinstance(node, ast.keyword) and node.arg in ("help", "epilog", "short_help"):
-            yield from (
-                leaf.value
-                for leaf in ast.walk(node.value)
-                if isinstance(leaf, ast.Constant) and isinstance(leaf.value, str)
-            )
+            yield from strings(node.value)
     if path.is_relative_to(ROOT / "grader" / "cli"):
         functions = (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.decorator_list)
         yield from (ast.get_docstring(n) or "" for n in functions)

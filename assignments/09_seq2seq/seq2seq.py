@@ -71,7 +71,7 @@
 # **What goes wrong.** These mistakes raise no error.
 #
 # - Every step starts from the encoder's hidden state instead of the state after step `t - 1`.
-# - An old state is returned. Then a prediction word by word starts again at every word.
+# - `forward` returns an old state. In prediction word by word, every call then starts from that old state.
 # - With several layers, `hidden[0]` is used as the state of the last layer. It is that of the first.
 #
 # `AdditiveAttention(key_size, query_size, num_hiddens, dropout)` is given. After a call, it stores its weights

@@ -82,19 +82,19 @@
 # - The labels, like the input, are the target without its *last* column. Then each label is the input of the
 #   same step, and the model learns to repeat its input.
 # - The model trains in evaluation mode. Then there is no dropout, and the decoder uses its cache as in
-#   prediction. In evaluation mode the decoder of *Dive into Deep Learning* has no causal mask either, so each
-#   step sees the word that it should predict (lesson 08). Call `model.train()` first.
+#   prediction. The decoder of *Dive into Deep Learning* also leaves out the causal mask in evaluation mode,
+#   so each step sees the word that it should predict (lesson 08). Call `model.train()` first.
 # - If the gradients are not cleared, each step follows the sum of all gradients since the first.
 # - A new state for each call of the decoder makes the model forget what it wrote. If you pass the whole
 #   sentence so far together with a cache that contains it, the model sees the earlier words several times.
 #
 # **What is graded.** A first case checks what your loop does in 24 tiny steps, with a model of the grader.
 # Then *reverse* is trained for 200 steps and *induction* for 350 (a few seconds each; a line shows the
-# progress). The grader loads the returned state dict into the parts of the course, and measures it on 128
-# sentences that were in no batch. 35 % of them must be right, word for word. Over 200 seeds, the reference solution gets at least 46 % of them
-# right. The time is not graded, but a training of more than three minutes times out. `grader check` and
-# `grader watch` cache the result, so they do not train the same files again. `grader check train --quick`
-# leaves out *induction*.
+# progress). The grader loads the returned state dict into the parts of the course, and tests this model on
+# 128 sentences that were in no batch. 35 % of them must be right, word for word. Over 200 seeds, the
+# reference solution gets at least 46 % of them right. The time is not graded, but a training of more than
+# three minutes times out. `grader check` and `grader watch` cache the result, so they do not train the same
+# files again. `grader check train --quick` leaves out *induction*.
 
 # %%
 import copy

@@ -2,8 +2,8 @@
 
     from grader.authoring import Case, edit, mistake, trivial, variant
 
-Authors import from here alone, so that no exercise depends on how the grader is laid out. A name that
-needs torch is loaded on first use.
+Authors import from here and from `grader.given` only, so that no exercise depends on how the grader is laid out. A
+name that needs torch is loaded on first use.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Known answers, right and wrong: each a few edits of the reference, or a definition that takes its place.
 
-In `solutions/NN_name/`, mistakes are in `mistakes/<Exercise>.py`, mutants in `mutants/<Exercise>.py`. Right and
-trivial answers are in `variants.py` and name their exercise in `of`. A mistake's page for `grader explain` is the
-section of its id in `mistakes/<Exercise>.md`.
+In `solutions/NN_name/`, mistakes are in `mistakes/<Exercise>.py`, mutants (see `mutant`) in `mutants/<Exercise>.py`.
+Right and trivial answers are in `variants.py` and name their exercise in `of`. A mistake's page for `grader explain`
+is the section of its id in `mistakes/<Exercise>.md`.
 """
 
 from __future__ import annotations
@@ -24,13 +24,15 @@ Change = Edit | str  # an edit of the reference, or the whole definition
 class KnownAnswer:
     """One known answer to one exercise.
 
+    of: the exercise; for mistakes and mutants, `Assignment` sets it from the name of their file.
     kind: "mistake" fails; "different" fails too: it is a valid design, not the required one; "policy" passes, and
-    shows advice about the policy that it `breaks`, or fails on another device; "mutant" fails, and a report
-    does not name it; "same" is right; "also" is right too, see `also`; "trivial" gets no points.
+    shows advice about the policy that it `breaks`, or, if it breaks `device`, fails on another device; "mutant"
+    fails, and a report does not name it; "same" is right; "also" is right too, see `also`; "trivial" gets no points.
     edits or code: the changes, or the whole definition. says: what the answer does, in one sentence without code.
-    asks: a question that leads on. page: what it does to a model and how to see it, for `grader explain`. seen: where
-    real code did it. steady: whether every call gives the same values; if not, the results that are the same in every
-    run identify it. forms: the same mistake written in other ways, which give another exception.
+    asks: a question that helps to find the mistake. page: what the mistake does to a model and how to see it, for
+    `grader explain`. seen: where real code has it. steady: whether every call gives the same values; if not, the
+    results that are the same in every run identify the mistake. forms: the same mistake written in other ways, which
+    give another exception.
     """
 
     id: str
@@ -63,7 +65,7 @@ def mistake(
     steady: bool = True,
     forms: Iterable[Sequence[Change]] = (),
 ) -> KnownAnswer:
-    """Describe a wrong answer to the exercise that the file is named after. Raises ValueError if it is incomplete."""
+    """Describe a wrong answer to the exercise that the file is named after. Raises ValueError for a wrong field."""
     fields = {"says": says, "asks": asks, "breaks": breaks, "seen": seen, "steady": steady}
     answer = _answer(id, "", kind, change, **fields)
     answer = replace(answer, forms=tuple(_answer(id, "", kind, tuple(form), **fields) for form in forms))
@@ -98,8 +100,8 @@ def variant(id: str, of: str, *change: Change) -> KnownAnswer:
 def also(id: str, of: str, *change: Change) -> KnownAnswer:
     """Describe a right answer that differs from the reference on purpose: students may build on either of the two.
 
-    If it gives other values, a check by the judge `one_of` accepts both. A mistake whose edits also match this
-    answer is recorded in both forms.
+    If it gives other values, a check by the judge `one_of` accepts both. If the edits of a mistake also match this
+    answer, the mistake is recorded twice: made in the reference, and made in this answer.
     """
     return _answer(id, of, "also", change)
 

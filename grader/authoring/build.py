@@ -43,7 +43,10 @@ def files_of(assignment: Assignment, bundle: Bundle) -> dict[str, bytes]:
 def build(
     solutions: Path, assignments: Path, only: Sequence[str] = (), tell: Tell | None = None
 ) -> list[Path]:
-    """Write assignments/, or only the folders named in `only`. Return the files that changed. Raises UsageError."""
+    """Write assignments/, or only the assignments that `only` names. Return the files that changed.
+
+    Raises UsageError for an unknown name.
+    """
     changed = []
     for assignment, bundle in _recorded(solutions, only, tell):
         folder = assignments / assignment.name
@@ -60,7 +63,10 @@ def build(
 def stale(
     solutions: Path, assignments: Path, only: Sequence[str] = (), tell: Tell | None = None
 ) -> Iterator[str]:
-    """Yield a sentence for each file of assignments/ that differs from what solutions/ gives. Raises UsageError."""
+    """Yield a sentence for each file of assignments/ that differs from what solutions/ gives.
+
+    Raises UsageError for an unknown name in `only`.
+    """
     wanted: set[Path] = set()
     recorded = _recorded(solutions, only, tell)
     for assignment, bundle in recorded:

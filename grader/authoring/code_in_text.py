@@ -1,4 +1,4 @@
-"""Find code in a hint, or in the sentence (level 1) or question (level 2) about a mistake: it is not allowed there."""
+"""Find code in a hint, or in the sentence or question about a mistake: these texts must not contain code."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Assignment:
         return list(self.manifest["exercise"])
 
     def only(self, exercise: str) -> Assignment:
-        """Return the assignment with one of its exercises."""
+        """Return the assignment with this exercise alone."""
         kept = [fields for fields in self.exercises if fields["name"] == exercise]
         return replace(self, manifest={**self.manifest, "exercise": kept})
 
@@ -64,6 +64,7 @@ class Assignment:
         }
 
     def given(self, exercise: dict[str, Any]) -> tuple[str, ...]:
+        """Return the names of the building blocks that the exercise may import from `grader.given`."""
         return tuple(exercise.get("given", self.manifest.get("given", ())))
 
     def cases(self, exercise: str, seed: str) -> list[Case]:
@@ -97,7 +98,7 @@ class Assignment:
         return int(exercise.get("level", self.manifest.get("level", 3)))
 
     def named_mistakes(self, exercise: Mapping[str, Any]) -> list[KnownAnswer]:
-        """Return the mistakes that go into a bundle: at level 0 nothing may name one."""
+        """Return the mistakes that go into a bundle: none at level 0, where no diagnosis may name a mistake."""
         return self.mistakes(exercise["name"]) if self.level(exercise) else []
 
     def mutants(self, exercise: str | None = None) -> list[KnownAnswer]:
@@ -202,7 +203,10 @@ def check_needs(assignments: Sequence[Assignment]) -> None:
 
 
 def chosen(assignments: Sequence[Assignment], only: Sequence[str]) -> list[Assignment]:
-    """Return those named by number, name or module; all if none is named. Raises UsageError."""
+    """Return the assignments that `only` names by number, name or module; all if it is empty.
+
+    Raises UsageError for an unknown name.
+    """
     table = {key: a for a in assignments for key in (a.name, a.module, a.name.split("_")[0])}
     names = [name.rstrip("/") for name in only]
     for name in names:
@@ -215,4 +219,5 @@ def chosen(assignments: Sequence[Assignment], only: Sequence[str]) -> list[Assig
                     name=name, names=", ".join(a.name for a in assignments)
                 )
             )
-    return [a for a in assignments if not only or a in [table[name] for name in names]]
+    wanted = [table[name] for name in names] or assignments
+    return [a for a in assignments if a in wanted]

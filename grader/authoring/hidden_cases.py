@@ -63,7 +63,7 @@ def hidden_folder(
     root = cache_folder() / "hidden"
     names = [a.name for a in _with_needs(assignments, asked)]
     for_all, for_some = root / whole, root / f"{whole}-{'-'.join(name[:2] for name in names)}"
-    for folder in (for_all, for_some):
+    for folder in (for_all, for_some):  # the cases of the whole course serve every choice
         if (folder / COMPLETE).exists():
             return folder
     folder = for_all if len(names) == len(assignments) else for_some

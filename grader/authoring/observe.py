@@ -1,4 +1,4 @@
-"""Run trusted sources on cases in this process, in float64, with the worker's own program runner."""
+"""Run trusted sources on cases in this process, by default in float64, with the worker's own program runner."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from grader.worker.stand_in_modules import install
 
 
 def definitions(source: str) -> str:
-    """Return a module's imports, definitions and assignments. Its lesson and its demos would only take time."""
+    """Return a module's imports, definitions and assignments, without the demos, which would only take time."""
     kept = [
-        n
-        for n in ast.parse(source).body
-        if isinstance(n, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign))
+        node
+        for node in ast.parse(source).body
+        if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign))
     ]
     return "\n\n".join(ast.get_source_segment(source, node) or "" for node in kept) + "\n"
 

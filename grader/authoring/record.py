@@ -28,7 +28,7 @@ from grader.judge.tolerance import FLOATS
 from grader.lines.statement_words import changed_words
 from grader.support.stub import stub
 
-# Judges that compare with the results of the reference alone; `one_of` compares also with those of other answers.
+# Judges that compare with the results of the reference alone; `one_of` also accepts the results of `also` answers.
 COMPARED = ("equal", "precise", "kept_weights", "sentences", "witnessed")
 
 
@@ -141,7 +141,7 @@ def require_used(case: Case) -> None:
 
 
 def _examined(case: Case) -> RecordedCase:
-    """Record a case with an exam, or the exam itself: a case that measures what the first one trained.
+    """Record a case that has an exam, or an exam: a case that measures what another case trained.
 
     The reference is not trained, because no judge compares with it.
     """
@@ -168,8 +168,8 @@ def _with(case: Case, headers: Mapping[str, Header], expected: Mapping[str, Arra
 def _recorded(case: Case, reference: Observation, others: Mapping[str, Observation]) -> RecordedCase:
     """Record a case with the results of the reference. Only values that a check compares, and stages, are stored.
 
-    A stage is the output or the first argument of a submodule. others: the results of answers made with `also`, by
-    their ids.
+    A stage is the output or an argument of a submodule. others: the results of answers made with `also`, by their
+    ids.
     """
     refuses = any(check.judge == "raises" for check in case.checks)
     if reference.error is not None and not refuses:
@@ -192,8 +192,8 @@ def _recorded(case: Case, reference: Observation, others: Mapping[str, Observati
     for n in {n for c in case.checks if c.judge == "one_of" for n in c.of}:
         expected[n] = reference.seen[n].array
         expected |= {f"{n}|{id}": seen.seen[n].array for id, seen in others.items()}
-    # A case with `like` repeats another one in another dtype. The tolerance there is far above the error of float32,
-    # so float32 is enough.
+    # A case with `like` repeats another case in another dtype. Its tolerance is far above the error of float32, so
+    # float32 is enough.
     stored = {
         n: a.astype(np.float32) if case.like and a.dtype.kind == "f" else a
         for n, a in expected.items()

@@ -22,7 +22,7 @@ from grader.bundle import files as bundle_files
 from grader.bundle.model import Bundle
 from grader.support.cache_folder import cache_folder
 
-# The code that takes part in recording, below grader/.
+# The files and folders below grader/ on whose code a recording depends.
 CODE: tuple[str, ...] = (
     "authoring",
     "bundle",
@@ -94,7 +94,7 @@ def _change(answer: KnownAnswer) -> KnownAnswer:
 
 
 def _without_text(source: str) -> str:
-    """Leave out the lesson, which is in comments that begin a line."""
+    """Leave out the lesson: comments that begin a line, except the marks of cells (`# %%`)."""
     return "\n".join(
         line for line in source.splitlines() if not line.startswith("#") or line.startswith("# %%")
     )
@@ -105,7 +105,8 @@ def _code() -> str:
     digest = hashlib.sha256()
     root = Path(__file__).parents[1]
     for name in CODE:
-        for path in sorted((root / name).rglob("*.py")) or [root / name]:
+        in_folder = sorted((root / name).rglob("*.py"))  # empty if `name` is a file
+        for path in in_folder or [root / name]:
             digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
@@ -122,7 +123,10 @@ def _is_cached(folder: Path) -> bool:
 def _recording(
     _allow: Callable[[float], None], seed: str
 ) -> Iterator[Callable[[tuple[Assignment, str]], None]]:
-    """Yield the function with which a process of the pool records one exercise."""
+    """Yield the function with which a process of the pool records one exercise.
+
+    _allow: see `ProcessPool`; recording has no time limit.
+    """
     from grader.authoring.record import bundle_of, measure
 
     def record_one(task: tuple[Assignment, str]) -> None:

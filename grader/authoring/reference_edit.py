@@ -43,7 +43,7 @@ class Edit:
         return text
 
     def _matches(self, text: str) -> list[tuple[int, int]]:
-        """Return where each match starts and stops, in order."""
+        """Return where each match starts and stops, in order. A block may match at each indentation of the text."""
         is_block = self.old.startswith("\n")
         indents = sorted(set(re.findall(r"^ *", text, re.M))) if is_block else [""]
         return sorted(

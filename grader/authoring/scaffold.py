@@ -1,4 +1,6 @@
-"""Write the files of a small working exercise, which subtracts the mean of each row. An author turns it into another.
+"""Write the files of a small working exercise, which subtracts the mean of each row.
+
+An author turns it into the exercise that is wanted.
 
 The texts are templates in grader/authoring/templates/.
 """
@@ -29,7 +31,10 @@ class NotScaffolded(GraderError):
 
 
 def scaffold(solutions: Path, assignment: str, exercise: str) -> list[Path]:
-    """Write, or append to, the files of an assignment. Returns their paths; raises NotScaffolded."""
+    """Write, or append to, the files of an assignment. Return their paths.
+
+    Raises NotScaffolded for an invalid name, or an exercise that exists.
+    """
     _require_names(assignment, exercise)
     _require_new(solutions, exercise)
     folder, module = solutions / assignment, assignment.split("_", 1)[1]
@@ -62,6 +67,7 @@ def _text(template: str, path: Path, assignment: str, exercise: str) -> str:
         is_class=is_class,
         name=exercise,
         call=f"{exercise}()" if is_class else exercise,
+        # Begins the ids of its mistakes: AddNorm gives add-norm.
         stem=re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_", "-", exercise).strip("-").lower(),
         number=assignment[:2],
         title=assignment.split("_", 1)[1].replace("_", " ").capitalize(),

@@ -1,4 +1,8 @@
-"""Record what known mistakes, and pairs of them, give on the cases of an exercise."""
+"""Record what known mistakes, and pairs of them, give on the cases of an exercise.
+
+A slot is one observation, or one check, of one case. A signature has a state and two values per slot; see
+grader/diagnosis/signature.py.
+"""
 
 from __future__ import annotations
 
@@ -37,6 +41,7 @@ def signatures(
     reference = definitions(assignment.source)
     others = assignment.alternatives(mistakes[0].of)
     table = _Table(cases, given)
+    # `_forms` of no mistake: the reference, then the other right answers.
     right = [table.reference(source) for source in _forms([], reference, others)]
     rows = list(right)
     for one in mistakes:
@@ -51,6 +56,7 @@ def signatures(
         slots=places,
         explains=tuple(row.explains for row in kept),
         states=np.array([row.states + row.dtype_states for row in kept], dtype=object),
+        # Slots of cases about precision have states only: their values are padded with zeros.
         numbers=np.array(
             [np.pad(row.numbers, ((0, len(row.dtype_states)), (0, 0))) for row in kept], dtype=np.float64
         ),
@@ -58,7 +64,10 @@ def signatures(
 
 
 class _Row(NamedTuple):
-    """The results of one answer. `dtype_states`: its states in the cases about precision, which come last."""
+    """The signature of one answer. `explains`: the ids of its mistakes.
+
+    `dtype_states`: its states in the cases about precision, which come last.
+    """
 
     explains: tuple[str, ...]
     states: tuple[str, ...]
@@ -75,12 +84,13 @@ class _Table:
         self.given = given
 
     def reference(self, source: str) -> _Row:
-        return self._with_dtypes(self._in_float64((), source, 0), source, 0)
+        row = self._in_float64((), source, rng_seed=0)
+        return self._with_dtypes(row, source, rng_seed=0)
 
     def row(self, mistakes: Sequence[KnownAnswer], source: str, right: Sequence[_Row]) -> _Row:
         """Return the row of one mistake or of several at once. right: rows of the right answers.
 
-        Only random values make several runs necessary.
+        A mistake that draws random values is run several times.
         """
         runs = 1 if all(mistake.steady for mistake in mistakes) else RNG_REPEATS
         return _agreed([self._run(mistakes, source, right, rng_seed) for rng_seed in range(runs)])
@@ -95,7 +105,8 @@ class _Table:
         """
         explains = tuple(mistake.id for mistake in mistakes)
         if all(m.policy == PRECISION for m in mistakes):
-            # It is right in float32, so it has the row of the reference. It is not run in float64: it may raise there.
+            # They are right in float32, so they have the reference's row. In float64, where they may raise, they are
+            # not run.
             row = right[0]._replace(explains=explains)
         else:
             row = self._in_float64(explains, source, rng_seed)
@@ -133,7 +144,7 @@ def _alike(one: _Row, other: _Row) -> bool:
     if one.states != other.states:
         return False
     apart = np.abs(one.numbers - other.numbers).max(initial=0.0)  # NaN if a value is open: not alike
-    return bool(apart < 1e-6)
+    return bool(apart < 1e-6)  # float64 rounds far below it
 
 
 def _independent(one: KnownAnswer, other: KnownAnswer, source: str) -> bool:
@@ -164,17 +175,18 @@ def _opened(rows: Sequence[_Row], apart: Sequence[bool]) -> Sequence[_Row]:
         return rows
     opened = [_without(row, np.array(apart[: len(row.states)])) for row in rows]
     singles = [pair for pair in zip(rows, opened, strict=True) if len(pair[0].explains) == 1]
-    agree = {
+    need_them = {
         id
         for (one, one_opened), (other, other_opened) in combinations(singles, 2)
         if _alike(one_opened, other_opened) and not _alike(one, other)
         for id in (*one.explains, *other.explains)
     }
-    return [row if agree & set(row.explains) else free for row, free in zip(rows, opened, strict=True)]
+    return [row if need_them & set(row.explains) else free for row, free in zip(rows, opened, strict=True)]
 
 
 def _without(row: _Row, left_out: Array) -> _Row:
     states = tuple(ANY if out else state for state, out in zip(row.states, left_out, strict=True))
+    # 0.0, not NaN: `_alike` compares these rows.
     return row._replace(states=states, numbers=np.where(left_out[:, None], 0.0, row.numbers))
 
 

@@ -40,7 +40,7 @@ class Row:
     assignment: str
     exercise: str
     facets: Counter[str] = field(default_factory=Counter)  # facet → number of its checks
-    mistakes: int = 0  # answers that must fail: mistakes, their other forms, and mutants
+    mistakes: int = 0  # answers that must fail: mistakes except policies, their other forms, and mutants
     caught: int = 0  # of these: failed
     named: int = 0  # of these: named by the diagnosis
     variants: int = 0  # answers that must pass
@@ -48,7 +48,7 @@ class Row:
     trivial: int = 0  # answers that must get no points
     refused: int = 0  # of these: failed without points
     device_mistakes: int = 0  # answers that must fail on the other device only
-    device_caught: int = 0  # of these: failed there, with their line named
+    device_caught: int = 0  # of these: failed there, with a line named
     policies: int = 0  # answers that must pass with advice about their policy
     advised: int = 0  # of these: advice names the answer, and there is no advice about another policy
     problems: list[str] = field(default_factory=list)
@@ -113,7 +113,8 @@ def _only_crash(exercise: Exercise, answer: KnownAnswer) -> str:
     rows = [row for names, row in zip(table.explains, table.states, strict=True) if names == (answer.id,)]
     seen = {str(state) for row in rows for state in row} - {ANY}
     raised = {state.removeprefix("!").split()[0] for state in seen if state.startswith("!")}
-    return min(raised) if seen and all(s.startswith("!") for s in seen) and raised <= SLIPS else ""
+    only_raises = bool(seen) and all(state.startswith("!") for state in seen)
+    return min(raised) if only_raises and raised <= SLIPS else ""
 
 
 def _check_mistake(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
@@ -151,8 +152,8 @@ def _check_policy(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None
 
 
 def _check_other_device(row: Row, other: Engine, assignment: Assignment, exercise: Exercise) -> None:
-    """Check that right answers pass on the other device too, and that answers that break `device` fail there with
-    their line.
+    """Check that right answers pass on the other device too, and that answers that break `device` fail there with a
+    line named.
 
     Other policies are not graded again: their advice shows on the CPU already.
     """

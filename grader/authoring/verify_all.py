@@ -132,7 +132,8 @@ def _verifying(
 ) -> Iterator[Callable[[tuple[str, str]], Row]]:
     """Open a sandbox and read the recorded course; yield the function that verifies one exercise.
 
-    This runs in each process of the pool. memory: the name of the shared memory with the recorded course.
+    This runs in each process of the pool. _allow: see `ProcessPool`; there is no time limit. memory: the name of the
+    shared memory with the recorded course.
     """
     with ExitStack() as opened:
         launcher = opened.enter_context(closing(choose()))

@@ -32,7 +32,7 @@ POLICIES = (PRECISION, "odd-width", "grad-mode")
 class Check:
     """One line of the report: a facet, a title, and how the judge decides it.
 
-    `judge` names a function of grader/judge; `of` names the observations it looks at; `params` are its
+    `judge` names a function of grader/judge; `of` names the observations that the judge looks at; `params` are its
     settings. `policy`: one of POLICIES if a failure costs no points; "" for a check that counts.
     """
 

@@ -36,7 +36,7 @@ _EXERCISE_KEYS = (
 
 
 def digest(exercise: Exercise) -> str:
-    """Return a hash of everything that decides how the exercise is graded."""
+    """Return a hash of everything that a bundle stores about the exercise, also of its texts."""
     arrays: dict[str, Array] = {}
     return _digest(_exercise_fields(exercise, arrays), arrays)
 
@@ -188,7 +188,7 @@ def _case(fields: dict[str, Any], exercise: str, arrays: Arrays, base: RecordedC
     if base is None:
         steps, tensors = fields["steps"], arrays[f"{stem}/in"]
     else:
-        steps = in_short(base.steps, checks[0].of[0])
+        steps = in_short(base.steps, checks[0].of[0])  # such a case has one check of one observation
         tensors = in_dtype(base.tensors, steps, fields["dtype"])
     return RecordedCase(
         id=fields["id"],

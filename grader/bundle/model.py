@@ -17,7 +17,10 @@ from grader.bundle.safetensors import Array, encode
 
 @dataclass(frozen=True)
 class Header:
-    """Shape and dtype of an observation of the reference; `axes` name the axes for messages."""
+    """Shape and dtype of an observation of the reference; `axes` name the axes for messages.
+
+    A Python value (`Case.see_value`) has the shape () and the dtype "value".
+    """
 
     shape: tuple[int, ...]
     dtype: str
@@ -116,7 +119,7 @@ class Exercise:
 
     @cached_property
     def is_made_of_parts(self) -> bool:
-        """Whether a case builds a model from the student's own parts."""
+        """Whether a case builds a model from the student's own building blocks; see `Case.provide_with_parts`."""
         return any(step.get("own") for case in self.cases for step in case.steps)
 
     @cached_property

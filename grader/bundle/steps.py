@@ -11,7 +11,7 @@ _INPUTS = frozenset(("input", "tokens", "batches", "constant", "value"))
 
 
 def unused_inputs(steps: Sequence[Step]) -> list[str]:
-    """Return the names of inputs that no step uses. `after` is no use: it only observes an input again."""
+    """Return the names of inputs that no step uses. `after` does not count: it only observes an input again."""
     used = {name for step in steps if step["do"] != "after" for name in _references(step)}
     return [step["name"] for step in steps if step["do"] in _INPUTS and step["name"] not in used]
 

@@ -104,9 +104,10 @@ class Case(Measures, Checks):
         return Ref(name)
 
     def load(self, module: Ref, weights: Mapping[str, Array | Filled]) -> None:
-        """Load weights by these names, which are the contract's, or into another known layout.
+        """Load weights into a module, by these names or into another known layout.
 
-        The observation `parameters` says which parameters were found; `check_parameters` judges it.
+        Their names and shapes are the *contract* of the module. The observation `parameters` says which parameters
+        were found; `check_parameters` judges it.
         """
         names: dict[str, Json] = {}
         for name, values in weights.items():
@@ -153,7 +154,10 @@ class Case(Measures, Checks):
         self._step("grad", on=on)
 
     def seed(self, number: int) -> None:
-        """Seed torch before something random. The result is judged by its structure, never by its values."""
+        """Seed torch before something random. Judge such a result by its structure, for example with `varies`.
+
+        Its values are not the same on every machine.
+        """
         self._step("seed", number=number)
 
     def call(
@@ -195,8 +199,8 @@ class Case(Measures, Checks):
         """Watch submodules during the first call that reaches them, for diagnosis only.
 
         A keyword is a path with `__` for dots, such as `attention` or `blks__block0`, and watches the output;
-        `attention__in0` watches the first argument. The value names the stage in plain words. A module with another
-        structure has no such stage.
+        `attention__in0` watches the first argument, `attention__in1` the second. The value names the stage in plain
+        words. A module with another structure has no such stage.
         """
         watched = [[path.replace("__", "."), title] for path, title in titles.items()]
         self._step("stages", module=module.name, of=watched)
@@ -204,8 +208,8 @@ class Case(Measures, Checks):
     def examined(self, exam: Case, costly: bool = True) -> None:
         """Measure the result of this case with the case `exam`, which runs in a worker without student code.
 
-        The reference is not run when such a case is recorded, so `see` must get the shapes. `costly`: this case takes
-        a few seconds, and a quick check leaves it out.
+        The reference is not run when such a case is recorded, so `see` must get the shapes. `costly`: the examined
+        case takes a few seconds, and a quick check leaves it out.
         """
         self.exam, self.costly = exam, costly
 
@@ -336,7 +340,7 @@ class Case(Measures, Checks):
         return Ref(ref.name, ref.at, tuple(axes))
 
 
-_collecting: list[list[Case]] = []
+_collecting: list[list[Case]] = []  # one list per open block of `collected`
 
 
 @contextmanager

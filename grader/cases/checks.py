@@ -55,7 +55,7 @@ class Checks:
     def check_precision(self, ref: Ref, title: str, **params: Json) -> None:
         """The result is right in each other dtype too, and has this dtype: a float32 case runs again in each.
 
-        A case in another dtype does not run again. `tol`: as in `check_values`. A failure is advice.
+        A case in another dtype gets the check itself. `tol`: as in `check_values`. A failure is advice.
         """
         see = self.see(ref)
         if self.dtype == "float32":

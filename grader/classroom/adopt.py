@@ -93,18 +93,19 @@ def parts_of(bundles: Sequence[Bundle], group: str) -> tuple[str, str]:
 
 
 def _known_ids(bundles: Sequence[Bundle]) -> set[str]:
-    """Return the ids of the mistakes that the course itself knows."""
+    """Return the ids of the known mistakes of the course."""
     return {mistake.id for bundle in bundles for e in bundle.exercises for mistake in e.mistakes}
 
 
 def _prove(room: Classroom, exercise: str, fingerprint: str, progress: Progress) -> int:
-    """Grade the reference and its variants with the hidden cases; return their number.
+    """Grade all right answers with the hidden cases; return their number.
 
     Raises Claimed if one does not pass or is in the group.
     """
     bundle = bundle_of(room.bundles, exercise)
     answers = right_answers_of(room, exercise)
     config = RunConfig(room.cases, store=None, key=room.key, only=(exercise,), rules=room.rules)
+    # Called without arguments, `partial(bytes, data)` returns the data; unlike a lambda, it can be sent to a process.
     tasks = [
         Task(number, Path(f"{bundle.module}.py"), partial(bytes, source.encode()), (exercise,))
         for number, (_name, source) in enumerate(answers)

@@ -153,8 +153,10 @@ def _tar_contents(path: Path) -> Iterator[tuple[PurePosixPath, bytes | BadArchiv
         with tarfile.open(fileobj=stream, mode="r|", tarinfo=_BoundedInfo) as archive:  # type: ignore[call-overload]
             for number, info in enumerate(archive, 1):
                 _check_count(number)
-                place = _place(info.name) if info.isfile() else PurePosixPath()
-                if info.isfile() and not info.issparse() and _is_gradable(place):
+                if not info.isfile():
+                    continue
+                place = _place(info.name)
+                if not info.issparse() and _is_gradable(place):
                     content = archive.extractfile(info)
                     yield place, content.read(MAX_FILE_BYTES + 1) if content else b""
 
@@ -173,12 +175,13 @@ def _is_gradable(place: PurePosixPath) -> bool:
 
 
 def _place(name: str) -> PurePosixPath:
+    """Return the path of a member in its archive. Raises BadArchive for a path that leaves the archive."""
     place = PurePosixPath(name.replace("\\", "/"))
     if (
         place.is_absolute()
         or ".." in place.parts
         or "\0" in name
-        or (place.parts and place.parts[0].endswith(":"))
+        or (place.parts and place.parts[0].endswith(":"))  # a drive of Windows
     ):
         raise BadArchive(_("contains a path outside the archive"))
     return place

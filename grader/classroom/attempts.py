@@ -13,10 +13,11 @@ IDLE = ("not_started", "blocked")  # outcomes that rank below all others
 
 
 def one_of_each(entries: Sequence[GradedSubmission], keep: str) -> list[GradedSubmission]:
-    """Return the submissions with one result per student and exercise. A remark names those that do not count.
+    """Return the submissions with one result per student and exercise.
 
     keep: "newest" or "best". An answer that was not started or is blocked counts only if there is no other. Of two
-    files with the same time, the better one counts as the newer. A submission that loses all its results is dropped.
+    files with the same time, the better one counts as the newer. If several submissions have an exercise, the one
+    that counts gets a remark that names the others. A submission is dropped if it has results and none counts.
     """
     found: dict[tuple[str, str], list[tuple[GradedSubmission, ExerciseResult]]] = {}
     for entry in entries:
@@ -39,8 +40,8 @@ def one_of_each(entries: Sequence[GradedSubmission], keep: str) -> list[GradedSu
 
 
 def _rank(entry: GradedSubmission, result: ExerciseResult, keep: str) -> tuple[object, ...]:
-    """Return the rank of a result. One that could not be graded counts as full points: with "best", only a right
-    answer ranks above it.
+    """Return the rank of a result. One that could not be graded counts as full points: with "best", only an answer
+    with full points ranks above it.
     """
     score = result.points if result.score is None else result.score
     better = (score, result.score is not None)

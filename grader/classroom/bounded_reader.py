@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Unreadable(GraderError):
-    """The file could not be read within the limits; the message is a clause that does not name it."""
+    """The file could not be read within the limits; the message is a clause that does not name the file."""
 
 
 class BoundedReader:

@@ -41,7 +41,7 @@ def write_certificates(folder: Path, days: int) -> None:
     def signed(name: str, key: ec.EllipticCurvePrivateKey, is_authority: bool) -> bytes:
         usage = {"key_cert_sign": is_authority, "crl_sign": is_authority, "digital_signature": True}
         others = ("content_commitment", "key_encipherment", "data_encipherment", "key_agreement")
-        extensions: list[tuple[x509.ExtensionType, bool]] = [
+        extensions: list[tuple[x509.ExtensionType, bool]] = [  # each with whether it is critical
             (x509.BasicConstraints(ca=is_authority, path_length=0 if is_authority else None), True),
             (
                 x509.KeyUsage(**usage, **dict.fromkeys((*others, "encipher_only", "decipher_only"), False)),
@@ -79,7 +79,7 @@ def _write(path: Path, data: bytes) -> None:
 def encrypted(address: str) -> str:
     """Return the address as tls://host:port.
 
-    Raises UsageError for another protocol, even on this machine, and for an address without a port.
+    Raises UsageError for another protocol, even if the address is this machine, and for an address without a port.
     """
     protocol, _mark, place = address.rpartition("://")
     host = place.rpartition(":")[0]

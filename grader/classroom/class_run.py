@@ -31,7 +31,7 @@ from grader.support.own_code import code_digest
 from grader.support.version import __version__
 
 STORE_SECRET = "results of grader grade"  # the purpose from which the key of the stores is derived
-WARM_FROM = 40  # submissions per process from which a warm worker server saves time
+WARM_FROM = 40  # submissions per process from which a warm worker server (`RunConfig.warm`) saves time
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]  # submissions done, submissions graded now
@@ -58,7 +58,7 @@ class GradedSubmission:
     grader_failed: bool  # the problem is not the author's fault
     new: bool  # graded now, not found in the store
     modified: float = 0.0  # when the file was last written, in seconds of the system's clock
-    tree: str = ""  # a hash of the code; equal for files that differ only in comments and layout
+    tree: str = ""  # a hash of what the student wrote, without comments and layout; see `own_tree`
     person: Person | None = None  # the student's row in the list of students
 
     @property
@@ -114,11 +114,13 @@ class ClassRun:
         return self._shared.setdefault(part, part)
 
     def _tasks(self) -> Iterator[Task]:
+        """Yield a task per file that can be read, and note each file's task. Equal files share the first's task."""
         first: dict[tuple[object, ...], int] = {}
         for number, file in enumerate(self.found):
             beside = tuple((name, digest) for name, (_read, digest) in file.beside.items())
             key = (file.file, file.digest, file.expected, beside)
-            same = first.setdefault(key, number) if file.digest and not file.problem else number
+            can_share = file.digest and not file.problem
+            same = first.setdefault(key, number) if can_share else number
             self._numbers.append(same)
             self._copies += same != number
             if file.problem:
@@ -134,7 +136,7 @@ class ClassRun:
         for file, number in zip(self.found, self._numbers, strict=True):
             result = self._results[number]
             report = self._report(file, result)
-            new = number in self._new and number not in seen
+            new = number in self._new and number not in seen  # of equal files, only the first is new
             yield GradedSubmission(
                 report, result.size, result.problem, result.grader_failed, new, file.modified, result.tree
             )
@@ -188,6 +190,7 @@ def without_helpers(submissions: Sequence[GradedSubmission]) -> list[GradedSubmi
             kept.append(one)
         elif not one.report.extra["content"]:  # never read: `discover` found a problem
             problems.setdefault(one.student, []).append(one.problem)
+    # `pop`: only the first entry of a student gets the problems.
     return [
         _with_remarks(one, problems.pop(one.student, [])) if one.report.exercises else one for one in kept
     ]

@@ -61,7 +61,8 @@ class _Batch:
 class ClusterGrading:
     """Grade on the workers of a Dask scheduler.
 
-    The address "local:4" starts 4 workers here. total: number of tasks. Use as a context manager.
+    The address "local:4" starts 4 workers on this machine. total: at least the number of tasks. Use as a context
+    manager.
     """
 
     def __init__(
@@ -74,7 +75,7 @@ class ClusterGrading:
     ):
         self._bundles, self._config, self._course = bundles, config, Course.of(config)
         self._address, self._certificates = address, certificates
-        self._left = total  # tasks that are not looked up yet
+        self._left = total  # tasks that are not looked up yet, at most
         self._opened = ExitStack()
         self._accepted: dict[str, Future | None] = {}  # address → the batch in progress there, None if idle
         self._refused: dict[str, str] = {}  # address → why
@@ -129,7 +130,8 @@ class ClusterGrading:
         more = True
         while more or self._to_send or self._batches:
             self._update_workers()
-            for address in [one for one, working in self._accepted.items() if working is None]:
+            idle = [address for address, batch in self._accepted.items() if batch is None]
+            for address in idle:
                 if more and not self._to_send:
                     more = yield from self._fill_batch(looked_up)
                 if self._to_send:
@@ -196,7 +198,7 @@ class ClusterGrading:
             if future is None or not future.done():
                 continue
             answer: Any = None
-            with suppress(Exception):  # the worker exited, and its answer is lost
+            with suppress(Exception):  # the worker exited: the answer stays None
                 answer = future.result(timeout=TICK)
             batch = self._batches.pop(future)
             self._accepted[address] = None
@@ -213,7 +215,7 @@ class ClusterGrading:
             yield from self._lost(self._batches.pop(future))
 
     def _lost(self, batch: _Batch) -> Iterator[tuple[Task, TaskResult]]:
-        """Queue a batch whose worker exited again, or split it; yield the result of a submission that is given up."""
+        """Queue again or split a batch whose worker exited; yield the result of a submission that is given up."""
         batch.losses += 1
         if batch.losses < LOSSES:
             self._to_send.append(batch)
@@ -248,7 +250,7 @@ class ClusterGrading:
         before, self._no_worker = self._no_worker, not here
         if self._no_worker and not before:
             _say(_("No worker is connected to the scheduler; grading continues when a worker connects."))
-        asked = [address for address in here if address not in self._accepted | self._refused]
+        asked = [*(here - self._accepted.keys() - self._refused.keys())]
         try:
             answers = (
                 self._client.run(refusal, self._course.id, workers=asked, on_error="return") if asked else {}
@@ -289,7 +291,10 @@ def _key(found: TaskResult) -> _Key:
 
 
 def _joined(found: TaskResult, graded: TaskResult) -> TaskResult:
-    """Combine the results of the store with those of a worker, in the order of the course."""
+    """Combine the results of the store with those of a worker, in the order of the course.
+
+    In `found`, an exercise that was sent is "could_not_grade"; the worker's result replaces it.
+    """
     by_name = {result.name: result for result in graded.results}
     results = tuple(by_name.get(result.name, result) for result in found.results)
     return replace(

@@ -60,7 +60,7 @@ def _start_local(workers: int, opened: ExitStack) -> Client:
         n_workers=workers,
         threads_per_worker=1,
         processes=True,
-        memory_limit=0,
+        memory_limit=0,  # none
         dashboard_address=None,
         protocol="tls://",
         security=Security.temporary(),

@@ -61,7 +61,7 @@ def look_up(engine: Engine, store: Store, config: RunConfig, task: Task) -> Task
     try:
         data = task.read()
     except (OSError, BadArchive, MemoryError):
-        return grade(engine, store, config, task)  # it reports that the file cannot be read
+        return grade(engine, store, config, task)  # `grade` reports that the file cannot be read
     beside = _Noted(task.beside)
     found = grade(engine, store, config, replace(task, read=partial(bytes, data), beside=beside))
     if not found.new:  # `new` has the exercises without a stored result, all "could_not_grade"

@@ -42,6 +42,7 @@ class Course:
             path.relative_to(config.bundles).as_posix(): path.read_bytes()
             for path in sorted(config.bundles.glob("*/bundle.*"))
         }
+        # `only` and `regrade` were applied when the files were looked up: a task names the exercises to grade.
         bare = replace(config, store=None, key=replace(config.key, secret=b""), only=(), regrade=False)
         return cls(bare, files, code_digest(), uuid.uuid4().hex)
 

@@ -34,11 +34,12 @@ Reader = Callable[[], bytes]
 class SubmittedFile:
     """One file that a student submitted.
 
+    submission: its path below the folder of submissions, as reports show it; an archive counts as a folder.
     read: returns the content; it can be sent to another process. digest: a hash of the content, empty if the file
     cannot be read. expected: the exercises of the assignment for which it was submitted; one that the file does not
-    define counts as blocked. If empty, the known exercises that the file defines are graded. problem: why it cannot be
-    graded at all. remark: which files beside it were not graded. beside: the modules in its folder and below, by their
-    path there, each with a hash; none for a file that is not in a folder of its student.
+    define counts as blocked. If empty, the known exercises that the file defines are graded. problem: why it cannot
+    be graded at all. remark: which files beside it were not graded. beside: the modules in its folder and below, by
+    their path there, each with a hash; none for a file that is not in a folder of its student.
     """
 
     student: str
@@ -66,7 +67,7 @@ class _Candidate:
     problem: str = ""
 
 
-_Folders = dict[PurePosixPath, dict[str, _Candidate]]
+_Folders = dict[PurePosixPath, dict[str, _Candidate]]  # folder → name → file
 _Modules = Callable[[], Mapping[str, tuple[Reader, bytes]]]  # called only for files that are graded
 _Found = tuple[SubmittedFile, _Modules]
 MAX_NAMED = 20  # files in a remark
@@ -120,6 +121,7 @@ class _Discovery:
         yield from self._graded(self._folders)
 
     def _graded(self, folders: _Folders) -> Iterator[_Found]:
+        """Yield the submitted files of these folders, each with the function that returns its modules."""
         for _student, places in groupby(sorted(folders), key=lambda place: place.parts[:1]):
             of_student = {place: folders[place] for place in places}
             for folder, files in of_student.items():
@@ -155,6 +157,7 @@ class _Discovery:
         submitted. In any other folder, all were submitted; of several files named as one assignment, one is chosen.
         """
         named = next((b for b in self.bundles if b.assignment in folder.parts), None)
+        # file → the assignment that it is named as
         mains = {
             name: b
             for name in files
@@ -166,9 +169,10 @@ class _Discovery:
             mains = {taken: named} if taken is not None else {}
         problems = {name: candidate.problem for name, candidate in files.items()}
         chosen = [*self._newest(mains, files, problems)] if mains else [*files]
-        beside = [name for name in files if name not in mains] if named is None else []
-        remark = _not_graded(name for name in files if name not in (*chosen, *beside))
-        for name in dict.fromkeys([*chosen, *beside]):
+        others = [name for name in files if name not in mains] if named is None else []
+        submitted = dict.fromkeys([*chosen, *others])
+        remark = _not_graded(name for name in files if name not in submitted)
+        for name in submitted:
             place = folder / name
             student = place.parts[0] if len(place.parts) > 1 else _stem(name)
             yield SubmittedFile(

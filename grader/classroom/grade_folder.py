@@ -54,7 +54,7 @@ class GradeOptions:
     store: Path | None = None
     course: Path | None = None
     sandbox: str = "auto"
-    trusted: bool = False
+    trusted: bool = False  # the submissions are trusted, so the basic tier is allowed
     shard: tuple[int, int] | None = None  # number from 0, and how many
     students: Path | None = None
     keep: str | None = None  # which submission counts, "newest" or "best"; None: as the course file says
@@ -104,7 +104,7 @@ def grade_folder(root: Path, options: GradeOptions, warn: Callable[[str], None])
     """Grade every submission below `root`. Add the names of groups, comments, and the students of the class list; keep
     one result per student and exercise.
 
-    warn: called with a sentence for each group that was adopted with other cases.
+    warn: called with a sentence for each group whose cases have changed since it was adopted.
     Raises UsageError for options that exclude each other, and what `classroom` and `grade_class` raise.
     """
     roster = read_roster(options.students) if options.students is not None else {}

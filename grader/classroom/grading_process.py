@@ -69,7 +69,7 @@ class Task:
 
 @dataclass(frozen=True)
 class TaskResult:
-    """The results of a task; `new` are those that were not in the store.
+    """The results of a task; `new` are those to store: the exercises that were graded now.
 
     content: the hash by which results are stored. defines: the exercises that a graded file defines, wanted or not.
     tree: a hash of the syntax tree of what the student wrote, see `own_tree`.

@@ -100,11 +100,11 @@ def read_groups(folder: Path) -> Groups:
     try:
         record = json.loads(read_within(path, MAX_BYTES).decode("utf-8"))
         named = {key: Named(**fields) for key, fields in record["named"].items()}
-        texts = [
+        pairs = [  # (group or id, text)
             *record["comments"].items(),
             *((key, text) for key, one in named.items() for text in (one.id, one.says, one.asks)),
         ]
-        if not all(isinstance(text, str) and 0 < len(text) <= MAX_TEXT for pair in texts for text in pair):
+        if not all(isinstance(text, str) and 0 < len(text) <= MAX_TEXT for pair in pairs for text in pair):
             raise ValueError(_("a text is empty or has more than {n} characters").format(n=MAX_TEXT))
         if not all(
             GROUP.fullmatch(key) and ID.fullmatch(one.id) and DIGEST.fullmatch(one.cases)

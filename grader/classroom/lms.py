@@ -56,7 +56,7 @@ class _Class:
 
 def _by_student(submissions: Sequence[GradedSubmission]) -> _Class:
     students: dict[str, _Student] = {}
-    worth: dict[str, dict[str, float]] = {}
+    worth: dict[str, dict[str, float]] = {}  # assignment → exercise → points
     for one in submissions:
         student = students.setdefault(one.student, _Student(one.person or Person(one.student)))
         student.ungraded |= one.grader_failed

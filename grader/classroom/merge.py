@@ -37,7 +37,7 @@ class Merged:
 def merge(parts: Sequence[Path], target: Path, secret: bytes) -> Merged:
     """Copy the signed rows of `parts` into the store `target`; after an error, none. Merging again changes nothing.
 
-    If several versions of the grader graded an exercise of a submission, the result of the newest stays.
+    If several versions of the grader or of torch graded an exercise of a submission, the result of the newest stays.
     secret: verifies the signatures of the rows. Raises BadStore for parts that cannot be read, or are of
     different seeds, cases or sandboxes.
     """

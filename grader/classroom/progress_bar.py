@@ -40,6 +40,8 @@ def live(total: int) -> Iterator[Callable[[int, int], None]]:
 
 
 class _Plain:
+    """Prints a line at the end, and before it at most one every EVERY seconds."""
+
     def __init__(self, total: int):
         self._total = total
         self._started = self._printed = time.monotonic()

@@ -1,8 +1,8 @@
 """Replace the names of students in a class report that is shared, also in its paths and sentences.
 
 A pseudonym is computed from the secret seed: a student has the same one in every report, and it cannot be
-computed without the seed. File names, code, printed lines, hashes of contents, remarks on files and the columns of
-the class list, except the section, are left out.
+computed without the seed. File names, code, lines to look at, printed lines, hashes of contents, remarks on files and
+the columns of the class list, except the section, are left out.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
 
 SET_ASIDE = Path(".headway", "set_aside")  # in an nbgrader course, see grader/nbgrader/set_aside.py
-NBGRADER = ("submitted", "autograded", "feedback")
+NBGRADER = ("submitted", "autograded", "feedback")  # in an nbgrader course, with a folder per student
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ def find_stored(
 ) -> StudentData:
     """Find what is stored about a student of the class in `root`. Nothing is changed.
 
-    A store has no names, so this finds all results except those of files that other students have in `root`: also
-    those of files that anyone has deleted since. store: the one that `--store` named, besides those in the cache.
-    pages: the folder of `grader grade --pages`. Raises UsageError if `root` is no folder, `student` cannot be the
-    name of a folder, or nothing of this student is found. Raises GraderError if a file of another student cannot be
-    read, since its results would be lost.
+    A store has no names, so this finds all results except those of files that other students have in `root`. It also
+    finds the results of deleted files, of any student.
+    store: the one that `--store` named, besides those in the cache. pages: the folder of `grader grade --pages`.
+    Raises UsageError if `root` is no folder, `student` cannot be the name of a folder, or nothing of this student is
+    found. Raises GraderError if a file of another student cannot be read, since its results would be lost.
     """
     if not root.is_dir():
         raise UsageError(_("{path} is no folder of submissions").format(path=root))

@@ -65,7 +65,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Regraded:
-    """Everything about one call. changes: those in points, outcome or known mistake. results: the results to publish.
+    """Everything about one call. changes: results whose points, outcome or known mistake differ. results: to publish.
 
     compared, unknown: number of results with and without an earlier one. lost: number of results and files that could
     not be graded.
@@ -140,9 +140,7 @@ def _change(entry: GradedSubmission, old: ExerciseResult, new: ExerciseResult, n
 
 
 def _differs(change: Change) -> bool:
-    """Whether points, outcome or known mistake differ. Fingerprints do not count: they change with the
-    cases.
-    """
+    """Whether points, outcome or known mistake differ. Fingerprints do not count: they change with the cases."""
     return any(
         getattr(change.old, name) != getattr(change.new, name) for name in ("score", "points", "outcome")
     ) or (change.old.diagnosis.alternatives != change.new.diagnosis.alternatives)

@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.classroom.store_file import BadStore as BadStore  # part of what a store raises
+from grader.classroom.store_file import BadStore as BadStore  # exported for callers, which catch it
 from grader.classroom.store_file import claim
 from grader.classroom.store_row import MAX_VALUE, Row, compressed, mac_of, read_row
 from grader.report.model import ExerciseResult
@@ -41,6 +41,7 @@ INSERT INTO results (content, exercise, cases, grader, sandbox, result, mac) VAL
 ON CONFLICT DO UPDATE SET result = excluded.result, mac = excluded.mac,
 graded_at = CURRENT_TIMESTAMP, times = times + 1
 """
+# `mac` decides between equal times, so that the order of copies makes no difference.
 _COPY = """
 INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
 SET result = excluded.result, mac = excluded.mac, graded_at = excluded.graded_at, times = excluded.times
@@ -52,6 +53,7 @@ ORDER BY content, exercise, cases, grader, sandbox LIMIT ?
 """
 _OF_KEY = "SELECT * FROM results WHERE content = ? AND cases = ? AND grader = ? AND sandbox = ?"
 _OF_CONTENT = "SELECT * FROM results WHERE content = ? ORDER BY graded_at DESC, times DESC"
+# Parameters: the older and the newer version.
 _OUTDATED = """
 DELETE FROM results WHERE grader = ? AND EXISTS (SELECT 1 FROM results AS newer WHERE newer.grader = ?
 AND (newer.content, newer.exercise, newer.cases, newer.sandbox)
@@ -167,7 +169,8 @@ class Store:
                     rejected.append(row.exercise)
                 else:
                     results[row.exercise] = result
-        except (sqlite3.Error, UnicodeError):  # the rest of the file is damaged: it is graded again
+        except (sqlite3.Error, UnicodeError):
+            # The file is damaged: exercises that were not read are graded again.
             rejected += [name for name in exercises if name not in results]
         return StoredResults(results, tuple(dict.fromkeys(rejected)))
 
@@ -181,7 +184,8 @@ class Store:
             rows = list(map(read_row, self._database.execute(_OF_CONTENT, (content,))))
         except (sqlite3.Error, UnicodeError):
             return {}
-        for row in sorted(rows, key=lambda row: row[2:5] == self._key):  # stable: the newest comes first
+        # Rows of this key last. The sort is stable, so the newest row comes first on both sides.
+        for row in sorted(rows, key=lambda row: row[2:5] == self._key):
             if row.exercise not in found and (result := self._verified(row)):
                 found[row.exercise] = result
         return found

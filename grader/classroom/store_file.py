@@ -36,7 +36,7 @@ def _require_ours(path: Path) -> None:
         raise BadStore(_("{path} is a symbolic link; name another store with --store").format(path=path))
     if not stat.S_ISREG(found.st_mode):
         raise BadStore(_("{path} is not a file; name another store with --store").format(path=path))
-    if not hasattr(os, "geteuid"):  # Windows: the user's cache is the user's alone
+    if not hasattr(os, "geteuid"):  # Windows: not checked; the cache of a user is private
         return
     if found.st_uid != os.geteuid():
         raise BadStore(_("{path} belongs to another user; name another store with --store").format(path=path))

@@ -13,7 +13,11 @@ MAX_VALUE = 16 << 20  # bytes of one value in the database, and of a result; a l
 
 
 class Row(NamedTuple):
-    """One row of the file, its result as text; the key is the first five fields."""
+    """One row of the file, its result as text; the key is the first five fields.
+
+    content, cases: hashes of the submission and of the cases. grader: the versions of the grader and torch. times:
+    how often the result was graded.
+    """
 
     content: str
     exercise: str
@@ -26,7 +30,7 @@ class Row(NamedTuple):
     times: int
 
     def is_signed(self, secret: bytes) -> bool:
-        """Whether the grader wrote this row under the seed of `secret`. The last two fields are not signed."""
+        """Whether a grader with the key `secret` wrote this row. The last two fields are not signed."""
         return hmac.compare_digest(self.mac.encode("utf-8", "replace"), mac_of(secret, *self[:6]).encode())
 
 
@@ -57,8 +61,8 @@ def _expanded(value: Any) -> Any:
 
 
 def mac_of(secret: bytes, *fields: str) -> str:
-    """Return the HMAC-SHA256 of the fields before `mac`, encoded as a JSON list.
+    """Return the HMAC-SHA256 of the fields before `mac`.
 
-    So no two rows give the same bytes.
+    They are encoded as a JSON list, so that different rows give different bytes.
     """
     return hmac.new(secret, json.dumps(fields).encode(), hashlib.sha256).hexdigest()

@@ -83,7 +83,7 @@ class AdviceGiven:
 
 @dataclass(frozen=True)
 class Alike:
-    """Students whose files have the same syntax tree.
+    """Students who wrote code with the same syntax tree.
 
     `unnamed`: exercises in which they share a wrong answer without a name.
     """
@@ -156,10 +156,9 @@ def _count(exercise: ExerciseSummary, entry: GradedSubmission, result: ExerciseR
     exercise.outcomes[result.outcome] += 1
     if result.score is not None:
         exercise.scores.append(result.score)
-    for title in dict.fromkeys(
-        (check.facet, check.title) for check in result.checks if check.outcome == "failed"
-    ):
-        exercise.failed_checks.setdefault(title, []).append(entry.student)
+    failed = ((check.facet, check.title) for check in result.checks if check.outcome == "failed")
+    for facet_and_title in dict.fromkeys(failed):  # once, also if several checks have this title
+        exercise.failed_checks.setdefault(facet_and_title, []).append(entry.student)
 
 
 def _grouped(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
@@ -264,7 +263,7 @@ def _who(group: Sequence[Graded]) -> tuple[str, ...]:
 
 
 def unread(entries: Sequence[GradedSubmission]) -> list[GradedSubmission]:
-    """Return entries that could not be graded as a whole, by no fault of the grader; also students without files."""
+    """Return students without files, and entries whose whole file could not be graded by no fault of the grader."""
     return [entry for entry in entries if entry.problem and not entry.grader_failed]
 
 

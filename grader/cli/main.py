@@ -117,7 +117,7 @@ def _choose_and_watch() -> None:
 
 
 def main() -> None:
-    """Run a command. An error is one sentence; exit status 2 is wrong use, 3 an error of the grader."""
+    """Run a command, and exit with its status. An expected error is printed as one sentence."""
     from grader.support.errors import GraderError
 
     try:
@@ -139,5 +139,5 @@ def main() -> None:
         click.echo(_("stopped"), err=True)
         sys.exit(130)
     except BrokenPipeError:
-        sys.stderr.close()  # the reader of the pipe has closed it
-        sys.exit(141)
+        sys.stderr.close()  # otherwise Python prints a message about the closed pipe when it exits
+        sys.exit(141)  # as a shell reports SIGPIPE

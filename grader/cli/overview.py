@@ -43,7 +43,7 @@ def _heading(bundle: Bundle) -> Text:
 def _rows(rows: Sequence[Row], widest: int, width: int) -> RenderableType:
     """Return one row per exercise; in a narrow terminal the outcome goes below the name.
 
-    widest: columns of the longest points of the course, so that they line up between assignments.
+    widest: columns of the longest points of the course, so that the points of all assignments line up.
     """
     if width < NARROW:
         return Group(*(line for row in rows for line in _lines(row)))

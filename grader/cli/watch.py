@@ -70,7 +70,7 @@ def command(exercise: str | None, course: Path | None, sandbox: str) -> None:
         try:
             _loop(watcher, events, runs, console)
         except KeyboardInterrupt:
-            pass  # every outcome was saved when it was shown
+            pass  # every outcome was saved when it was graded
         finally:
             saves.close()
             runs.close(watcher.engine.close)
@@ -95,7 +95,7 @@ def _loop(watcher: Watcher, events: Events, runs: Background, console: Console) 
             elif isinstance(event, Result):
                 if event.error is not None:
                     raise event.error
-                if event.job == runs.number:
+                if event.job == runs.number:  # not a result of an earlier run that was ended
                     keys.show(event.value)
             elif isinstance(event, str):
                 if keys.press(event):

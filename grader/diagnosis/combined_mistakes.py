@@ -94,6 +94,7 @@ def _explained(rows: Iterable[_Row], answer: _Answer, budget: Budget) -> tuple[t
     If several sets fit, return the mistakes that are in all of them; if no mistake is, return all sets. Return () if no
     set fits, or if there are more than CANDIDATES rows.
     """
+    # If the answer is right in a slot that a mistake changes, it does not have this mistake.
     able = [
         row
         for row in rows
@@ -121,7 +122,8 @@ def _explain(chosen: Sequence[_Row], answer: _Answer) -> bool:
         return False
     touched = frozenset[int]().union(*(row.changes for row in chosen))
     untouched = answer.wrong - answer.open - touched
-    if not all(any(slot in row.fits for row in chosen) for slot in untouched):  # left open by one of them
+    # A wrong slot that no row changes must be left open by one of the rows.
+    if not all(any(slot in row.fits for row in chosen) for slot in untouched):
         return False
     given_by_one = frozenset[int]().union(*(row.fits & row.changes for row in chosen))
     mixed = answer.wrong & (touched - answer.open - given_by_one)
@@ -131,7 +133,10 @@ def _explain(chosen: Sequence[_Row], answer: _Answer) -> bool:
 
 
 def _contradict(table: Signatures, one: _Row, other: _Row) -> bool:
-    """Return whether one check finds different things in two mistakes. Then no answer can show both."""
+    """Return whether a check has different codes for two mistakes. Then no answer can show both.
+
+    The code VAGUE and exceptions do not count.
+    """
     for slot in one.changes & other.changes:
         found = {table.states[row.number][slot] for row in (one, other)} - {VAGUE}
         if "|check:" in table.slots[slot] and len(found) == 2 and not any(s.startswith("!") for s in found):

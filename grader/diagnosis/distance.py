@@ -21,26 +21,27 @@ def distances(
 ) -> Array:
     """Return how far an answer is from each row of the table, per slot: (rows, slots).
 
-    It is the largest difference of the numbers, divided by 1 + the row's largest absolute number. It is infinite if
-    the states differ, and 0 if one of them is ANY; for equal states it is 0 if one of the row's numbers is NaN. rows:
-    indices of the rows to compare with; None means all.
+    It is 0 if a state is ANY, and infinite if the states differ otherwise. For equal states it is the largest
+    difference of the numbers, divided by 1 + the row's largest absolute number; 0 if one of the row's numbers is NaN.
+    rows: indices of the rows to compare with; None means all.
     """
     mine = np.array(states, dtype=object)
     row_states = table.states if rows is None else table.states[list(rows)]
     row_numbers = table.numbers if rows is None else table.numbers[list(rows)]
     anything = (row_states == ANY) | (mine == ANY)
-    free = anything | np.isnan(row_numbers).any(axis=2)
+    is_open = anything | np.isnan(row_numbers).any(axis=2)
     difference = np.abs(row_numbers - numbers).max(axis=2, initial=0.0)
     difference = difference / (1 + np.abs(row_numbers).max(axis=2, initial=0.0))
-    difference = np.where(free, 0.0, np.nan_to_num(difference, nan=np.inf))
+    difference = np.where(is_open, 0.0, np.nan_to_num(difference, nan=np.inf))
     return np.where((row_states == mine) | anything, difference, np.inf)
 
 
 @dataclass(frozen=True)
 class Compared:
-    """An answer compared with the table of known mistakes. Its arrays are (rows, slots); `wrong` is (slots,).
+    """An answer compared with the table of known mistakes and right answers.
 
-    states, numbers: the signature of the answer, (slots,) and (slots, projections).
+    states, numbers: the signature of the answer, (slots,) and (slots, projections). The computed arrays are
+    (rows, slots); only `wrong` is (slots,).
     """
 
     table: Signatures
@@ -66,11 +67,11 @@ class Compared:
 
     @cached_property
     def shown(self) -> Array:
-        """Whether the answer has what the mistake gives and no right answer does."""
+        """Whether the answer has a result that the mistake gives and that no right answer gives."""
         is_open = (self.table.states == ANY) | np.isnan(self.table.numbers).any(axis=2)
         return np.asarray(self.changed & (self.apart < NEAR) & ~is_open & self.wrong)
 
     @property
     def _right(self) -> list[int]:
         """Return the rows of right answers."""
-        return [row for row, ids in enumerate(self.table.explains) if not ids]
+        return [row for row, ids in enumerate(self.table.explains) if not ids]  # no mistake explains the row

@@ -93,7 +93,7 @@ def known_rows(
     answer = Compared(table, states, numbers)
     whole = answer.apart.max(axis=1, initial=0.0)
     seen = np.asarray(answer.shown.any(axis=1))
-    # A mistake is near only if the answer shows it in some slot; a right answer changes no slot that could show it.
+    # A mistake is near only if the answer shows it in some slot. A right answer is shown in no slot (see `shown`).
     near = dict.fromkeys(
         table.explains[row] for row in np.flatnonzero(whole < NEAR) if seen[row] or not table.explains[row]
     )

@@ -1,7 +1,7 @@
 """The signature of an answer: a state and two values per slot. A slot is one observation, or one check, of one case.
 
 Two answers that compute the same have the same signature, whatever their code is. A tensor is reduced to two fixed
-random projections. So a signature is small, and the values of a tensor with more than two cannot be read back.
+random projections. So a signature is small, and a tensor with more than two values cannot be read back.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _in_order(cases: Sequence[RecordedCase]) -> list[RecordedCase]:
 def _numeric(case: RecordedCase) -> set[str]:
     """Return the names of the observations that have a slot: tensors that depend on the inputs only.
 
-    Checks cover the others.
+    Arguments after a call (`after …`), intermediate results (`stage …`) and trained weights (`state …`) have none.
     """
     if _random(case) or case.dtype not in ("float32", "float64") or only_precision(case):
         return set()

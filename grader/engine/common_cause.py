@@ -56,12 +56,13 @@ def _weights(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]) -> C
 
     A code that begins with "!" is that of an exception: its check keeps its outcome.
     """
-    of_weights = {
+    about_parameters = {
         check.id
         for one in judged
         for check in one.case.checks
         if check.judge == "parameters" and not one.codes.get(check.id, "").startswith("!")
-    } & {check.id for check in checks if check.outcome == "failed"}
+    }
+    of_weights = {check.id for check in checks if check.outcome == "failed" and check.id in about_parameters}
     if not of_weights:
         return None
     on_random_weights = {

@@ -39,7 +39,8 @@ def has_cuda() -> bool:
 def launcher_for(device: str, sandbox: str = "auto") -> Launcher:
     """Return a launcher for another device than the CPU: "sim" or "cuda". Raises SandboxError.
 
-    torch must know the simulated device before it computes the first gradient, so "sim" has its own worker server.
+    The simulated device must be registered before torch computes its first gradient, so "sim" has its own
+    worker server.
     CUDA does not work after a fork, so workers for "cuda" start without a server, and are confined less.
     """
     if device == "cuda":
@@ -80,6 +81,7 @@ def _with(here: ExerciseResult, check: CheckResult, weights: Mapping[str, float]
     checks = (*here.checks, check)
     if check.outcome == "skipped" or here.score is None:
         return replace(here, checks=checks)
+    # A passed exercise has all its points, as in `ResultBuilder._score`.
     before = (
         here.points if here.outcome == "passed" else score(here.points, weights, here.checks, trivial=False)
     )

@@ -76,6 +76,7 @@ class Engine:
         return self._known(read_names(submission))
 
     def _known(self, names: Names) -> dict[str, str]:
+        # A definition that Python can read wins over one with a syntax error.
         return lost_exercises(self.contracts, names) | match(self.contracts, names)
 
     def grade(
@@ -83,8 +84,8 @@ class Engine:
     ) -> Report:
         """Grade the known exercises of a submission, or those `wanted`; report them in the order of the course.
 
-        They are graded in an order that needs few workers. A wanted exercise that is not defined is *blocked*.
-        parts: what the author wrote in earlier files, for exercises that are made of such parts.
+        They are graded in another order, which needs few workers. A wanted exercise that is not defined is *blocked*.
+        parts: the author's earlier files; the model of the capstone is made of definitions in them.
         If another exception than GraderError stops the grading, all exercises of the course (or those `wanted`) fail;
         if the grader cannot grade a plain file either, they could not be graded. Raises GraderError.
         """

@@ -67,9 +67,9 @@ def _removals(out: Figures, check: Check, judged: JudgedCase, observation: Obser
     order → [[lowest, mean, highest] of its seeds, one per number of heads]. "possible" → the same for all choices of
     heads. "whole" → the share with no head removed.
     """
-    # Set of removed heads, as bits → number of right answers; and the number of answers.
+    # table: set of removed heads, as bits → number of right answers. total: the number of answers.
     table, total = check.params["table"], check.params["total"]
-    heads = len(table).bit_length() - 1
+    heads = len(table).bit_length() - 1  # the table has 2**heads rows
     rows_are_complete = any(
         other.judge == "all_rows" and judged.findings[other.id].passed
         for other in judged.case.checks

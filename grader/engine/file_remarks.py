@@ -1,4 +1,4 @@
-"""Write the remarks on a whole file: what the grader added, what it skipped, and whether the file runs alone."""
+"""Write the remarks on a whole file, about what the grader added and skipped; decide whether the file has errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grader.judge.observation import StudentError, student_error, texts
 from grader.support.i18n import _, ngettext
 from grader.support.sanitize import sanitize
 
-# Messages of exceptions because something is missing. Each group matches its name.
+# Messages of exceptions because something is missing; the group of a message is the name of the missing thing.
 _NEEDS = re.compile(
     r"No module named '([\w.]+)'|cannot import name '(\w+)'|name '(\w+)' is not defined"
     r"|(\w+) is not among the building blocks|([\w.]+) is not available: the grader"

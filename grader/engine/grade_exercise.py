@@ -51,7 +51,9 @@ def _graded(run: SubmissionRun, exercise: Exercise) -> ExerciseResult:
 
 
 def _blocked(run: SubmissionRun, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
-    """Return a failed result as *blocked* if the exercise needs another one that is unusable and not given."""
+    """Return a failed result as *blocked* if the exercise needs another one that is unusable and that no reference
+    block can replace.
+    """
     for name in (*run.used_exercises(exercise), *built_where_it_failed(exercise, result)):
         other = run.context.exercises.get(name)
         if other and name not in exercise.given and grade_exercise(run, other).outcome in UNUSABLE:

@@ -113,7 +113,7 @@ def _constructor(exercise: Exercise, alias: str, source: Source, stub: Source) -
 
 
 def keywords_in_place(name: str, alias: str, source: Source, stub: Source) -> dict[str, str]:
-    """Return keyword of a submission's function or constructor → the course's keyword in the same position."""
+    """Return a dict: keyword of a submission's function or constructor → the course's keyword at this position."""
     for method in ("__init__", ""):
         found, asked = source.signature(alias, method), stub.signature(name, method)
         if found is not None and asked is not None:
@@ -146,8 +146,9 @@ _KINDS = {
     "length": ("len", "steps", "max_pos"),
     "eps": ("eps",),
 }
+# Parameters with one letter as their whole name.
 _SHORT = {"p": "dropout", "h": "heads", "n": "layers"}
-# What a size measures: the beginning of a word in its name → a short word for the same.
+# What a size measures: the beginning of a word in its name → a short word for the same, or "".
 _MEASURED = {
     "vocab": "",
     "key": "k",
@@ -198,7 +199,9 @@ def _builds(
 
 
 def _passed(found: Signature, forms: Sequence[Collection[str]]) -> Collection[str]:
-    """Return the keywords that the worker passes: those of the first accepted constructor that fits `found`."""
+    """Return the keywords that the worker passes: those of the first accepted constructor that fits `found`, or of
+    the first one if none fits.
+    """
     return next((form for form in forms if found.needed <= set(form) <= found.names), forms[0])
 
 

@@ -15,7 +15,7 @@ from grader.judge.observation import StudentError, student_error, texts
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
-MAX_REMARKS = 5  # of one exercise, on what was left out of the file
+MAX_REMARKS = 5  # of one exercise, on what was skipped or replaced while the file was loaded
 
 
 def defined_name(request: LoadRequest, loaded: Loaded, names: Names) -> str:
@@ -54,7 +54,8 @@ def _raise_note(loaded: Loaded, name: str, names: Names, submission: Submission)
     for note in own_notes(loaded.notes, submission):
         error = student_error(note.get("error"))
         defines = note.get("defines")
-        if error is not None and (note.get("whole") or (isinstance(defines, list) and name in defines)):
+        about_name = isinstance(defines, list) and name in defines
+        if error is not None and (about_name or note.get("whole")):  # "whole": no statement of the unit ran
             raise CannotLoad(of_note(note, error))
         place = (note.get("file"), note.get("line"))
         if note.get("endless") and definition is not None and place == (definition.unit, definition.line):

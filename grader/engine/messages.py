@@ -14,7 +14,8 @@ from grader.support.sanitize import sanitize
 
 def last_line(fault: object) -> str:
     """Return the exception line of a traceback; "" for an empty text."""
-    return sanitize(str(fault).strip().splitlines()[-1] if str(fault).strip() else "", 300)
+    text = str(fault).strip()
+    return sanitize(text.splitlines()[-1] if text else "", 300)
 
 
 def place_of(gone: WorkerGone) -> str:

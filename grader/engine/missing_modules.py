@@ -33,7 +33,7 @@ _CALLED_OTHERWISE = re.compile(r"(\w+)(?:\.__init__)?\(\) (?:got|missing|takes) 
 
 @dataclass(frozen=True)
 class Missing:
-    """A name that a failed import should have bound, and the module that has it.
+    """A name that a failed import should have bound, and the module that the import names.
 
     block: whether a building block was used instead.
     """
@@ -70,20 +70,22 @@ def blamed(errors: Iterable[StudentError], missing: Mapping[str, Missing]) -> Mi
 def _blamed(error: StudentError, missing: Mapping[str, Missing]) -> Missing | None:
     """Return the missing name that caused an exception; None if none did.
 
-    An undefined name causes a NameError or AttributeError; a building block in its place causes a TypeError if the
-    call does not fit it.
+    An undefined name causes a NameError or AttributeError. A building block in its place causes a TypeError if it
+    takes other arguments.
     """
     if error.type in ("NameError", "AttributeError"):
         found = _UNDEFINED.match(error.message)
         cause = missing.get(found[1]) if found else None
-        return cause if cause is None or not cause.block else None
+        return cause if cause is not None and not cause.block else None
     called = _CALLED_OTHERWISE.match(error.message) if error.type == "TypeError" else None
     cause = missing.get(called[1]) if called else None
     return cause if cause is not None and cause.block else None
 
 
 def needs_gpu(errors: Sequence[StudentError], notes: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether all these exceptions say that there is no GPU, or that a name is missing which needs one."""
+    """Whether all these exceptions are because there is no GPU: they say so, or that a name is undefined whose
+    definition raised such an exception.
+    """
     undefined: set[str] = set()
     for note in notes:
         error = student_error(note.get("error"))

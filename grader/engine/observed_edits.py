@@ -36,7 +36,7 @@ class Tried:
 
 
 def tried(words: Mapping[str, Any], body: bytes, asked: frozenset[str], files: frozenset[str]) -> Tried:
-    """Read the reply of a worker. An impossible observation counts as an edit that raised.
+    """Read the reply of a worker. An impossible observation is replaced by that of an edit that raised.
 
     Raises WorkerGone for a reply in another format. asked, files: as for `read_observation`.
     """

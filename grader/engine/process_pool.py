@@ -221,7 +221,7 @@ def _portable(error: Exception) -> Exception:
 
 
 def _end_with_parent() -> None:
-    """End when the parent is killed: otherwise a busy process would go on until its task ends."""
+    """End this process when the parent ends, even if it is killed. Otherwise a task would run to its end."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])
@@ -244,7 +244,7 @@ def _without_main() -> Iterator[None]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Start processes that ignore Ctrl-C. This process receives it afterwards.
+    """Processes that start in this block ignore Ctrl-C; this process receives it after the block.
 
     On Windows, only delay Ctrl-C in this process.
     """
@@ -252,7 +252,7 @@ def uninterrupted() -> Iterator[None]:
         with _delayed_interrupt():
             yield
         return
-    resource_tracker.ensure_running()  # its start would let the signal through
+    resource_tracker.ensure_running()  # if it started later, in the block, it would unblock the signal
     with _delayed_interrupt():
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the processes inherit this mask
         try:

@@ -159,7 +159,7 @@ class ResultBuilder:
         by_id = {judged.case.id: judged for judged in cases if judged.observation is not None}
         observations = {id: judged.observation for id, judged in by_id.items() if judged.observation}
         used = self._used(observations.values())
-        all_passed = all(check.outcome == "passed" for check in checks)
+        all_passed = all(check.outcome == "passed" for check in checks)  # also those that only give advice
         diagnosed = Diagnosed() if all_passed else diagnose(exercise, by_id, checks)
         unknown = diagnosed.diagnosis.kind == "unknown"
         shown = Cause(tuple(checks)) if passed else _shown(exercise, cases, checks, diagnosed)
@@ -194,7 +194,7 @@ class ResultBuilder:
         observed: tuple[str, ...] = (),
     ) -> Evidence:
         read = (*self.submission.units, *self.submission.neighbours)
-        files = frozenset(unit.name for unit in read)
+        files = {unit.name: len(unit.source.splitlines()) for unit in read}
         return Evidence(self.exercise, codes or {}, facts, frozenset(safe), observed, files)
 
     def _score(
@@ -230,7 +230,7 @@ def _shown(
     """Return the checks of a failed answer as the report shows them.
 
     If no known mistake was found, a common cause comes first, if there is one. Advice about a policy is skipped
-    unless a known answer explains it.
+    unless a known mistake explains it.
     """
     shown = Cause(tuple(all_checks)) if diagnosed.diagnosis.alternatives else cause(cases)
     checks = tuple(without_moot(exercise, shown.checks, diagnosed.policies))

@@ -81,7 +81,7 @@ class WorkerGone(GraderError):
 
 
 class Session:
-    """One worker and its requests and replies."""
+    """One worker and its requests and replies. stop: an event; when it is set, `ask` raises Stopped."""
 
     def __init__(self, launcher: Launcher, limits: Limits, stop: threading.Event | None = None):
         self.limits = limits  # only `wall_seconds` may change; the process has the others from its start
@@ -117,7 +117,7 @@ class Session:
         except WorkerGone as gone:
             if stack := self._lines():
                 gone.line, gone.statement = stack[0], stack[-1]
-            gone.printed = self._recently_printed().partition("Timeout (")[0]
+            gone.printed = self._recently_printed().partition("Timeout (")[0]  # without the worker's stack
             self.close()
             raise
         return Reply(raw, tensors, time.monotonic() - started, self._recently_printed())

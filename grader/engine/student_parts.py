@@ -1,4 +1,4 @@
-"""The parts that a student wrote for earlier assignments, for an exercise that is made of them."""
+"""The parts of an exercise's model: definitions that the student wrote for earlier assignments."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def content(submission: Submission, parts: Sequence[Part]) -> str:
 
 
 def parts_remark(own: Collection[str], wanted: Sequence[str]) -> str:
-    """Return a remark on who wrote the parts of a model: the student (own) or the course."""
+    """Return a remark on who wrote the parts of a model (wanted): the student (own) or the course."""
     mine = [name for name in wanted if name in own]
     if not mine:
         return _("built entirely from the reference code")

@@ -21,10 +21,10 @@ from grader.report.model import ExerciseResult
 class SubmissionRun:
     """One file of a student that is graded. The interface and the needed names of a definition are computed once.
 
-    parts: the parts in the student's earlier files, for exercises that are made of such parts.
+    parts: the student's earlier files; the model of the capstone is made of definitions in them.
     aliases: exercise → the name that it has in the file.
     done: exercise → its result.
-    tried: exercise and the blocks that reference blocks replaced → the result of that try.
+    tried: (exercise, names of the student's blocks that were replaced by the course's) → the result of that try.
     earlier, neighbours: runs of the student's earlier files, by content, and of the files beside this one, by name.
     unsteady: exercises whose result may be chance, because workers were lost.
     """
@@ -93,7 +93,7 @@ class SubmissionRun:
         return takes_mask(exercise, self.alias(exercise), self._source, self._stub(exercise))
 
     def keywords(self, exercise: Exercise) -> dict[str, str]:
-        """Return keyword of the file's function or constructor → that of the course in the same place."""
+        """Return a dict: keyword of the file's function or constructor → the course's keyword at this position."""
         return keywords_in_place(exercise.name, self.alias(exercise), self._source, self._stub(exercise))
 
     @property
@@ -108,6 +108,7 @@ class SubmissionRun:
     def blocks(self, exercise: Exercise) -> list[Block]:
         """Return the blocks of an exercise that the student wrote, and the run of the file that defines each."""
         known = [name for name in exercise.given if name in self.context.exercises]
+        # The right side of `|` wins: the submission itself, otherwise the first other file that defines the name.
         defined_in = {name: self for name in known if name in self.aliases}
         if exercise.is_made_of_parts:
             for part in self.parts:
@@ -140,7 +141,7 @@ class SubmissionRun:
     def request(self, exercise: Exercise, replaced: Sequence[str]) -> LoadRequest:
         """Return the load request for an exercise. An exercise that is made of parts gets the student's parts.
 
-        replaced: the blocks that reference blocks replace.
+        replaced: names of the student's blocks that are replaced by the course's.
         """
         blocks = self.blocks(exercise)
         request = LoadRequest(
@@ -163,13 +164,13 @@ Block = tuple[str, SubmissionRun]  # the name of a block, and the run of the fil
 
 
 def _bound_names(blocks: Sequence[Block], replaced: Sequence[str]) -> dict[str, str]:
-    """Return name in the student's files → the building block that replaces it."""
+    """Return a dict: name in the student's files → the building block that replaces it."""
     found = {run.aliases[name]: name for name, run in blocks if name in replaced and name in run.aliases}
     return found | {name: name for name in replaced}
 
 
 def _keywords(blocks: Sequence[Block], replaced: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return name in the student's files → the student's keyword → the keyword of the block that replaces it."""
+    """Return a dict: name in the student's files → the student's keyword → the keyword of the replacing block."""
     return {
         run.aliases[name]: run.keywords(run.context.exercises[name])
         for name, run in blocks

@@ -42,7 +42,8 @@ def visible_blocks(exercise: Exercise) -> frozenset[str]:
 def order_for_worker_reuse(exercises: Iterable[Exercise]) -> list[Exercise]:
     """Order exercises so that many can share a worker.
 
-    Greedy: each exercise joins the chain whose last exercise sees most of what it may see.
+    Greedy, from the fewest visible blocks to the most: each exercise joins, of the chains that it may follow, the one
+    whose last exercise sees the most blocks.
     """
     seen = {exercise.name: visible_blocks(exercise) for exercise in exercises}
     chains: list[list[Exercise]] = []

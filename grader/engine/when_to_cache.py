@@ -17,7 +17,7 @@ from grader.support.version import __version__
 
 
 def cached(context: Context, content: str, exercise: Exercise) -> ExerciseResult | None:
-    """Return the cached result of an exercise that takes long; None if there is none.
+    """Return the cached result of an exercise; None if there is none, or if it may not be cached.
 
     content: a hash of the submission.
     """

@@ -3,10 +3,11 @@
 The rules:
 - A worker serves one submission. It is reused only if the next exercise may see every block that the exercise before
   could see, because code could store what it saw. With `reuse_worker`, it may serve several submissions.
-- A top-level statement that times out is skipped the next time.
+- A top-level statement that times out is skipped when the file is loaded again.
 - If a worker is lost, perhaps by chance or because of an earlier exercise, the grader tries once more in a new worker
   (`MAX_TRIES`).
-- If a worker reports a fault, the grader runs a plain file. If that fails too, the fault is the grader's.
+- If a worker reports a fault (an unexpected exception), the grader runs a plain file. If that fails too, the fault is
+  the grader's.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from grader.support.i18n import _
 PLAIN_FILE = Submission(Path("nothing.py"), (Unit("nothing.py", "pass"),))
 MAX_TRIES = 2  # for a load or a case whose worker may have ended by chance
 TOGETHER_SECONDS = 2.0  # for all cases of one message; slower ones run again, each with its own time limit
-MAX_ENDLESS = 3  # top-level statements that time out, before the file is given up
+MAX_ENDLESS = 3  # top-level statements that are skipped because they timed out; if one more does, give up
 # Reasons for a lost worker that may be chance (another process killed it) or the effect of an earlier exercise.
 MAY_BE_CHANCE = ("died", "stale", "fault")
 
@@ -52,7 +53,7 @@ class Loaded:
     request: LoadRequest
     limits: Limits
     names: frozenset[str]
-    own: frozenset[str]  # the student's parts, in earlier files and in this one
+    own: frozenset[str]  # building blocks that the student also wrote, in earlier files or in this one
     notes: tuple[dict[str, Any], ...]
     reloaded: bool
 
@@ -89,9 +90,9 @@ class WorkerSlot:
         return self._loaded is not None and self._loaded.reloaded
 
     def load(self, request: LoadRequest) -> Loaded:
-        """Load a submission for an exercise, in the worker there is or in a new one.
+        """Load a submission for an exercise, in the current worker or in a new one.
 
-        Raises CannotLoad if the file cannot be loaded, and SandboxError if that is not its fault.
+        Raises CannotLoad if the file cannot be loaded, and SandboxError if the grader is at fault.
         """
         history = request.history
         losses = 0
@@ -123,7 +124,7 @@ class WorkerSlot:
     ) -> Observation:
         """Load the request if no worker holds it, and run one case.
 
-        Raises WorkerGone if the case lost its worker, and what `load` raises.
+        Raises WorkerGone if the worker was lost while the case ran, and what `load` raises.
         """
         try:
             return self._observe(request, case, on_training)

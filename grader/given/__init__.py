@@ -67,7 +67,7 @@ def _path(name: str) -> Path:
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_") or name not in BLOCKS:  # hasattr, inspect and pickle look up many names
+    if name.startswith("_") or name not in BLOCKS:  # hasattr, inspect and pickle need AttributeError
         raise AttributeError(f"grader.given has no building block {name!r}; there are: {', '.join(BLOCKS)}.")
     module = import_module(f"{__name__}.{_path(name).stem}")
     # The import of `sequence_mask.py` binds the *module* to that name here; replace it by the block.

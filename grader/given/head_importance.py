@@ -18,8 +18,8 @@ def head_importance(
     """Measure the importance of every head, (H,), without dropout. The mode of `mha` stays the same.
 
     batches: tuples (queries, keys, values, valid_lens, target); loss_fn(output, target) returns one loss per
-    sample, (B,). method: "ablation", the mean of L(ξ_h = 0) − L over samples; "gradient", the mean of
-    |∂L/∂ξ_h| over samples; or "confidence", the mean of the largest weight over queries. ξ_h is the gate of
+    sample, (B,). method: "ablation", the mean over samples of L(ξ_h = 0) − L; "gradient", the mean over
+    samples of |∂L/∂ξ_h|; or "confidence", the mean over queries of the largest weight. ξ_h is the gate of
     head h. Raises ValueError for another method.
     """
     if method not in _METHODS:

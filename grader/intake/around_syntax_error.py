@@ -14,7 +14,8 @@ MAX_ATTEMPTS = 16
 # A line that begins a top-level statement. A clause such as `else:` belongs to the statement above it.
 _BEGINS = re.compile(r"(?!(?:else|elif|except|finally)\b)[^\s#)\]}]")
 # A line at which the part after the error may start.
-_GOES_ON = re.compile(r"(?:class|def|async def|import|from|@)\b|@")
+_GOES_ON = re.compile(r"(?:class|def|async def|import|from)\b|@")
+# The header of a class or a function, see `defined_in`. `\w++` is possessive: the name is not cut before `(self`.
 _HEADER = re.compile(
     r"^ {0,3}(?:class[ \t]+(\w+)|(?:async[ \t]+)?def[ \t]+(\w++)(?![ \t]*\([ \t]*self\b))", re.M
 )
@@ -131,7 +132,10 @@ def _resumed(lines: list[str], kept: str, at: int, error: CannotParse) -> Prefix
 
 
 def _is_indented_output(lines: list[str], error: CannotParse) -> bool:
-    """Return whether the error is an indented line below a complete statement without a block: probably its output."""
+    """Whether the error is an indented line below a complete statement without a block.
+
+    Then it is probably the printed output of that statement.
+    """
     if error.reason != "unexpected indent":
         return False
     above = _beginning(lines, error.line - 1)

@@ -103,7 +103,10 @@ class Course:
         return self.choose(bundle)[0]
 
     def choose(self, bundle: Bundle) -> tuple[Path, str]:
-        """Return the student's file of an assignment, which may be missing, and a remark; "" if there is none."""
+        """Return the student's file of an assignment, which may be missing, and a remark; "" if there is none.
+
+        If a single assignment has no file, this is the name that nbgrader gives the notebook.
+        """
         path, remark = choose(self.folder_of(bundle), bundle)
         missing = self.is_one_assignment and not path.exists()
         return (self.possible_files(bundle)[-1] if missing else path), remark
@@ -204,7 +207,7 @@ def wanted_exercises(names: Sequence[str], bundles: Sequence[Bundle]) -> list[st
     groups = {b.assignment: [e.name for e in b.exercises] for b in bundles}
     numbers = {b.assignment.split("_")[0]: groups[b.assignment] for b in bundles}
     modules = {b.module: groups[b.assignment] for b in bundles}
-    table = {**numbers, **modules, **groups, **known}
+    table = {**numbers, **modules, **groups, **known}  # an exercise's own name comes first
     out: list[str] = []
     for name in names:
         if name.rstrip("/") not in table:

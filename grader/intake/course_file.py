@@ -94,7 +94,7 @@ class _Reader:
 
     def _number(self, key: str, value: object) -> float:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        number: Any = value if is_number else math.nan
+        number: Any = value if is_number else math.nan  # no comparison with NaN is true
         if not 0 <= number <= MAX_NUMBER:
             raise self._wrong(key, value, _("it is a number from 0 to {most}").format(most=MAX_NUMBER))
         return float(number)

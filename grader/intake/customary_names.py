@@ -20,7 +20,7 @@ IMPORTS = {
     "d2l": "from d2l import torch as d2l",
     "plt": "from matplotlib import pyplot as plt",
 }
-UNIT = "added imports"  # the name of the unit that binds them
+UNIT = "added imports"  # the name of the unit with the missing imports
 
 
 def missing_imports(submission: Submission, blocks: Iterable[str]) -> dict[str, str]:
@@ -52,9 +52,9 @@ def _unbound(units: tuple[Unit, ...]) -> dict[str, tuple[str, int]]:
     bound: set[str] = set()
     for unit, node in _nodes(units):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            file, line = used.setdefault(node.id, (unit.name, node.lineno))
-            if file == unit.name and node.lineno < line:  # `walk` has no particular order
-                used[node.id] = (file, node.lineno)
+            first, line = used.setdefault(node.id, (unit.name, node.lineno))
+            if first == unit.name and node.lineno < line:  # `walk` has no particular order
+                used[node.id] = (first, node.lineno)
         else:
             bound.update(bound_by(node))
     return {} if "*" in bound else {name: place for name, place in used.items() if name not in bound}

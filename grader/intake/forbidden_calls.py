@@ -33,7 +33,7 @@ class Use:
 
 
 def uses(submission: Submission, name: str, forbids: Sequence[str]) -> list[Use]:
-    """Return the calls of `forbids` that the definition of `name` uses, each where it occurs first."""
+    """Return the calls of `forbids` that the definition of `name` uses, each with one place."""
     if not any(_last_name(call) in unit.source for call in forbids for unit in submission.units):
         return []
     aliases, statements = _outline(submission.units)
@@ -106,9 +106,7 @@ def _binds(node: ast.stmt) -> list[str]:
     return [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
 
 
-def _reached(
-    name: str, statements: Mapping[str, list[tuple[str, ast.stmt]]]
-) -> Iterator[tuple[str, ast.stmt]]:
+def _reached(name: str, statements: _Statements) -> Iterator[tuple[str, ast.stmt]]:
     """Yield the statements that define `name`, and those that define the names in these. Each statement comes once."""
     seen: set[str] = set()
     reached: set[ast.stmt] = set()

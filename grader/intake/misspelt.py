@@ -75,8 +75,8 @@ def keywords(call: ast.Call) -> Iterator[tuple[int, str]]:
     """Yield line and message for each keyword that looks like a misspelt parameter of a function of torch."""
     if not (isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name | ast.Attribute)):
         return
-    owner = call.func.value
-    function, of = call.func.attr, owner.id if isinstance(owner, ast.Name) else owner.attr
+    function, owner = call.func.attr, call.func.value
+    of = owner.id if isinstance(owner, ast.Name) else owner.attr
     right = _KEYWORDS.get(function, "").split() if of in _OF_TORCH else []
     for keyword in call.keywords:
         name = keyword.arg or ""

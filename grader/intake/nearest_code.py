@@ -82,6 +82,7 @@ def _is_same(exercise: str, wanted: Contract, found: Definition) -> bool:
 
 
 def _is_near(exercise: str, wanted: Contract, found: Definition) -> bool:
+    """Whether a class has a similar name, or a function the same name except for case and underscores."""
     is_class = found.kind == "class"
     same_kind = is_class == (wanted.keywords is not None)
     if not same_kind or (not is_class and plain(exercise) != plain(found.name)):

@@ -64,7 +64,7 @@ def _cells(book: object) -> list[object]:
 
 
 def _source(cell: dict[str, object]) -> str:
-    source = cell.get("source", cell.get("input", ""))
+    source = cell.get("source", cell.get("input", ""))  # "input" in format 3
     if isinstance(source, list):
         source = "".join(part for part in source if isinstance(part, str))
     return source if isinstance(source, str) else ""

@@ -13,7 +13,7 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from grader.intake.around_syntax_error import Fault, Prefix, defined_in, prefix
 from grader.intake.limits import check_sources
@@ -54,8 +54,8 @@ class Block:
 def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], tuple[int, ...]]:
     """Return the code of a document as one source, its syntax errors, and the lines of skipped definitions.
 
-    A definition is skipped if its block is for another framework. An error in a block does not affect other blocks.
-    Raises TooLarge.
+    A definition is skipped if its block names a language and `_of_this_framework` leaves the block out. An error in a
+    block does not affect other blocks. Raises TooLarge.
     """
     all_blocks = list(_blocks(text))
     blocks = list(_of_this_framework(all_blocks))
@@ -71,7 +71,7 @@ def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], tuple[i
         if fault is not None and not _ends_in_output(block, read):
             line = fault.line + block.first if fault.line else 0
             resumed = fault.resumed + block.first if fault.resumed else 0
-            faults.append(Fault(unit, line, fault.reason, fault.lost, False, resumed, fault.caret))
+            faults.append(replace(fault, line=line, resumed=resumed))
     read_blocks = set(map(id, blocks))
     skipped = (block for block in all_blocks if id(block) not in read_blocks and block.language)
     return "\n".join(source), tuple(faults), tuple(line for block in skipped for line in _definitions(block))
@@ -135,9 +135,9 @@ def _begin(line: str, number: int) -> tuple[Block, str] | None:
 
 
 def _of_this_framework(blocks: list[Block]) -> Iterator[Block]:
-    """Yield the blocks, without those for other frameworks if a chapter has one for each (`#@tab pytorch`).
+    """Yield the blocks to read.
 
-    Then fenced blocks without a tab are left out, too.
+    If a block has the tab `#@tab pytorch`, leave out the fenced blocks without a tab for pytorch or for all.
     """
     tabs = [_TAB.match(block.text) for block in blocks]
     several = any(tab and "pytorch" in tab["names"] for tab in tabs)

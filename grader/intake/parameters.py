@@ -1,4 +1,4 @@
-"""Read from the syntax tree which arguments functions and methods of a submission accept, and which have no code."""
+"""Read from the syntax tree which arguments functions and methods accept, and whether a definition has no code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BARE_BASES = frozenset(
 
 @dataclass(frozen=True)
 class Signature:
-    """The parameters of a function, or of a method without `self`.
+    """The parameters of a function or method, without `self`.
 
     needed: parameters without a default. extra_args, extra_keywords: it has `*args`, `**kwargs`.
     text: the parameters with their defaults, without annotations.
@@ -73,8 +73,8 @@ def signature(submission: Submission, names: Names, name: str, method: str = "")
 def has_no_code(submission: Submission, names: Names, name: str) -> bool:
     """Whether a function or class has no statement besides a docstring, `...` or `pass`.
 
-    A class must also inherit no `forward`: each base class in this file has none, and the last has one of BARE_BASES
-    as its base class.
+    A class must also inherit no `forward`: its base class is one of BARE_BASES, or a class of this file of which the
+    same is true.
     """
     node = _definition(submission, names, name)
     if node is None or not all(_says_nothing(statement) for statement in node.body):
@@ -96,7 +96,7 @@ def has_no_code(submission: Submission, names: Names, name: str) -> bool:
 
 
 def _says_nothing(statement: ast.stmt) -> bool:
-    """Whether a statement is a docstring, `...` or `pass`."""
+    """Whether a statement is `pass` or a constant, such as a docstring or `...`."""
     value = statement.value if isinstance(statement, ast.Expr) else None
     return isinstance(statement, ast.Pass) or isinstance(value, ast.Constant)
 

@@ -16,7 +16,7 @@ from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
-KINDS = (".py", ".ipynb")  # files that a class submits
+KINDS = (".py", ".ipynb")  # files that students submit
 NOTES = (".md", ".txt")  # what `--file` reads as well
 
 
@@ -36,8 +36,8 @@ class Unit:
 class Neighbour(Unit):
     """A module beside a submission, and the names that imports use for it.
 
-    guessed: the names in `modules` of which only the last parts fit the file, because the file is not in the folders
-    that they name.
+    guessed: those of `modules` whose first parts name no folder of the file, such as `course.layers` for `layers.py`
+    if the submission is not in a folder `course`.
     """
 
     modules: tuple[str, ...] = ()

@@ -56,7 +56,8 @@ def match(contracts: Mapping[str, Contract], names: Names) -> dict[str, str]:
             if name not in out and name not in REPAIRS:
                 left = [d for d in others if _kind_fits(wanted, d) and d.name not in out.values()]
                 found = next(rule(name, wanted, left), None)
-                out |= {name: found} if found else {}
+                if found:
+                    out[name] = found
     return out
 
 
@@ -90,7 +91,7 @@ def _by_name(exercise: str, wanted: Contract, names: Names) -> str | None:
     choice = fitting or candidates
     if not choice:
         return None
-    return exercise if exercise in choice else choice[-1]
+    return exercise if exercise in choice else choice[-1]  # of several, the last definition counts
 
 
 def _kind_fits(wanted: Contract, found: Definition) -> bool:

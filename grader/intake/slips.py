@@ -40,6 +40,7 @@ set_extra_state set_submodule share_memory state_dict to to_empty train training
 _OF_MODULE = frozenset(_ATTRIBUTES_OF_MODULE.split())
 # A class that uses or defines one of these may have attributes that no assignment to `self` shows.
 _DYNAMIC = frozenset({"setattr", "__dict__", "__getattr__", "__setattr__", "add_module", "register_module"})
+# Names that the kernel of a notebook binds.
 _OF_KERNELS = frozenset({"get_ipython", "display", "In", "Out", "exit", "quit"})
 
 
@@ -69,7 +70,8 @@ def slips(submission: Submission, name: str) -> list[Slip]:
 
 def _defined_twice(submission: Submission, name: str, text: _Text) -> list[Slip]:
     """Report a name that a file defines twice. In a kernel, the second may be a newer try, so it is no slip."""
-    if name not in text.earlier or not submission.path.suffix:
+    is_of_kernel = not submission.path.suffix
+    if name not in text.earlier or is_of_kernel:
         return []
     ((unit, node),) = text.definitions[name]
     place = _("{file}, line {line}").format(file=text.earlier[name][0], line=text.earlier[name][1])
@@ -81,7 +83,7 @@ def _defined_twice(submission: Submission, name: str, text: _Text) -> list[Slip]
 class _Text:
     """All names that a submission binds or sets anywhere, and its top-level definitions."""
 
-    definitions: dict[str, list[tuple[str, ast.stmt]]]
+    definitions: dict[str, list[tuple[str, ast.stmt]]]  # name → a list with its last definition only
     earlier: dict[str, tuple[str, int]]  # name → the place of a definition that another one replaces
     bound: frozenset[str]
     attributes: frozenset[str]  # that are set anywhere, methods included
@@ -94,8 +96,8 @@ class _Text:
 def _text(units: tuple[Unit, ...]) -> _Text:
     definitions: dict[str, list[tuple[str, ast.stmt]]] = {}
     earlier: dict[str, tuple[str, int]] = {}
-    bound, attributes, words, other_nn = set[str](), set[str](), set[str](), False
-    variables = set[str]()
+    bound, attributes, words, variables = set[str](), set[str](), set[str](), set[str]()
+    other_nn = False
     for unit in units:
         try:
             tree = parse(unit.source)
@@ -252,7 +254,7 @@ def _without_super(built: ast.FunctionDef) -> _Found:
 
 
 def _sets_layer(statement: ast.Assign) -> bool:
-    value, (target, *_rest) = statement.value, statement.targets
+    value, target = statement.value, statement.targets[0]
     return (
         isinstance(target, ast.Attribute)
         and isinstance(target.value, ast.Name)
@@ -289,6 +291,7 @@ def _of_self(node: ast.ClassDef, text: _Text) -> _Found:
 
 
 def _of_attribute(node: ast.Attribute, text: _Text) -> _Found:
+    """Find layers of `nn` with wrong case or underscores, and misspelt methods of tensors."""
     if node.attr in text.attributes:
         return
     if isinstance(node.value, ast.Name) and node.value.id == "nn":
@@ -300,9 +303,9 @@ def _of_attribute(node: ast.Attribute, text: _Text) -> _Found:
             says = _("there is no `nn.{name}`; did you mean `nn.{near}`?")
             yield node.lineno, says.format(name=node.attr, near=meant)
         return
-    if not (isinstance(node.value, ast.Name) and node.value.id == "self"):
-        right = node.attr in _METHODS
-        meant = next((method for method in _METHODS if not right and is_misspelt(node.attr, method)), "")
+    is_of_self = isinstance(node.value, ast.Name) and node.value.id == "self"
+    if not is_of_self and node.attr not in _METHODS:
+        meant = next((method for method in _METHODS if is_misspelt(node.attr, method)), "")
         if meant:
             says = _("there is no `.{name}`; did you mean `.{near}`?")
             yield node.lineno, says.format(name=node.attr, near=meant)

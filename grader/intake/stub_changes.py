@@ -1,4 +1,7 @@
-"""Find out whether a file differs from the original stub, and which of several files answers an assignment."""
+"""Find out whether a file differs from the original stub, and which of several files answers an assignment.
+
+Also hash the code that a student wrote, to find equal answers.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ def _names(path: Path, read: Callable[[], bytes], stub: str) -> tuple[Names, Nam
 
 
 def own_tree(submission: Submission, stubs: tuple[str, ...]) -> str:
-    """Return a hash of the functions and classes that a student wrote; "" if these are less than LEAST_LINES long.
+    """Return a hash of the functions and classes that a student wrote; "" if they have fewer than LEAST_LINES lines.
 
     The hash is equal for files that differ only in comments, layout and order. Definitions that are equal to one in a
     stub do not count.

@@ -94,7 +94,8 @@ class _Trees:
                 self._trees[source] = cost, tree
                 self._cost += cost
             while self._cost > MAX_TOKENS:
-                self._cost -= self._trees.popitem(last=False)[1][0]
+                _oldest, (freed, _tree) = self._trees.popitem(last=False)
+                self._cost -= freed
         return tree
 
 

@@ -1,4 +1,4 @@
-"""Collect failed checks that cost no points, per policy: what breaks, where, and which known answer does the same."""
+"""Collect failed checks that cost no points, per policy: what breaks, where, and which known mistake does so too."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from grader.report.model import Advice, CheckResult
 def advice(
     exercise: Exercise, checks: Sequence[CheckResult], codes: Mapping[str, str], known: Collection[str]
 ) -> tuple[Advice, ...]:
-    """Return one entry per policy that an answer breaks. known: ids of the known answers that explain it.
+    """Return one entry per policy that an answer breaks.
 
-    codes: check id → the code of its finding; that of an exception begins with "!".
+    codes: check id → the code of its finding; it begins with "!" for an exception. known: ids of the known mistakes
+    that explain the failures.
     """
     found: dict[str, list[CheckResult]] = {}
     for check in checks:
@@ -50,7 +51,7 @@ def _of_policy(
 def without_moot(
     exercise: Exercise, checks: Sequence[CheckResult], known: Collection[str]
 ) -> Iterator[CheckResult]:
-    """Yield the checks of a failed answer. Advice is skipped unless a known answer explains it.
+    """Yield the checks of a failed answer. Advice is skipped unless a known mistake explains it.
 
     An answer that is wrong in float32 is often wrong in other dtypes too; this is no advice. known: as for `advice`.
     """

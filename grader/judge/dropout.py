@@ -63,8 +63,8 @@ def _finite(name: str, case: RecordedCase, observation: Observation) -> Array:
 def _code_of_features(sums: Array, p: float) -> str:
     """Return the code of a failure in which features of one row differ. It names the tensor with dropped elements.
 
-    Dropped are elements of the output, of the output and the weights, or of the values. In the last case few sums are
-    zero, because a sum over dropped values rarely is.
+    These are elements of the output, of the output and the weights, or of the values. If values are dropped, few sums
+    are zero, because this needs all the values of a sum to be dropped.
     """
     zero = np.abs(sums) <= EXACT
     kept = np.abs(sums * (1 - p) - 1) <= EXACT

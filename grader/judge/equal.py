@@ -91,6 +91,7 @@ def _of_result() -> dict[str, str]:
 
 
 def _of_gradient(name: str) -> dict[str, str]:
+    # `_sentence` formats the result again, except "zero". So braces in the name are doubled.
     shown = name.replace("{", "{{").replace("}", "}}")
     return {
         "nan": _("the gradient of {name} contains NaN ({{count}} of {{total}} values)").format(name=shown),

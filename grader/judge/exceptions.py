@@ -16,9 +16,9 @@ _MODULE = re.compile(r"No module named '([\w.]{1,80})'")
 
 
 def raised(error: StudentError) -> str:
-    """Return one sentence or two: what was raised, and what to do where Python's words do not say it.
+    """Return one sentence or two: what was raised, and what to do if the exception's message does not say it.
 
-    Advice of torch that leads away from the exercise is left out.
+    torch's advice to call `.detach()` is left out (see `_NUMPY`): it would cut off the gradient.
     """
     if found := _ALLOCATION.search(error.message):
         size = int(found[1]) / GIB

@@ -1,6 +1,6 @@
 """Make the picture of a finding: pure functions of data. They return None if nothing can be drawn.
 
-A picture shows expected values, so redaction leaves it out of a hidden report as a whole.
+A picture shows expected values, so a report on hidden cases has none.
 """
 
 from __future__ import annotations
@@ -103,7 +103,8 @@ def _shapes(check: Check, case: RecordedCase, observation: Observation) -> Pictu
 
 def _shapes_of_call(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
     """If an exception is about sizes, draw the shapes of inputs, stages that were reached, and expected output."""
-    error, want = observation.error, case.headers.get(check.of[0]) if check.of else None
+    error = observation.error
+    want = case.headers.get(check.of[0]) if check.of else None
     if error is None or want is None or not want.shape or not _ABOUT_SIZES.search(error.message):
         return None
     links = [Link(name, shape_text(case.tensors[name].shape), arrow=False) for name in _inputs(check, case)]
@@ -196,11 +197,12 @@ def _compared(
     valid = None if lengths is None else lengths[tuple(index[:-2])][top : top + rows] - left
     scale = float(np.abs(want).max(initial=0.0)) if weights else None
     expected, computed = titles or (_("expected"), _("got"))
-    row, column = ("", "", *axes)[-2:] if len(axes) == want.ndim else ("", "")
+    named = axes if len(axes) == want.ndim else ()
+    row, column = ("", "", *named)[-2:]
     heading = "{}" if want.ndim > 1 or column else "[{}]"
     grids = Grids(
         row,
-        tuple(str(top + i) for i in range(len(shown[0]))) if want.ndim > 1 else ("",) * len(shown[0]),
+        tuple(str(top + i) if want.ndim > 1 else "" for i in range(len(shown[0]))),
         column,
         tuple(heading.format(left + j) for j in range(shown[0].shape[1])),
         (
@@ -308,7 +310,8 @@ def _gradients(check: Check, case: RecordedCase, observation: Observation) -> Pi
             continue
         got, want = _array(name, case, observation), case.expected[name]
         wrong = got is None or bool(differs(got, want, _tolerance(check, case)).any())
-        text, expected = _largest(got) if got is not None else _("none"), _largest(want)
+        text = _largest(got) if got is not None else _("none")
+        expected = _largest(want)
         is_first_wrong = wrong and not any(row[3] for row in rows)
         if got is not None and is_first_wrong and want.ndim and text == expected:
             title = _("Gradient of {name}").format(name=name.removeprefix("grad "))

@@ -17,7 +17,7 @@ from grader.support.i18n import _
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check. `code` distinguishes kinds of failure for the diagnosis; no report shows it."""
+    """The result of one check. `code` distinguishes kinds of failure for the diagnosis and for `redact`."""
 
     passed: bool
     code: str = ""
@@ -68,7 +68,7 @@ class Wrong(GraderError):
 
 
 def header_of(name: str, case: RecordedCase) -> Header:
-    """Return the header of an observation of a case, or of the case's exam."""
+    """Return the header of an observation of a case, or of its exam (the case that measures its result)."""
     exam = case.exam
     return case.headers[name] if exam is None or name in case.headers else exam.headers[name]
 

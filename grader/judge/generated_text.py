@@ -19,9 +19,9 @@ from grader.support.i18n import _
 def accuracy(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """Enough sentences are right: at every step that counts, the best token is the right one.
 
-    The scores are computed with the right tokens as input (teacher forcing). The best tokens are all right exactly
-    if greedy decoding writes the same sentence. `labels`, `lens`: names of tensors that only the
-    judge has: the right tokens, and how many of them count. `least`: the share of right sentences that is required.
+    The scores are computed with the right tokens as input (teacher forcing). The best tokens are all right exactly if
+    greedy decoding writes the right sentence. `labels`, `lens`: names of tensors that only the judge has: the right
+    tokens, and how many of them count. `least`: the share of right sentences that is required.
     """
     (name,) = check.of
     scores = values_of(name, case, observation)  # (N, T, V)

@@ -28,7 +28,7 @@ def _ranks(row: Array) -> Array:
 
 
 def ranks(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """The rank correlation with `planted` is at least `least`."""
+    """The rank correlation with `planted`, the strength of every head, is at least `least`."""
     (name,) = check.of
     got, planted = values_of(name, case, observation), np.array(check.params["planted"])
     found = spearman(got, planted) if np.isfinite(got).all() else 0.0

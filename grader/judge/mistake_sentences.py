@@ -9,7 +9,7 @@ from grader.support.i18n import _
 
 
 def says_and_asks(mistakes: Sequence[KnownMistake]) -> tuple[str, str]:
-    """Return the sentence of one explanation, and the question of its first mistake."""
+    """Return the sentence about mistakes that occur together, and the question of the first."""
     says = _(" In addition: ").join(_(mistake.says) for mistake in mistakes)
     asks = mistakes[0].asks
     return says, _(asks) if asks else ""

@@ -10,7 +10,7 @@ from grader.bundle.model import RecordedCase
 from grader.bundle.safetensors import Array, BadTensors, read
 from grader.support.errors import GraderError
 
-MAX_LINE = 1 << 20
+MAX_LINE = 1 << 20  # an error with a larger line number has no `where`
 MAX_KEPT = 1 << 22  # values of 8 bytes; a tensor with more bytes is not read
 _NO_EXIT = frozenset(("name 'exit' is not defined", "name 'quit' is not defined"))
 MAX_EMPTY_AXIS = 1 << 16  # a tensor without values has no bytes that would limit its axes
@@ -58,7 +58,8 @@ class Observation:
 
     seen: Mapping[str, Seen]
     error: StudentError | None = None
-    parameters: Mapping[str, Any] | None = None
+    parameters: Mapping[str, Any] | None = None  # how the weights were loaded, see `_parameters`
+    # Results that are no tensors.
     values: Mapping[str, bool | int | float | None] = field(default_factory=dict)
     stacked: frozenset[str] = frozenset()  # tensors that the worker stacked from a list
     printed: str = ""  # by student code, unchanged; a report on hidden cases never shows it
@@ -186,11 +187,10 @@ def _parameters(value: object) -> Mapping[str, Any] | None:
         if isinstance(size, list)
     }
     shared = value.get("shared")
+    pairs = map(texts, shared[:100] if isinstance(shared, list) else ())
     return {
         **{key: texts(value.get(key)) for key in ("missing", "unexpected", "misshapen")},
-        "shared": [pair for pair in map(texts, shared[:100]) if len(pair) == 2]
-        if isinstance(shared, list)
-        else [],
+        "shared": [pair for pair in pairs if len(pair) == 2],
         "layout": _text(value.get("layout"), 100),
         "shapes": shapes,
     }

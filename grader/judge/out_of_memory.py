@@ -13,7 +13,7 @@ _NO_MEMORY = re.compile(r"CUDA error: out of memory|CU\w+_STATUS_ALLOC_FAILED")
 
 
 def ran_out_of_memory(error: StudentError) -> bool:
-    """Return whether a GPU ran out of memory. Code that needs far too much has failed on the CPU before."""
+    """Whether a GPU ran out of memory. The answer is not to blame: before, it ran on the CPU with limited memory."""
     return error.type == "OutOfMemoryError" or (
         error.type in ("RuntimeError", "AcceleratorError") and bool(_NO_MEMORY.search(error.message))
     )

@@ -58,8 +58,8 @@ def sums_to_one(check: Check, case: RecordedCase, observation: Observation) -> F
 def carries(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """A matrix M maps row i of one tensor to row i of another: M @ rows[i] is images[i].
 
-    `rows` and `images`: names of the two tensors, which only the judge has. `tol`: the
-    tolerance instead of the default. `says`: the sentence if a row differs.
+    `rows` and `images`: names of the two tensors, which only the judge has. `tol`: the tolerance instead of the
+    default. `says`: the sentence if a row differs.
     """
     (name,) = check.of
     got = values_of(name, case, observation).astype(np.float64)

@@ -1,15 +1,16 @@
-"""Decide what a report on hidden cases may show: nothing that student code could choose.
+"""Decide what a report on hidden cases may show: no text that student code could write.
 
 Code that has seen a hidden input could write it into a shape, a name or a value that a report would quote. So
 `redact` makes a new result from texts of the course, from fixed sentences chosen by a finding's code, and from
-values that the grader computed. Any other text is replaced by a general sentence, or left out.
+values that the grader computed. Of an exception, it adds the file, the line number and the name of a built-in class.
+Any other text is replaced by a general sentence, or left out.
 """
 
 from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from grader.bundle.check import Check
@@ -31,7 +32,7 @@ class Evidence:
 
     codes: check id → the code of its finding. facts: codes of the facts in the diagnosis. safe: sentences that may be
     shown, because they contain no text that code could choose after it saw a case. observed: codes of remarks about
-    observations. files: names of the submission's files.
+    observations. files: name of a file of the submission → its number of lines.
     """
 
     exercise: Exercise
@@ -39,11 +40,11 @@ class Evidence:
     facts: tuple[str, ...] = ()
     safe: frozenset[str] = frozenset()
     observed: tuple[str, ...] = ()
-    files: frozenset[str] = frozenset()
+    files: Mapping[str, int] = field(default_factory=dict)
 
 
 def redact(result: ExerciseResult, evidence: Evidence) -> ExerciseResult:
-    """Return the result without any text that student code could have written."""
+    """Return the result without any text that student code could have written after it saw a case."""
     exercise = evidence.exercise
     recorded = {check.id: (case, check) for case in exercise.cases for check in case.checks}
     checks = tuple(_check(c, *recorded[c.id], evidence) for c in result.checks if c.id in recorded)
@@ -76,6 +77,7 @@ def _exercise_message(result: ExerciseResult, evidence: Evidence) -> str:
 
 
 def _hash(text: str) -> str:
+    """Return a hash as it is; "" for any other text."""
     return text if re.fullmatch(r"[0-9a-f]{0,64}", text) else ""
 
 
@@ -246,19 +248,22 @@ _PLACED = frozenset(
 )
 
 
-def _where(where: str, case: RecordedCase, check: Check, code: str, files: Collection[str]) -> str:
+def _where(where: str, case: RecordedCase, check: Check, code: str, files: Mapping[str, int]) -> str:
     """Return a line of the submission's files, or a place in the case; "" for any other text."""
     if code.startswith(("!", "lost")):
-        return next((place for file in files if (place := _line(where, file))), "")
+        return next((place for file, lines in files.items() if (place := _line(where, file, lines))), "")
     return where if check.judge in _PLACED and _is_place(where, case) else ""
 
 
-def _line(where: str, file: str) -> str:
-    """Return "masking.py, line 3" without the line's text, if the place is in this file; "" otherwise."""
+def _line(where: str, file: str, lines: int) -> str:
+    """Return "masking.py, line 3" without the line's text, if the file has this line; "" otherwise.
+
+    Student code can forge a number. Numbers beyond the end of the file could carry more of a hidden input.
+    """
     shown = sanitize(file)
     start = _("{file}, line {line}").format(file=shown, line="")
-    number = re.match(r"\d{1,7}", where.removeprefix(start)) if where.startswith(start) else None
-    return start + number[0] if number else ""
+    number = re.match(r"\d{1,7}\b", where.removeprefix(start)) if where.startswith(start) else None
+    return start + number[0] if number and int(number[0]) <= lines else ""
 
 
 def _is_place(where: str, case: RecordedCase) -> bool:

@@ -40,7 +40,7 @@ class Removal:
 def read_removals(seen: Seen | None) -> list[Removal]:
     """Return the observed rows. Raises Wrong if no such tensor was observed, or if it has more than MAX_ROWS rows.
 
-    A head that is no integer becomes -2, and an unknown order the first of ORDERS.
+    A head that is no integer becomes -2, which is no head. An unknown order becomes the first of ORDERS.
     """
     if seen is None or seen.array is None or seen.array.ndim != 2 or seen.array.shape[1] < 4:
         what = seen.odd if seen is not None and seen.odd else _("nothing")

@@ -10,7 +10,7 @@ from grader.judge.observation import Observation, Seen
 
 
 def right_answer(case: RecordedCase) -> Observation:
-    """Return the expected values of a case; where it has none, return zeros of the expected shape, and 1 for a count.
+    """Return the expected tensors (zeros of the right shape where there are none), and 1 for every other result.
 
     The results of the case's exam, which a worker without student code measures, are missing.
     """

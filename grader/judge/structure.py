@@ -21,12 +21,13 @@ from grader.support.i18n import _
 
 
 def shape(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """The result is a tensor of the shape and dtype of the reference's result. `tensor` checks the shape.
+    """The result is a tensor of the shape and dtype of the reference's result.
 
     `any_float`: every floating dtype is accepted, because the input has no floating dtype.
     """
     for name in check.of:
-        wrong = wrong_dtype(tensor(name, case, observation), case.headers[name])
+        seen = tensor(name, case, observation)  # raises Wrong for another shape
+        wrong = wrong_dtype(seen, case.headers[name])
         if wrong is not None and not check.params.get("any_float"):
             return wrong
     return PASSED

@@ -74,10 +74,10 @@ class Place:
 
     @cached_property
     def functions(self) -> list[OneFunction]:
-        """Return the functions whose code a worker can replace: at the top, or in a class without decorators at the
-        top.
+        """Return the functions whose code a worker can replace: a top-level function, or methods of a top-level class
+        without decorators.
 
-        They have no decorators, only one definition, and no name that Python mangles.
+        These have no decorators themselves, only one definition, and no name that Python mangles.
         """
         if isinstance(self.node, FUNCTIONS):
             found = [one_function(self.text, self.node, "")]
@@ -150,7 +150,9 @@ class OneFunction:
 
 
 def one_function(text: Text, node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str) -> OneFunction:
-    start, (body, _end), stop = text.line_start(node.lineno), text.span(node.body[0]), text.span(node)[1]
+    start = text.line_start(node.lineno)
+    body, _end = text.span(node.body[0])
+    _start, stop = text.span(node)
     calls_super = "super(" in text.changed((), start, stop)
     return OneFunction(owner, node.name, start, body, stop, calls_super, not node.decorator_list)
 

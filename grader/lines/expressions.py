@@ -1,4 +1,4 @@
-"""Edits of calls, operations and subscripts: drop one, choose another, exchange, change or drop its parts."""
+"""Edits of calls, operations and subscripts: drop one or replace it; exchange, change or drop its parts."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _comparisons(scope: Scope) -> Iterator[Edit]:
             between = scope.text.raw[
                 scope.text.span(node.left)[1] : scope.text.span(node.comparators[0])[0]
             ].decode()
-            symbol = between.strip("() ")
+            symbol = between.strip("() ")  # without the parentheses of the sides
             is_text = isinstance(getattr(node.comparators[0], "value", None), str)
             shifted = () if is_text else (f"{left} {symbol} {right} + 1", f"{left} {symbol} {right} - 1")
             for new in (*shifted, f"{right} {symbol} {left}"):
@@ -178,8 +178,8 @@ def _instead_of_values(scope: Scope, node: ast.expr, statement: ast.stmt) -> Ite
 
 
 def _swapped_functions(scope: Scope) -> Iterator[Edit]:
-    """Exchange two functions of a family at all their calls in a function of the student, or replace one by another."""
-    calls: dict[str, list[tuple[int, int, ast.stmt]]] = {}
+    """Exchange two functions of a family at all their calls; replace one that has several calls at all of them."""
+    calls: dict[str, list[tuple[int, int, ast.stmt]]] = {}  # name → where its calls have it
     for node, statement in scope.expressions():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             stop = scope.text.span(node.func)[1]
@@ -228,7 +228,7 @@ def _arguments(scope: Scope) -> Iterator[Edit]:
 
 
 def _ranges(scope: Scope) -> Iterator[Edit]:
-    """Let a range end one later or one earlier, or shift the whole range by one; let it end at a length."""
+    """Let a range end one later or one earlier, or shift the range by one; replace a constant end by a length."""
     for node, statement in scope.expressions():
         called = scope.text.of(node.func).split(".")[-1] if isinstance(node, ast.Call) else ""
         if isinstance(node, ast.Call) and called in ("range", "arange") and 0 < len(node.args) < 3:
@@ -245,7 +245,7 @@ def _ranges(scope: Scope) -> Iterator[Edit]:
 
 
 def _permutations(scope: Scope, node: ast.Call, statement: ast.stmt) -> Iterator[Edit]:
-    """Yield edits to every other order of the arguments of `permute`, if there are at most four."""
+    """Yield every other order of the arguments of `permute`; none if there are more than four arguments."""
     texts = [scope.text.of(a) for a in node.args]
     if len(texts) > 4:
         return
@@ -256,7 +256,7 @@ def _permutations(scope: Scope, node: ast.Call, statement: ast.stmt) -> Iterator
 
 
 def _subscripts(scope: Scope) -> Iterator[Edit]:
-    """Drop a subscript, exchange two axes next to each other, move a slice to another axis, or change its bounds."""
+    """Drop a subscript, exchange neighbouring axes, move all indices by one axis, or change the bounds of a slice."""
     for node, statement in scope.expressions():
         if not isinstance(node, ast.Subscript):
             continue
@@ -288,11 +288,15 @@ def _slices(low: str, high: str) -> Iterator[str]:
     yield f"{high}:{low}"
     if low and high:
         yield from (f"{low}:", f":{high}")
-    for bound in (low, high):
-        if not bound or bound.lstrip("-").isdigit():  # `operators._constants` changes numbers
-            continue
-        for new in (f"{bound} + 1", f"{bound} - 1"):
-            yield f"{new if bound is low else low}:{new if bound is high else high}"
+    if _may_move(low):
+        yield from (f"{low} + 1:{high}", f"{low} - 1:{high}")
+    if _may_move(high):
+        yield from (f"{low}:{high} + 1", f"{low}:{high} - 1")
+
+
+def _may_move(bound: str) -> bool:
+    """Whether a bound of a slice may be moved by 1: `operators._constants` changes numbers."""
+    return bool(bound) and not bound.lstrip("-").isdigit()
 
 
 EXPRESSIONS: tuple[Operator, ...] = (

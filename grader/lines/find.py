@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.bundle.model import Exercise
+from grader.bundle.rules import FACTS, NAME
 from grader.engine.engine import Engine
 from grader.engine.submission_run import SubmissionRun
 from grader.intake.names import read_names
@@ -28,10 +29,11 @@ WALL_SECONDS = 2.0  # that a command waits for lines
 
 @dataclass
 class Found:
-    """The result of a search: the repairs that the worker reports, the certified one, and the statements most
-    likely to be wrong.
+    """The result of a search.
 
-    doubted: a certified repair that is not shown, because it has almost nothing in common with the named mistake.
+    repairs: the candidates that passed every case of the search. sure: a certified repair. doubted: a certified
+    repair that is not shown, because it has almost nothing in common with the named mistake. suspects: the places
+    and lines of the statements most likely to be wrong.
     tried: the number of candidates that ran. first_at, seconds: CPU seconds until the first repair, and in all.
     """
 
@@ -62,7 +64,7 @@ def add_lines(
 
 
 def with_lines(engine: Engine, source: Source, result: ExerciseResult, budget: Budget) -> ExerciseResult:
-    """Return the result with the lines to look at; as it is if it may have none, or if none is found.
+    """Return the result with the lines to look at; unchanged if it may have no lines, or if none are found.
 
     The search is an extra: whatever goes wrong in it changes nothing about the result.
     """
@@ -83,13 +85,13 @@ def gives_detail(diagnosis: Diagnosis, level: int) -> bool:
 
     level: how much the diagnosis may say, see `bundle/rules.py`.
     """
-    return not diagnosis.alternatives and level > 1
+    return not diagnosis.alternatives and level > NAME
 
 
 def may_have_lines(engine: Engine, result: ExerciseResult) -> bool:
     """Whether lines may be searched: the exercise failed on public cases, and its level allows more than facts."""
     exercise = engine.exercises[result.name]
-    return result.outcome == "failed" and not engine.options.hidden and exercise.level > 0
+    return result.outcome == "failed" and not engine.options.hidden and exercise.level > FACTS
 
 
 def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budget) -> Found:
@@ -102,6 +104,7 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     searched = places(submission, run.names, alias, others)
     scores = prior(searched, _named(exercise, result), _marked(result))
     candidates = ordered((Candidate(place, edit) for place in searched for edit in place.edits()), scores)
+    # The id of a check begins with the id of its case.
     failing = frozenset(check.id.split("/")[0] for check in result.checks if check.outcome == "failed")
     cases = runnable(exercise)
     place_of = {statement: place for place in searched for statement in place.keys}
@@ -119,7 +122,7 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
 
     # If the search may not run one of the failing cases, there are only suspects.
     if not candidates or not failing <= {case.id for case in cases}:
-        return Found(suspects=suspects((), {}, 0.0, ()))
+        return Found(suspects=suspects((), {}, 0.0, ()))  # nothing ran
     found = Found()
     trial = Search(engine.context.slot, run.request(exercise, result.replaced), budget)
     found.repairs = trial.run(candidates, cases, failing)

@@ -16,8 +16,8 @@ MAX_WRAPS = 14  # of `Scope.wraps`, the first ones
 def _sites(scope: Scope) -> Iterator[tuple[ast.expr, ast.stmt]]:
     """Yield expressions around which a call may be put; none in a constructor.
 
-    Skip constants, sizes, names of modules, indices, comparisons by `is`, and `f` in `f()`, `a.b` in `a.b.c`, `x` in
-    `x[0]`.
+    Skip constants, tuples, lists, f-strings, lambdas, `and` and `or`, sizes, names that are not local, indices,
+    comparisons by `is`, and `f` in `f()`, `a.b` in `a.b.c`, `x` in `x[0]`.
     """
     skipped: set[int] = set()
     for node, statement in scope.expressions():
@@ -40,7 +40,7 @@ def _sites(scope: Scope) -> Iterator[tuple[ast.expr, ast.stmt]]:
 
 
 def _wraps(scope: Scope) -> Iterator[Edit]:
-    """Put a call that the same definition already contains around an expression."""
+    """Put a call of the same class or function around an expression; see `scope._wraps`."""
     for before, after in scope.wraps[:MAX_WRAPS]:
         name = "layer" if before.startswith("self.") else "call"
         for node, statement in _sites(scope):
@@ -69,7 +69,7 @@ def _unused_layers(scope: Scope) -> Iterator[Edit]:
 
 
 def _vocabulary(scope: Scope) -> Iterator[Edit]:
-    """Put a function that the file does not call yet around an expression."""
+    """Apply `tanh`, `relu`, `exp` or `abs` to a call or operation, if a file with torch does not call it yet."""
     for name in ("tanh", "relu", "exp", "abs"):
         if f"{name}(" in scope.text.source or "torch" not in scope.text.source:
             continue
@@ -80,7 +80,7 @@ def _vocabulary(scope: Scope) -> Iterator[Edit]:
 
 
 def _moved_wraps(scope: Scope) -> Iterator[Edit]:
-    """Take a call away from one expression, and put it around another one of the same function."""
+    """Move a call from one expression to another expression of the same function."""
     calls = [(node, statement) for node, statement in scope.expressions() if isinstance(node, ast.Call)]
     sites = [scope.text.span(node) for node, _statement in _sites(scope)]
     for node, statement in calls:
@@ -189,6 +189,7 @@ def _added_arguments(scope: Scope) -> Iterator[Edit]:
         if not isinstance(node, ast.Call):
             continue
         name = scope.text.of(node.func).split(".")[-1]
+        # `super().__init__()` takes the arguments of the base class.
         if scope.text.of(node.func).startswith("super"):
             name = scope.base if name == "__init__" else ""
         new = list(KEYWORDS.get(name, ()))
@@ -198,7 +199,7 @@ def _added_arguments(scope: Scope) -> Iterator[Edit]:
             new += scope.names[:10]
         passed = {k.arg for k in node.keywords}
         stop = scope.text.span(node)[1] - 1
-        if scope.text.raw[:stop].rstrip().endswith(b","):
+        if scope.text.raw[:stop].rstrip().endswith(b","):  # a second comma would be an error
             continue
         comma = ", " if node.args or node.keywords else ""
         for text in new:

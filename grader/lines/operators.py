@@ -152,7 +152,8 @@ def _names(scope: Scope) -> Iterator[Edit]:
 
 
 def _names_for_constants(scope: Scope) -> Iterator[Edit]:
-    """Replace a constant argument or index by a name, at one place or at all with the same keyword and constant."""
+    """Replace a constant argument or index by a name, at one place or wherever keyword and constant are the same."""
+    # (keyword, text of the constant) → its places. Positional arguments and indices have the keyword "".
     passed: dict[tuple[str, str], list[tuple[ast.expr, ast.stmt]]] = {}
     for node, statement in scope.expressions():
         parts: list[tuple[str, ast.expr]] = []
@@ -239,16 +240,16 @@ def _swapped_attributes(scope: Scope) -> Iterator[Edit]:
         elif isinstance(node, ast.Name) and node.id in scope.names:
             reads.setdefault(node.id, []).append((node, statement))
     own, names = [n for n in reads if n.startswith("self.")], [n for n in reads if not n.startswith("self.")]
-    for kind, few in (("exchange layers", own), ("exchange", names)):
-        if len(few) > MAX_EXCHANGED:
+    for kind, group in (("exchange layers", own), ("exchange", names)):
+        if len(group) > MAX_EXCHANGED:
             continue
-        for one, other in combinations(few, 2):
+        for one, other in combinations(group, 2):
             pieces: list[Piece] = [(*scope.text.span(node), other) for node, _s in reads[one]]
             pieces += [(*scope.text.span(node), one) for node, _s in reads[other]]
             first, statement = min((*reads[one], *reads[other]), key=lambda pair: scope.text.span(pair[0]))
             lines = {s.lineno for _n, s in (*reads[one], *reads[other])}
             # Two names that are each read once, in different lines, are rarely exchanged by mistake.
-            if len(pieces) > 2 or len(lines) == 1 or few is own or scope.is_constructor:
+            if len(pieces) > 2 or len(lines) == 1 or group is own or scope.is_constructor:
                 yield Edit(kind, tuple(pieces), scope.text.span(first), statement.lineno)
 
 
@@ -267,11 +268,11 @@ def _everywhere(scope: Scope) -> Iterator[Edit]:
     for name, places in reads.items():
         if len(places) < 2:
             continue
-        others = (
-            scope.names
-            if name in scope.names
-            else [str(int(name, 0) + 1), str(int(name, 0) - 1), "(-1)", "(-2)"]
-        )
+        if name in scope.names:
+            others = scope.names
+        else:
+            number = int(name, 0)
+            others = [str(number + 1), str(number - 1), "(-1)", "(-2)"]
         for other in others:
             if other != name and ((name in scope.sizes) == (other in scope.sizes)):
                 pieces = tuple((*scope.text.span(node), other) for node, _s in places)

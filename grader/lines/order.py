@@ -65,6 +65,7 @@ USUAL = 1.5  # for kinds of edits that are not in REPAIRS
 
 def ordered(candidates: Iterable[Candidate], scores: Mapping[Statement, float]) -> list[Candidate]:
     """Sort candidates, each once. scores: see `suspects.prior`."""
+    # Of equal edits, the last one is used.
     unique = list({(one.place.unit, one.edit.pieces): one for one in candidates}.values())
     counts = Counter(one.edit.operator for one in unique)
 

@@ -54,7 +54,7 @@ IMITATES = ("size by one", "copy")
 def point(sure: Candidate | None, suspects: Sequence[tuple[Place, int]], detail: bool) -> tuple[Line, ...]:
     """Return the lines to look at: the certified one, then suspected ones, the likeliest first.
 
-    detail: whether the certified line also has the kind of the change, and the end of the part that it changes.
+    detail: whether the certified line also has the kind of the change, and the end of the changed part.
     """
     lines: dict[tuple[str, int], Line] = {}
     if sure is not None:
@@ -63,7 +63,7 @@ def point(sure: Candidate | None, suspects: Sequence[tuple[Place, int]], detail:
         part = (start, stop if detail else start)
         line = _line(sure.place, sure.place.text.line(start), change, part)
         # Under the numbers of the line and of its statement, so that the statement is not suspected as well.
-        lines = {(line.file, statement): line for statement in (line.line, sure.edit.statement)}
+        lines = {(line.file, number): line for number in (line.line, sure.edit.statement)}
     for place, number in suspects:
         lines.setdefault((sanitize(place.unit), number), _line(place, number))
     return tuple(dict.fromkeys(lines.values()))[:MAX_LINES]

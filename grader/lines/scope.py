@@ -47,7 +47,7 @@ class Scope:
                 waiting += [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.stmt)]
 
     def expressions(self) -> list[tuple[ast.expr, ast.stmt]]:
-        """Return every expression that is read, with its statement; with the function, each default of a parameter.
+        """Return every expression that is read, with its statement, and each parameter's default, with the function.
 
         Expressions in f-strings are left out.
         """
@@ -78,7 +78,7 @@ class Scope:
 
 
 def scopes(text: Text, statement: ast.stmt) -> list[Scope]:
-    """Return the scopes of a top-level statement: one per function, or the statement itself."""
+    """Return the scopes of a top-level statement: one per function in it; without functions, the statement."""
     found = list(_functions(statement, None))
     if not found:
         return [Scope(text, [statement])]
@@ -86,6 +86,10 @@ def scopes(text: Text, statement: ast.stmt) -> list[Scope]:
 
 
 def _functions(node: ast.stmt, owner: ast.ClassDef | None) -> Iterator[tuple[Function, ast.ClassDef | None]]:
+    """Yield each function in a statement, nested ones included, with the class that it is a method of.
+
+    owner: the class that the statement itself is in.
+    """
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         yield node, owner
         owner = None
@@ -123,6 +127,7 @@ def _scope(text: Text, function: Function, owner: ast.ClassDef | None, whole: as
 
 
 def _is_size(value: ast.expr) -> bool:
+    """Whether an expression gives whole numbers, as `x.shape`, `len(x)`, `n // 2` and tuples of these do."""
     if isinstance(value, ast.Tuple):
         return all(_is_size(part) for part in value.elts)
     if isinstance(value, ast.Attribute):

@@ -83,7 +83,10 @@ class Candidate:
 
 @dataclass
 class Search:
-    """One exercise of one submission, and what the edits of each statement did."""
+    """One exercise of one submission, and what the edits of each statement did.
+
+    request: what the worker loads before it tries edits: the submission and its earlier parts.
+    """
 
     slot: WorkerSlot
     request: LoadRequest
@@ -93,8 +96,8 @@ class Search:
     tried: int = 0
     first_at: float = 0.0  # CPU seconds until the first repair
     ran: frozenset[tuple[str, int]] = frozenset()  # the lines that ran in the failing cases
-    passing: float = 0.0  # CPU seconds that a repair took for all cases, at most
-    passing_worker: float = 0.0  # those of the worker
+    passing: float = 0.0  # the most CPU seconds that a repair took for all cases
+    passing_worker: float = 0.0  # the same for the worker alone
     own: float = 0.0  # CPU seconds of the submission itself for the screen; see `_screens`
     each: float = SECONDS_PER_EDIT  # CPU seconds that one edit may take for the screen
     until: float = inf  # CPU seconds at which the search ends
@@ -130,7 +133,7 @@ class Search:
     def may_certify(self) -> bool:
         """Return whether all cases can be run once more in the time that is left.
 
-        If so, count the time of the fresh worker as spent, taken to be as long as in this worker.
+        If so, count in advance the time of the fresh worker: as much as this worker took.
         """
         if self.budget.spent + LONGER * self.passing > self.budget.most or self.budget.wall_left <= 0:
             return False
@@ -151,24 +154,24 @@ class Search:
         At most four failing cases are timed: float32 before other dtypes, then few steps before many.
         Set `own`, `each` and `at_first` from a run of the submission itself.
         """
-        nothing = [Candidate(place, Edit("", (), (0, 0), 0))]
+        nothing = [Candidate(place, Edit("", (), (0, 0), 0))]  # runs the submission itself
         timed: list[tuple[float, int, RecordedCase, Observation]] = []
         for case in sorted(failing, key=lambda c: (c.dtype != "float32", len(c.steps)))[:4]:
             if timed and self.budget.spent > SECONDS_FOR_SCREENS:
                 break
-            for own in self._observe(case, nothing, lines=True):  # at most one observation
-                short = up_to_first_failure(case, own)
+            for whole in self._observe(case, nothing, lines=True):  # at most one observation
+                short = up_to_first_failure(case, whole)
                 before = self.budget.worker
                 seen = self._observe(short, nothing)
                 if seen and not passes(short, seen[0]):
                     timed.append((self.budget.worker - before, len(timed), short, seen[0]))
         if not timed:
             return []
-        self.own, _number, case, own = min(timed, key=lambda one: one[:2])
-        if own.error is None:
+        self.own, _number, screen, result = min(timed, key=lambda one: one[:2])
+        if result.error is None:
             self.each = min(SECONDS_PER_EDIT, TIMES_OWN * self.own + 0.02)
-        self.at_first = distance(case, own)
-        return [case]
+        self.at_first = distance(screen, result)
+        return [screen]
 
     def _survivors(
         self, candidates: Sequence[Candidate], screens: Sequence[RecordedCase]
@@ -184,7 +187,7 @@ class Search:
             size = int(min(left, SECONDS_PER_BATCH) / max(mean, self.own))
             batch = candidates[start : start + min(max(size, 1), BATCH)]
             seen = self._observe(screens[0], batch, each=self.each)
-            start += max(len(seen), 1)
+            start += max(len(seen), 1)  # at least 1: a wrong reply may have no observation
             self.tried += len(seen)
             mean = (self.budget.spent - began) / start
             for candidate, observation in zip(batch, seen, strict=False):
@@ -216,7 +219,7 @@ class Search:
 
 
 def passes(case: RecordedCase, observation: Observation) -> bool:
-    """Whether all checks of a case that count pass."""
+    """Whether all checks of a case pass, except policies, whose failures cost no points."""
     raised = observation.error is not None
     for check in case.checks:
         unseen = raised and check.judge != "raises" and lacks(check, observation)
@@ -252,7 +255,8 @@ def _step_of(case: RecordedCase, name: str) -> int:
 
 
 def runnable(exercise: Exercise) -> list[RecordedCase]:
-    """Return the cases that a search may run: none that is costly, or that a worker without student code measures.
+    """Return the cases that a search may run: not the costly ones, nor those that a worker without student code
+    measures.
 
     They lack the `stages`, steps that watch intermediate results for the diagnosis.
     """

@@ -82,7 +82,7 @@ class Text:
         return self._starts[line - 1]
 
     def changed(self, pieces: Iterable[Piece], start: int = 0, stop: int | None = None) -> str:
-        """Return the text from start to stop with the pieces replaced. They do not overlap."""
+        """Return the text from start to stop with the pieces replaced. Pieces do not overlap."""
         raw, place, out = self.raw, start, []
         for first, last, new in sorted(pieces):
             out += [raw[place:first], new.encode("utf-8")]

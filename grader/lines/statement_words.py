@@ -18,8 +18,8 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 def words_by_line(tree: ast.AST, names: Mapping[str, str] | None = None) -> dict[int, Words]:
     """Return first line → words, for every statement except docstrings and calls of `print`.
 
-    The words of statements inside a statement count only for the inner ones. names: those of the functions around
-    the tree, see `_names`.
+    The words of statements inside a statement count only for the inner ones. names: the labels of the names
+    in functions around the tree, see `_names`.
     """
     labels = dict(names or {})
     if isinstance(tree, FUNCTIONS):

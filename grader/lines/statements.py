@@ -123,7 +123,10 @@ def _moved(scope: Scope) -> Iterator[Edit]:
 
 
 def _out_of_block(scope: Scope, last: ast.stmt) -> Iterator[Edit]:
-    """Indent the last statement of a block four spaces less, if it is one line and nothing else is on this line."""
+    """Indent the last statement of a block four spaces less, and put `pass` in its place.
+
+    Skip a statement of several lines, and one that does not begin its line.
+    """
     start, stop = scope.text.span(last)
     line = scope.text.line_start(last.lineno)
     indent = scope.text.raw[line:start].decode("utf-8", "replace")

@@ -78,7 +78,11 @@ def ranked(
     at_first: float,
     repaired: Collection[Statement],
 ) -> list[Statement]:
-    """Return the statements, the likeliest to be wrong first. at_first: the distance of the submission's own result."""
+    """Return the statements, the likeliest to be wrong first.
+
+    before: the scores of `prior`. at_first: the distance of the submission's own result. repaired: statements with an
+    edit that passes every case.
+    """
 
     def score(statement: Statement) -> float:
         one = effects.get(statement, Effects())
@@ -88,7 +92,7 @@ def ranked(
         )
         if not reached or not at_first:
             return total
-        if at_first == math.inf:
+        if at_first == math.inf:  # an edit removed the exception
             return total + NEARER * CURES_EXCEPTION
         gain = max(0.0, 1 - min(reached) / at_first)
         still = all(math.isclose(distance, at_first, rel_tol=1e-6) for distance in reached)

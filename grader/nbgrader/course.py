@@ -1,6 +1,6 @@
 """Make an nbgrader course from solutions/: notebooks with their solutions, pictures, public cases, configuration.
 
-Every call writes `headway_config.py` and the chosen assignments in `source/` again. It never changes an existing
+Every call updates `headway_config.py` and the chosen assignments in `source/`. It never changes an existing
 `nbgrader_config.py`, the gradebook, submissions, or anything that nbgrader makes from them.
 """
 
@@ -194,7 +194,7 @@ c.CourseDirectory.course_id = {course_id!r}
 
 def our_config(options: CourseOptions) -> str:
     return f"""\
-# `grader course` writes this file again at every call. Put your settings in {OWN_CONFIG}, after the line that loads this.
+# `grader course` overwrites this file at every call. Put your settings in {OWN_CONFIG}, after the line that loads this.
 c = get_config()
 
 # Where the hidden cases come from. Keep the seed outside this folder: it gives all hidden cases.

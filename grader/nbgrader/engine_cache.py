@@ -57,7 +57,7 @@ class CourseGrader:
     key: StoreKey
     trusted: bool
     grading: BoundedGrading
-    groups: Groups = field(default_factory=Groups)
+    groups: Groups = field(default_factory=Groups)  # names and comments for groups of equal wrong answers
     level: int = PAGE  # how much a report says about a mistake, see `Rules`
     stale: list[str] = field(default_factory=list)  # warnings about out-of-date groups; each is given once
 
@@ -92,7 +92,8 @@ class CourseGrader:
         return Report(tuple(results), self.key.sandbox, version("torch"), __version__, "hidden")
 
     def _graded(self, answer: Answer, wanted: tuple[str, ...]) -> TaskResult:
-        task = Task(0, Path(answer.file), partial(bytes, answer.data), wanted, answer.beside)
+        read = partial(bytes, answer.data)  # unlike a lambda, it can be sent to another process
+        task = Task(0, Path(answer.file), read, wanted, answer.beside)
         ((_task, result),) = self.grading.run([task])
         return result
 

@@ -34,7 +34,7 @@ class Released:
 class RepairCells(NbGraderPreprocessor):
     """The first sanitizing preprocessor: take marks from the gradebook, put missing cells back."""
 
-    sanitizes = True  # tells `TolerantExporter` which of its two readings this is
+    sanitizes = True  # tells `TolerantExporter` that this is the first of its two readings
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         about = resources["nbgrader"]
@@ -43,7 +43,7 @@ class RepairCells(NbGraderPreprocessor):
         remarks = [*resources.get(REMARKS, ()), *_marked(nb, released), *_put_back(nb, released)]
         problem, fault = resources.get(PROBLEM, ""), resources.get(FAULT, "")
         if problem or fault:
-            remarks = []  # nothing of the file is left: one sentence is enough
+            remarks = []  # the file was not read: `nb` has only this sentence
         for sentence in filter(None, [problem, fault, *remarks]):
             self.log.warning("%s, %s: %s", about["student"], about["notebook"], sentence)
         nb.metadata[NOTES] = nbformat.from_dict({"problem": problem, "fault": fault, "remarks": remarks})
@@ -74,8 +74,9 @@ def released_cells(notebook: Notebook) -> dict[str, Released]:
 
 
 def _marked(nb: NotebookNode, released: Mapping[str, Released]) -> list[str]:
-    """Give every cell the marks of the gradebook. Of several copies the last one gets them, as the last definition
-    counts.
+    """Give each cell that the gradebook has its marks; remove all other marks.
+
+    Of several copies the last one gets them, as the last definition counts.
     """
     remarks, seen = [], set()
     for place in reversed(range(len(nb.cells))):

@@ -57,6 +57,7 @@ def _uncopyable(folder: Path, source: Path) -> Iterator[Path]:
                 wrong = not plain or other.is_dir() or (name == TIMESTAMP and not _is_timestamp(path))
             if wrong:
                 yield path
+        # Do not walk folders that are moved as a whole.
         folders[:] = [
             name for name in folders if not (source / Path(here, name).relative_to(folder)).is_file()
         ]

@@ -25,8 +25,8 @@ MIN_NUMBERS = 6  # values of a tensor; two cases may share a smaller one by chan
 class Answer:
     """A piece of code that must not be in a kit.
 
-    exercise: the name of its top-level definition. owner: the dotted name of its function or class. kinds, shape:
-    see `trees.py`. text: the code in the form of `lines_of`.
+    exercise: the name of its top-level definition, "" outside of one. owner: the dotted name of its function or class,
+    or the module's name. kinds, shape: see `trees.py`. text: the code in the form of `lines_of`.
     """
 
     exercise: str
@@ -77,11 +77,12 @@ def _regions(assignment: Assignment) -> Iterator[Answer]:
     for match in _marks(text):
         owner = owner_of(tree, text.count("\n", 0, match.start()) + 1)
         statements = tuple(ast.parse(dedent(match[1])).body)
-        if owner or not all(isinstance(s, ast.ClassDef) for s in statements):
-            yield from _answer(Body(owner, statements), assignment)
-        else:  # top-level classes, such as a faulty class that the student repairs: each under its own name
+        if not owner and all(isinstance(s, ast.ClassDef) for s in statements):
+            # Top-level classes, such as a faulty class that the student repairs: each under its own name.
             for s in statements:
                 yield from _answer(Body(getattr(s, "name", ""), (s,)), assignment)
+        else:
+            yield from _answer(Body(owner, statements), assignment)
 
 
 def _references(assignment: Assignment) -> Iterator[Answer]:
@@ -92,7 +93,7 @@ def _references(assignment: Assignment) -> Iterator[Answer]:
 def _variants(assignment: Assignment) -> Iterator[Answer]:
     of_stub = _of_stub(assignment)
     for variant in assignment.variants():
-        if variant.kind in ("same", "also"):
+        if variant.kind in ("same", "also"):  # the kinds of right answers
             yield from _not_in_stub(assignment, apply(variant, assignment.source), [variant.of], of_stub)
 
 

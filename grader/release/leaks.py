@@ -1,4 +1,4 @@
-"""Look for answers in the files of a kit, in code by syntax trees, elsewhere as text; and for the secret seed and
+"""Look in the files of a kit for answers (in code by syntax tree, elsewhere as text), for the secret seed, and for
 tensors of hidden cases.
 """
 
@@ -24,11 +24,11 @@ from grader.release.answers import Answer
 from grader.release.trees import bodies, kinds, lines_of, shape
 from grader.support.stub import BEGIN, END
 
-MIN_TEXT = 30  # characters without white space; a shorter text may be equal by chance
+MIN_TEXT = 30  # characters, spaces not counted; a shorter text may be equal by chance
 
 # (answer, where it may be): answers that a kit contains on purpose.
 INTENDED = {
-    # This repair gives students the whole class, which builds the same four layers.
+    # Students get the faulty class `MixedUpAttention` to repair it. It has the constructor of `MultiHeadAttention`.
     ("MultiHeadAttention.__init__", "MixedUpAttention.__init__"),
 }
 
@@ -113,8 +113,8 @@ def _in_code(
 def _meant(answer: Answer, document: Document, owner: str, blocks: Sequence[str]) -> bool:
     """Whether the kit contains an answer on purpose: it is in INTENDED, or in the file of a building block.
 
-    The file of a block may answer its own exercise, and may have the constructor of another one: the stubs name
-    the layers of a constructor anyway.
+    A block's file may contain the answer to the exercise with its name. It may also contain constructors of other
+    exercises, because their stubs name the layers anyway.
     """
     if (answer.owner, owner) in INTENDED:
         return True

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-# These names, `self`, and attributes of anything but `self` are compared as they are. All other names are replaced by
-# numbers, in the order in which they occur.
+# These names, `self`, keywords of calls, and attributes of anything but `self` are compared as they are. All other
+# variables, parameters and attributes of `self` are replaced by numbers, in the order in which they occur.
 _KNOWN = frozenset(dir(builtins)) | {"torch", "nn", "F", "math", "np"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -59,7 +59,7 @@ def kinds(statements: Sequence[ast.stmt]) -> tuple[str, ...]:
 
 
 def size(statements: Sequence[ast.stmt]) -> int:
-    """Return the number of nodes of the syntax trees, without contexts and arithmetic operators."""
+    """Return the number of nodes of the syntax trees, without contexts and binary operators."""
     nodes = (node for statement in statements for node in ast.walk(statement))
     return sum(not isinstance(node, (ast.expr_context, ast.operator)) for node in nodes)
 

@@ -137,9 +137,11 @@ def _stubs(bundles: Sequence[Bundle]) -> Iterator[Candidate]:
 
 
 def _defined(tree: ast.Module) -> Iterator[tuple[str, ast.arguments | None]]:
+    """Yield the names that a module defines, and what they take; see `Candidate.takes`."""
     for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield node.name, None if node.decorator_list else node.args
+            takes = None if node.decorator_list else node.args
+            yield node.name, takes
         elif isinstance(node, ast.ClassDef):
             yield node.name, _constructor(node)
         elif isinstance(node, ast.Assign):
@@ -222,7 +224,7 @@ def _tried(
         return found, _passes_as(engine, bundle, exercise.name, reference)
     half = len(trials) // 2
     parts = [_tried(engine, bundle, exercise, part, reference) for part in (trials[:half], trials[half:])]
-    return [c for found, _sound in parts for c in found], all(sound for _found, sound in parts)
+    return [c for passing, _sound in parts for c in passing], all(sound for _passing, sound in parts)
 
 
 def _all_in_one_file(engine: Engine, exercise: Exercise, trials: Sequence[Candidate]) -> Iterator[int]:

@@ -46,7 +46,8 @@ def write(folder: Path, blocks: Collection[str], label: str) -> Path:
 def members(package: Path, blocks: Collection[str]) -> list[str]:
     """Return the files of the wheel, relative to `package`.
 
-    These are the files directly in `package`, those of STUDENT_PACKAGES, the blocks and translations.
+    These are the files directly in `package`, those of STUDENT_PACKAGES, the blocks and translations, without
+    _NOT_SHIPPED.
     """
     files = [
         *(p for p in package.iterdir() if p.is_file()),
@@ -116,5 +117,5 @@ def _zip(path: Path, files: Mapping[str, bytes]) -> None:
         for name, data in files.items():
             entry = zipfile.ZipInfo(name, _LONG_AGO)
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = 0o644 << 16
+            entry.external_attr = 0o644 << 16  # the upper 16 bits are the permissions
             archive.writestr(entry, data)

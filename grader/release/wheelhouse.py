@@ -60,6 +60,7 @@ def add_wheelhouse(
         listed = folder / f"{name}.txt"
         listed.write_text(locked, "utf-8")
         _download(listed, folder, TARGETS[name], python, tell)
+        # The kit's own wheel is added after the download: no index has it.
         (own,) = (kit / WHEELS).glob("*.whl")
         digest = hashlib.sha256(own.read_bytes()).hexdigest()
         listed.write_text(f"{locked}./{WHEELS}/{own.name} --hash=sha256:{digest}\n", "utf-8")

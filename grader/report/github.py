@@ -69,7 +69,7 @@ def _fields(result: ExerciseResult) -> tuple[str, str, str, str]:
 
 
 def _problem(result: ExerciseResult) -> str:
-    """Return why it did not pass, else the advice."""
+    """Return why an exercise did not pass, else its advice."""
     return reason(result) or " ".join(_said(one) for one in result.advice)
 
 

@@ -42,7 +42,7 @@ def _test(result: ExerciseResult) -> dict[str, Any]:
 
 
 def output(result: ExerciseResult) -> str:
-    """Return the text for a student: the diagnosis, then the checks one by one."""
+    """Return the text for a student: outcome and diagnosis, the checks one by one, then advice and remarks."""
     lines = [outcome_name(result.outcome), result.message, _says(result)]
     lines += [
         f"{outcome_name(check.outcome)}  {facet_name(check.facet)}: {check.title}  {check.message}".rstrip()

@@ -63,6 +63,7 @@ def _look(lines: Sequence[Line], name: str, width: int) -> Text:
 def _cut(code: Text, touched: tuple[int, int], room: int) -> Text:
     """Cut the code to `room` columns: from its start, or if that hides the touched part, from that part on."""
     if code.cell_len > room and touched[1] >= room:
+        # Begin at the touched part, or earlier if the code from there on does not fill the room.
         code = Text("…").append_text(code[min(touched[0], len(code) - room + 1) :])
     code.truncate(room, overflow="ellipsis")
     return code

@@ -98,9 +98,10 @@ def show(
 def blocks(one: Map) -> RenderableType:
     """Return one head as rows of shaded blocks, at most 78 columns wide, with a note on keys left out."""
     label = min(12, max(map(len, one.queries)))
+    room = WIDTH - label - 3  # without " │" before the cells and "│" after them
     wide = min(WIDEST, max(NARROWEST, max(map(len, one.keys)) + 1))
-    wide = max(NARROWEST, min(wide, (WIDTH - label - 3) // len(one.keys)))
-    shown = min(len(one.keys), (WIDTH - label - 3) // wide)
+    wide = max(NARROWEST, min(wide, room // len(one.keys)))
+    shown = min(len(one.keys), room // wide)
     head = " " * (label + 2) + "".join(_cut(key, wide - 1).ljust(wide) for key in one.keys[:shown])
     lines = [Text(one.title, style="bold"), Text(head.rstrip(), style="dim")]
     for query, row in zip(one.queries, one.weights, strict=True):

@@ -12,8 +12,8 @@ Outcome = Literal["passed", "failed", "not_started", "blocked", "other_interface
 CheckOutcome = Literal["passed", "failed", "advice", "skipped", "could_not_grade"]
 
 # exact: one set of known mistakes explains the answer. one_of: each of several sets does. different: a valid design,
-# but not the one that the exercise asks for. unknown: no known mistake explains it. none: none was recorded,
-# or there is no diagnosis.
+# but not the one that the exercise asks for. unknown: no known mistake explains it. none: the exercise has no
+# recorded mistakes, or there is no diagnosis.
 Kind = Literal["exact", "one_of", "different", "unknown", "none"]
 
 Certainty = Literal["repaired", "suspected"]
@@ -23,8 +23,9 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One check of an exercise. A hidden check has no expected or actual values.
+    """One check of an exercise.
 
+    expected, got: the values as text; None for a hidden check. where: the line of the code or the place in the tensor.
     policy: for a check whose failure costs no points, the name of the policy; the outcome of a failure is then
     "advice". "" for a check that counts.
     """

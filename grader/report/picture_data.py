@@ -38,7 +38,10 @@ class Panel:
 
 @dataclass(frozen=True)
 class Grids:
-    """Grids with the same rows and columns, side by side: usually what is expected and what was computed."""
+    """Grids with the same rows and columns, side by side: usually what is expected and what was computed.
+
+    row, column: the names of the axes. rows, columns: the names of the single rows and columns.
+    """
 
     row: str
     rows: tuple[str, ...]
@@ -51,7 +54,7 @@ class Grids:
 class Link:
     """One value on the way from the input to the output.
 
-    expected: the shape that it should have, if its shape is wrong. arrow: the code computed it from the values above.
+    expected: the shape that it should have, if its shape is wrong. arrow: whether it was computed from the values above.
     """
 
     name: str

@@ -77,6 +77,7 @@ def _grids(grids: Grids, width: int) -> Iterator[Text]:
 def _side_by_side(
     grids: Grids, label: int, panels: Sequence[list[Text]], wide: Sequence[int]
 ) -> Iterator[Text]:
+    # The lines above the rows, such as the titles of the panels, have no name.
     names = [*[""] * (len(panels[0]) - len(grids.rows)), *grids.rows]
     for number, name in enumerate(names):
         line = Text(name.rjust(label), style="dim", no_wrap=True, overflow="ellipsis")
@@ -139,6 +140,7 @@ def _link(link: Link, label: int, arrow: str) -> Text:
 def _bars(bars: Bars, width: int) -> Iterator[Text]:
     label = max(cell_len(name) for name, _row in bars.rows)
     values = max(cell_len(bar.text) for _name, row in bars.rows for bar in row)
+    # 6: two columns before a bar, two between the bar and its value, two for the mark.
     size = max(1, min(BAR, (width - label) // len(bars.columns) - values - 6))
     if any(bars.columns):
         names = "".join(f"  {name.ljust(size + values + 4)}" for name in bars.columns)

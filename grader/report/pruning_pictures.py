@@ -31,7 +31,7 @@ def ranking(drawn: Mapping[str, Sequence[float]]) -> list[int]:
 def advice(drawn: Mapping[str, Sequence[float]]) -> str:
     """Return a sentence that says which heads to remove."""
     order = ranking(drawn)
-    half = order[-(len(order) // 2) :][::-1]
+    half = order[-(len(order) // 2) :][::-1]  # the least important head first
     return _("By these values, remove half of the heads in this order: {heads}.").format(
         heads=", ".join(map(str, half))
     )

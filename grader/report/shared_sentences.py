@@ -218,9 +218,12 @@ def reason(result: ExerciseResult) -> str:
 
 
 def why_skipped(checks: Sequence[CheckResult]) -> str:
-    """Return how many checks were skipped, and why: "3 skipped: earlier checks failed"."""
+    """Return how many checks were skipped, and why: "3 checks skipped: earlier checks failed"."""
     counts = Counter(check.message for check in checks if check.outcome == "skipped")
-    return " · ".join(f"{count} {message}" for message, count in counts.items())
+    return " · ".join(
+        ngettext("{n} check {why}", "{n} checks {why}", count).format(n=count, why=message)
+        for message, count in counts.items()
+    )
 
 
 def skipped_checks(count: int) -> str:

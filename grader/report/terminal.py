@@ -210,8 +210,8 @@ class _Facets:
                 yield line
                 line = Text()
             line.append("   " if line else "").append(text, style=_STYLES[count.outcome])
-        mark = "" if self.words else f"{MARKS['skipped']} "
-        why = f"({mark}{known})" if (known := why_skipped(self.checks)) else ""
+        known = why_skipped(self.checks)
+        why = f"({known})" if known else ""
         fits = line.cell_len + 3 + cell_len(why) <= options.max_width
         if why and fits:
             line.append(f"   {why}", style="dim")
@@ -264,6 +264,7 @@ class _Rows:
 def _findings(result: ExerciseResult) -> RenderableType | None:
     """Return the known mistake, the first problem and its place; expected and actual values if there is no picture."""
     first = first_failure(result.checks)
+    # The message about a syntax error has a sentence, then lines with the code.
     rows = [
         (_("reason"), result.message.partition("\n")[0]),
         (_("code"), result.message.partition("\n")[2]),

@@ -20,8 +20,9 @@ SHORT_SECONDS = 60.0  # the longest time limit for loading a file and for a case
 class Limits:
     """Limits of one worker in seconds, bytes and counts. A bundle may replace the defaults of the first four.
 
-    `wall_seconds` is the time limit of a request, but SHORT_SECONDS if that is less and no costly case is run. The tier
-    `basic` does not limit `processes` on Linux and macOS, `file_bytes` on Windows, and `memory_bytes` on macOS.
+    `wall_seconds` is the time limit of a request; a request without a costly case gets at most SHORT_SECONDS of it.
+    The tier `basic` does not limit `processes` on Linux and macOS, `file_bytes` on Windows, and `memory_bytes` on
+    macOS; with CUDA it limits even less (see `ColdProcess`).
     """
 
     wall_seconds: float = 10.0
@@ -45,7 +46,7 @@ class Program:
     """The program of a server.
 
     entry: called in each worker. prepare: called once before any fork. Both are "module:function". code: folders to
-    import them from, besides the worker's own. folder: whether the program needs a folder on the machine; the
+    import them from, besides `grader/worker/`. folder: whether the program needs a folder on the machine; the
     supervisor makes and removes it.
     """
 
@@ -59,8 +60,8 @@ class Program:
 class Canary:
     """One attack of the self-test.
 
-    promised: the tier promises to refuse it. held: it was refused, or that is not promised. achieved: its effect, or
-    "".
+    promised: the tier promises to refuse it. held: it was refused, or the tier does not promise to refuse it.
+    achieved: its effect, or "".
     """
 
     name: str
@@ -71,9 +72,9 @@ class Canary:
 
 @dataclass(frozen=True)
 class TierReport:
-    """Whether a tier can be used on this machine, why not, and what each canary found.
+    """Whether a tier can be used on this machine, and the result of each canary.
 
-    reason: why not; for `basic`, what it does not promise.
+    reason: why it cannot be used, or ""; for `basic`, what it does not promise.
     """
 
     tier: str
@@ -87,7 +88,7 @@ class Process(Protocol):
 
     to_worker: int
     from_worker: int
-    log: int  # what student code prints, both streams
+    log: int  # standard output and standard error of the worker
     log_writer: int  # the other end of `log`; `Channel.settle` writes a mark to it
 
     def kill(self) -> None:

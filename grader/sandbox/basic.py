@@ -138,8 +138,11 @@ def _paths() -> list[str]:
 
 
 def _environment(scratch: str, cuda: bool) -> dict[str, str]:
-    names = ("SYSTEMROOT", "PATH", "LD_LIBRARY_PATH", *(["CUDA_VISIBLE_DEVICES"] if cuda else []))
+    names = ["SYSTEMROOT", "PATH", "LD_LIBRARY_PATH"]
+    if cuda:
+        names.append("CUDA_VISIBLE_DEVICES")
     keep = {name: os.environ[name] for name in names if name in os.environ}
+    no_gpus = {} if cuda else {"CUDA_VISIBLE_DEVICES": ""}
     homes = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP")
     return {
         **keep,
@@ -149,7 +152,7 @@ def _environment(scratch: str, cuda: bool) -> dict[str, str]:
         "LC_ALL": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
         "TORCHDYNAMO_DISABLE": "1",  # as in the other tiers; see lockdown.py
-        **({} if cuda else {"CUDA_VISIBLE_DEVICES": ""}),
+        **no_gpus,
     }
 
 

@@ -103,7 +103,8 @@ class Channel:
 
         This side writes a mark into the log's pipe. All earlier output comes before the mark.
         """
-        mark = b"\0" + secrets.token_bytes(15)  # code rarely prints "\0": see `_without`
+        # "\0", which code rarely prints: `_without` would take it for the start of a cut mark.
+        mark = b"\0" + secrets.token_bytes(15)
         with self._changed:
             self._require_little_output()
             self._mark, self._marked = mark, False
@@ -186,7 +187,8 @@ def _without(marks: Sequence[bytes], printed: bytes) -> bytes:
     """Remove marks. If `printed` is full, it may end with the beginning of a mark: remove that too."""
     if len(printed) == MAX_RECENT:
         starts = [mark[:size] for mark in marks for size in range(1, len(mark))]
-        printed = printed[: len(printed) - max((len(s) for s in starts if printed.endswith(s)), default=0)]
+        cut = max((len(start) for start in starts if printed.endswith(start)), default=0)
+        printed = printed[: len(printed) - cut]
     for mark in marks:
         printed = printed.replace(mark, b"")
     return printed

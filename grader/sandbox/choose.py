@@ -64,7 +64,7 @@ def report_all(fresh: bool = False) -> tuple[TierReport, ...]:
 
 
 def report_on(tier: str, fresh: bool = False) -> TierReport:
-    """Report what the self-test of a tier found, from the cache where nothing has changed since."""
+    """Report what the self-test of a tier found; from the cache, if nothing has changed since it ran."""
     if not row(tier).confined:
         return TierReport(tier, True, _("works anywhere; does not stop a determined attacker"))
     if sys.platform != "linux":

@@ -1,6 +1,6 @@
 """The worker server: imports torch once, and forks a confined worker whenever the parent asks for one.
 
-It is started by exec with a fixed environment (`server._environment`), so it holds no secret: the memory
+It is started by exec with a small environment (`server._environment`), so it holds no secret: the memory
 that a worker inherits has only Python, torch and the program that serves requests. `server.Server` runs it as
 
     python -I -S -B -c BOOTSTRAP PACKAGE CONTROL PARENT_ALIVE_PIPE PARENT
@@ -44,6 +44,8 @@ if sys.platform != "linux":
 
 @dataclass(frozen=True)
 class _Child:
+    """A running worker. status: the socket to the process that asked for it."""
+
     pid: int
     number: int
     status: socket.socket
@@ -109,6 +111,7 @@ class _Server:
     """Answers the parent until it closes the control socket."""
 
     def __init__(self, tier: Tier, control: socket.socket, config: dict[str, Any]) -> None:
+        # Opened now, because `enclose` may hide /proc.
         self._tasks = os.open("/proc/self/task", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._maps = os.open("/proc/self/maps", os.O_RDONLY | os.O_CLOEXEC)
         self._statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
@@ -184,8 +187,8 @@ class _Server:
         _report(asker, {"level": self._level}, [process_end])
 
     def _require_one_thread(self) -> None:
-        """Raise SandboxError if the server has a second thread: a child may inherit a lock of it, which no thread would
-        ever release.
+        """Raise SandboxError if the server has a second thread: a lock that this thread holds during the fork would stay
+        locked in the worker for good.
         """
         count = len(os.listdir(self._tasks))
         if count != 1:

@@ -27,11 +27,13 @@ def collapse_pages(maps: int) -> None:
 
 
 def _private_data(maps: int) -> list[tuple[int, int]]:
-    """Return writable regions without a file, as (start, stop)."""
+    """Return writable regions without a file, as (start, stop).
+
+    A row of /proc/self/maps is: addresses, permissions, offset, device, inode and, for some regions, a name.
+    """
     os.lseek(maps, 0, os.SEEK_SET)
     with os.fdopen(os.dup(maps)) as file:
         rows = [line.split() for line in file]
-    regions = [
-        row[0].split("-") for row in rows if row[1].startswith("rw") and (len(row) == 5 or row[5] == "[heap]")
-    ]
+    without_file = [row for row in rows if len(row) == 5 or row[5] == "[heap]"]
+    regions = [row[0].split("-") for row in without_file if row[1].startswith("rw")]
     return [(int(start, 16), int(stop, 16)) for start, stop in regions]

@@ -33,7 +33,7 @@ _ADDED = {2: 1 << 13, 3: _TRUNCATE, 5: _IOCTL_DEV}
 # A rule for a file gets only these rights: the kernel refuses a rule that grants a file rights of folders.
 _OF_FILES = _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 
-# The version that can refuse something besides files, and its bits.
+# For actions other than opening files: the first Landlock version that can refuse them, and their bits.
 _NET_FROM, _NET = 4, 0b11  # bind and connect TCP
 _SCOPE_FROM, _SCOPE = 6, 0b11  # abstract sockets, signals
 

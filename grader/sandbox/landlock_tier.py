@@ -82,9 +82,9 @@ class LandlockTier:
         if ids is not None:
             identity.become(ids) if self._as_nobody else identity.count_as(ids)
         lockdown.clean_the_process(scratch)
-        shared = resources.tasks_of(os.geteuid()) if ids is None else 0
+        others = resources.tasks_of(os.geteuid()) if ids is None else 0  # the worker has the grader's user
         bounded = replace(limits, file_bytes=disk_quota.file_bytes(limits))
-        resources.apply(bounded, tasks_of_others=shared)
+        resources.apply(bounded, tasks_of_others=others)
         lockdown.give_up_privileges()
         self._restrict_files(scratch)
         disk_quota.enforce(number, limits, supervisor)

@@ -119,7 +119,7 @@ class SandboxLauncher:
         return self._server
 
     def _take(self, limits: Limits) -> SandboxedProcess:
-        """Take a suitable worker from the pool, else ask for a new one."""
+        """Take a suitable worker from the pool, else ask for a new one. Close the workers that are not suitable."""
         pool, self._pool = self._pool, []
         fitting: SandboxedProcess | None = None
         for worker in pool:

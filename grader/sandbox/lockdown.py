@@ -27,6 +27,7 @@ def arrange_descriptors(given: Sequence[int], kept: Iterable[int]) -> list[int]:
     """
     request, reply, log, status = given
     nothing = os.open("/dev/null", os.O_RDONLY)
+    # The place in the list is the new number: `request` gets REQUEST, and so on.
     wanted = [nothing, log, log, request, reply, status, *kept]
     high = [_move_up(descriptor) for descriptor in wanted]  # so that dup2 overwrites none of them
     for target, descriptor in enumerate(high):

@@ -31,12 +31,12 @@ class SandboxedProcess:
 
     def __init__(self, control: socket.socket, number: int, limits: Limits) -> None:
         self.limits = limits
-        self.level = ""
+        self.level = ""  # the warm level of the server at the fork; "" before it
         self._exit: Exit | None = None
         self._failure = ""
         self._pidfd = -1
         self._ready = False
-        self._gone = False
+        self._gone = False  # whether the server has closed its side of `_status`
         self._closed = False
         request, self.to_worker = os.pipe()
         self.from_worker, reply = os.pipe()

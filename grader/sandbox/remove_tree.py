@@ -18,8 +18,8 @@ def remove_tree(path: str) -> None:
         here = os.open(path, _FOLDER)
     except FileNotFoundError:
         return
-    entered: list[str] = []
-    left = [os.listdir(here)]
+    entered: list[str] = []  # the names of the folders below `path`, down to `here`
+    left = [os.listdir(here)]  # for `path` and each of these folders: the names that are not removed yet
     try:
         while left[-1] or entered:
             if not left[-1]:

@@ -1,4 +1,4 @@
-"""The file system of the strict tier: a small read-only root with the layout at its real paths."""
+"""The file system of the strict tier: a small read-only root with the paths of a layout (see visible_paths.py)."""
 
 from __future__ import annotations
 

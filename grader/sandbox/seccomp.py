@@ -132,7 +132,8 @@ def assemble(
 ) -> bytes:
     """Build a program from `allowed` calls, argument rules, and `answered`: call → errno.
 
-    default: the errno of all other calls; None allows them.
+    `openat` and `open` are always allowed, except what `_open_rule` refuses. default: the errno of all other calls;
+    None allows them.
     """
     numbers = numbers_here()
     parts = [_guard_the_numbering()]
@@ -147,11 +148,12 @@ def assemble(
 
 
 def _do(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
-    """Return one instruction. if_true, if_false: the number of instructions that a jump skips."""
+    """Return one instruction, of 8 bytes. if_true, if_false: the number of instructions that a jump skips."""
     return struct.pack("=HBBI", code, if_true, if_false, value)
 
 
 def _guard_the_numbering() -> bytes:
+    """Kill the process for a call with another numbering; otherwise load the number of the call for comparisons."""
     architecture = _AUDIT_ARCHITECTURE[kernel.machine()]
     code = _do(_LOAD, _ARCHITECTURE_AT) + _do(_IF_EQUAL, architecture, 1, 0) + _do(_RETURN, _KILL_PROCESS)
     code += _do(_LOAD, _NUMBER_AT)
@@ -161,6 +163,7 @@ def _guard_the_numbering() -> bytes:
 
 
 def _answer(number: int, action: int) -> bytes:
+    """Return `action` if the loaded value, a call or an argument, is `number`."""
     return _do(_IF_EQUAL, number, 0, 1) + _do(_RETURN, action)
 
 

@@ -70,6 +70,7 @@ def _targets(folder: str) -> Iterator[tuple[dict[str, Any], socket.socket]]:
 
 
 def _named(folder: str, file: str, port: int) -> dict[str, Any]:
+    """Return the request for the worker: what the attacks try to reach or exceed, by name."""
     from grader.sandbox.visible_paths import site_folders
 
     torch = [os.path.join(site, "torch", "__init__.py") for site in site_folders()]
@@ -117,4 +118,5 @@ def _traces(targets: dict[str, Any], listener: socket.socket) -> dict[str, str]:
 def _judge(tier: str, results: dict[str, str | None]) -> Iterator[Canary]:
     for name, achieved in results.items():
         promised = name not in row(tier).not_promised
-        yield Canary(name, achieved is None or not promised, promised, achieved or "")
+        held = achieved is None or not promised
+        yield Canary(name, held=held, promised=promised, achieved=achieved or "")

@@ -34,8 +34,8 @@ def get(tier: str) -> TierReport | None:
 
 def put(report: TierReport) -> None:
     """Store a report. If /proc cannot be read or the cache folder cannot be written, the next run tests again."""
-    others = [found for tier in CONFINED if (found := get(tier)) and tier != report.tier]
-    reports = {one.tier: asdict(one) for one in [*others, report]}
+    others = [get(tier) for tier in CONFINED if tier != report.tier]
+    reports = {one.tier: asdict(one) for one in [*others, report] if one is not None}
     with contextlib.suppress(OSError):
         _write_own(_file(), json.dumps({"circumstances": circumstances(), "reports": reports}))
 

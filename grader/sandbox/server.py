@@ -37,8 +37,8 @@ class Server:
     def __init__(self, tier: str, program: Program) -> None:
         self.level = "none"
         self._ready = False
-        self.folder = ""
-        self._leaves = ""
+        self.folder = ""  # that the program asked for
+        self._leaves = ""  # the tier's folder on the machine, see `server_tier.Tier`
         self._control, theirs = packets.pair()
         parent_alive_pipe, self._alive_pipe = os.pipe()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the server)

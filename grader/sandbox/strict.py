@@ -36,7 +36,7 @@ class Strict:
         self._proc = -1
         self._own_pids = -1
         self._by_user_namespace = False
-        self._uid_map = identity.uid_map()  # read now: the small root has no /proc
+        self._uid_map = identity.uid_map()  # read now: the small root has no /proc/self
 
     def separate(self) -> None:
         """In the supervisor, before it forks the server: make a pid namespace for the server."""

@@ -43,7 +43,8 @@ def supervise(server: int, parent_alive: Sequence[int], quota: DiskQuota | None)
 def _wait(ends: Sequence[int], quota: DiskQuota | None) -> bool:
     """Wait for events. Return True if one of `ends` is readable; otherwise answer calls of workers."""
     poll = select.poll()
-    for descriptor in (*ends, *(quota.descriptors if quota else ())):
+    asking = quota.descriptors if quota else []
+    for descriptor in (*ends, *asking):
         poll.register(descriptor, select.POLLIN)
     ready = poll.poll()
     if any(descriptor in ends for descriptor, _ in ready):

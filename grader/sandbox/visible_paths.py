@@ -45,9 +45,11 @@ def plan(package: str, site_folders: Sequence[str], code: Sequence[str] = ()) ->
     served = _both_names([os.path.join(package, "worker"), *code])
     hidden = [entry for site in sites for entry in _project_entries(site)]
     hidden += _unused_sites(libraries, sites)
+    # Also the project's folder, unless it is site-packages itself.
     hidden += [own for own in (package, os.path.dirname(package)) if own not in sites]
     # A site below a library is visible already, unless something above it is hidden.
-    shown = [*libraries, *(s for s in sites if _is_below_any(s, hidden) or not _is_below_any(s, libraries))]
+    visible = [site for site in sites if _is_below_any(site, libraries) and not _is_below_any(site, hidden)]
+    shown = [*libraries, *(site for site in sites if site not in visible)]
     return Layout(
         shown=tuple(shown),
         hidden=tuple(sorted({entry for entry in hidden if _is_below_any(entry, shown)})),
@@ -138,9 +140,9 @@ def _unused_sites(libraries: Iterable[str], used: Iterable[str]) -> list[str]:
 
 
 def _pythons(library: str) -> list[str]:
-    return (
-        [name for name in os.listdir(library) if name.startswith("python")] if os.path.isdir(library) else []
-    )
+    if not os.path.isdir(library):
+        return []
+    return [name for name in os.listdir(library) if name.startswith("python")]
 
 
 def _both_names(paths: Iterable[str]) -> list[str]:

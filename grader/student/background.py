@@ -23,9 +23,10 @@ class Result:
 class Background:
     """Runs jobs, which yield their results. A new job ends the one before.
 
-    One thread runs all jobs until `close`, because the processes that a thread starts end with it. stop: the event
-    that makes a job raise Stopped. clean_up: called in the thread after a job raised Stopped. post: called in
-    the thread with each result.
+    One thread runs all jobs until `close`: on Linux, a worker of `basic` ends when the thread that started it ends.
+
+    stop: the event that makes a job raise Stopped. clean_up: called in the thread after a job raised Stopped. post:
+    called in the thread with each result.
     """
 
     def __init__(self, stop: threading.Event, clean_up: Callable[[], None], post: Callable[[Result], None]):
@@ -33,7 +34,7 @@ class Background:
         self._pool = ThreadPoolExecutor(1, "headway-grading")
         self._running: Future[None] | None = None
         self._started = 0.0
-        self.number = 0  # of the latest job
+        self.number = 0  # of the latest job; `end` raises it once more
 
     def start(self, job: Iterator[object]) -> None:
         """End the job that is running, and start another one."""
@@ -49,7 +50,7 @@ class Background:
             self._running.result()
             self._running = None
             self._stop.clear()
-            self.number += 1  # marks the results that it has posted as out of date
+            self.number += 1  # the results that the ended job has posted are out of date
 
     def close(self, last: Callable[[], None]) -> None:
         """End the job and the thread. last: called in the thread before it ends."""

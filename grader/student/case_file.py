@@ -1,6 +1,7 @@
 """Write a case as a small Python file: its inputs and calls, without any expected output.
 
-The new file runs under a debugger, and in a notebook with `%run -i`. Steps that only measure are left out.
+The new file runs under a debugger, and in a notebook with `%run -i`. It has only the steps that `_Writer` has a method
+for: no gradients and no measurements, for example.
 """
 
 from __future__ import annotations
@@ -136,7 +137,7 @@ class _Writer:
         yield f"{_name(step['name'])} = torch.cat({_text(step['parts'])}, dim={step['dim']})"
 
     def _part(self, step: Step) -> Iterator[str]:
-        slices = ", ".join(f"{'' if a is None else a}:{'' if b is None else b}" for a, b in step["slices"])
+        slices = ", ".join(f"{_end(start)}:{_end(stop)}" for start, stop in step["slices"])
         yield f"{_name(step['name'])} = {_text(step['of'])}[{slices}]"
 
     def _see(self, step: Step) -> Iterator[str]:
@@ -160,7 +161,12 @@ class _Writer:
         return f"torch.tensor({text}{dtype})"
 
 
+def _end(index: int | None) -> str:
+    return "" if index is None else str(index)
+
+
 def _name(name: str) -> str:
+    """Return the name of a value of the case as a Python variable."""
     return "".join(sign if sign.isalnum() or sign == "_" else "_" for sign in name)
 
 
@@ -181,8 +187,6 @@ def _filled(recipe: Mapping[str, Any]) -> str:
         return f"torch.eye({', '.join(map(str, recipe['shape']))}) * {recipe['value']!r}"
     full = f"torch.full({list(recipe['shape'])}, {float(recipe['value'])!r})"
     rows = recipe.get("rows")
-    return (
-        full
-        if rows is None
-        else f"torch.cat([{full}[:{rows}], torch.zeros({list(recipe['shape'])})[{rows}:]])"
-    )
+    if rows is None:
+        return full
+    return f"torch.cat([{full}[:{rows}], torch.zeros({list(recipe['shape'])})[{rows}:]])"

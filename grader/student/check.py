@@ -51,7 +51,7 @@ def check(
     hidden: use hidden cases. device: as for `--device`.
     quick: skip costly cases: the longest training.
     quiet: show no status line.
-    lines: search lines to look at, where the course allows it.
+    lines: if an exercise has not passed and the course allows it, search for lines to look at.
     on_report: called with the report before that search.
 
     Raises SandboxError if the sandbox is not available, NoCourse outside a course, and GraderError for a wrong

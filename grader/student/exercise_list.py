@@ -90,7 +90,8 @@ class ExerciseList:
 
     def press(self, key: str) -> str:
         """Move the cursor or change the filter. Return "enter" or "back" if the list is left, else ""."""
-        key = _KEYS.get(key, _KEYS.get(key.lower(), key.lower()))
+        low = key.lower()
+        key = _KEYS.get(key) or _KEYS.get(low, low)  # first as it is: escape sequences have capital letters
         if key in (UP, DOWN):
             names = [row.name for row in self.shown]
             at = names.index(self.current) + (1 if key == DOWN else -1)

@@ -1,4 +1,4 @@
-"""The sentences of `grader check --file` about code that was not graded."""
+"""The sentences of `grader check --file` about code that was not graded, and about repeated definitions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def of_others(engine: Engine, submission: Submission, results: Sequence[Exercise
     says = [_of_one(other, engine, submission, names) for other in near]
     says += [_listed(rest, names)] if rest else []
     again = [d for d in names.replaced if d.name in found.values()]
-    return [sanitize(text, 600) for text in [*says, *([_defined_again(again, names)] if again else [])]]
+    says += [_defined_again(again, names)] if again else []
+    return [sanitize(text, 600) for text in says]
 
 
 def _with_other_interface(results: Sequence[ExerciseResult]) -> list[str]:

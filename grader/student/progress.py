@@ -25,7 +25,7 @@ def save(root: Path, results: Sequence[ExerciseResult]) -> None:
         known[result.name] = {
             "outcome": result.outcome,
             "score": result.score,
-            "content": result.content,
+            "content": result.content,  # a hash of what was graded
             "asks": found.asks,  # for `grader hint`
             # The id of the known mistake, for `grader explain`.
             "page": found.alternatives[0][0] if found.alternatives else "",
@@ -42,7 +42,9 @@ def load(root: Path) -> dict[str, dict[str, Any]]:
         known = json.loads((root / FILE).read_text("utf-8"))
     except (OSError, ValueError):
         return {}
-    return {k: v for k, v in known.items() if isinstance(v, dict)} if isinstance(known, dict) else {}
+    if not isinstance(known, dict):
+        return {}
+    return {name: row for name, row in known.items() if isinstance(row, dict)}
 
 
 def save_current(root: Path, name: str) -> None:

@@ -5,7 +5,7 @@ Elsewhere the plugin does nothing, and imports no other module of the grader.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,24 +58,12 @@ class StudentFile(pytest.File):
     """One assignment of the course, graded when it is collected."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        from grader.bundle.files import load
-        from grader.engine.engine import Engine
-        from grader.intake.course import Course, choose
-        from grader.intake.neighbours import with_neighbours
-        from grader.intake.read import Blocked, read_submission
+        from grader.support.errors import GraderError
 
-        (bundle,) = Course(self.path.parent.parent).rules.apply([load(self.path.parent)])
-        if self.path.stem != bundle.module:
-            return
-        path, _remark = choose(self.path.parent, bundle)
-        names = [e.name for e in bundle.exercises]
-        engine = Engine([bundle], self._launcher())
         try:
-            results = engine.grade(with_neighbours(read_submission(path)), names).exercises
-        except Blocked as blocked:
-            raise self.CollectError(str(blocked)) from None
-        finally:
-            engine.close()
+            results = self._results()
+        except GraderError as error:
+            raise self.CollectError(str(error)) from None
         advised = self.config.stash.setdefault(_ADVISED, [])
         for result in results:
             if result.advice:
@@ -86,6 +74,31 @@ class StudentFile(pytest.File):
                 )
             if not result.checks:
                 yield CheckItem.from_parent(self, name=result.name, result=result, check=None)
+
+    def _results(self) -> Sequence[ExerciseResult]:
+        """Grade the file as `grader check` does; () if it is not the student's module."""
+        from importlib.metadata import version
+
+        from grader.engine.engine import Engine
+        from grader.engine.grading_options import GradingOptions
+        from grader.engine.result_cache import FOLDER, ResultCache
+        from grader.intake.course import Course
+        from grader.intake.neighbours import with_neighbours
+        from grader.intake.read import read_submission
+        from grader.student.check import parts_for
+
+        course = Course(self.path.parent.parent)
+        bundle = next(b for b in course.bundles if course.folder_of(b) == self.path.parent)
+        if self.path.stem != bundle.module:
+            return ()
+        names = [exercise.name for exercise in bundle.exercises]
+        options = GradingOptions(torch_version=version("torch"), cache=ResultCache(course.root / FOLDER))
+        engine = Engine(course.bundles, self._launcher(), options)
+        try:
+            submission = with_neighbours(read_submission(course.file_for(bundle)))
+            return engine.grade(submission, names, parts_for(engine, course, bundle, names)).exercises
+        finally:
+            engine.close()
 
     def _launcher(self) -> Any:
         """Return the launcher that all files of this run of pytest share."""
@@ -133,8 +146,12 @@ def _text(check: CheckResult, result: ExerciseResult) -> str:
     from grader.support.i18n import _
 
     lead, says = diagnosis_lead(result.diagnosis.kind), result.diagnosis.says
-    parts = [check.message, _("where: {place}").format(place=check.where) if check.where else ""]
-    parts += [f"{_('expected')}:\n{check.expected}"] if check.expected else []
-    parts += [f"{_('got')}:\n{check.got}"] if check.got else []
-    parts += [f"{lead}: {says}" if lead and says else says]
+    parts = [check.message]
+    if check.where:
+        parts.append(_("where: {place}").format(place=check.where))
+    if check.expected:
+        parts.append(f"{_('expected')}:\n{check.expected}")
+    if check.got:
+        parts.append(f"{_('got')}:\n{check.got}")
+    parts.append(f"{lead}: {says}" if lead and says else says)
     return "\n".join(part for part in parts if part)

@@ -54,7 +54,7 @@ class SavedFiles:
             watch_filter=_is_student_file,
         ):
             for path in sorted({Path(path) for _change, path in changes}):
-                # With `polls`, a file in its stored state was sent by `_compare`.
+                # If `polls`, `_compare` has already sent a file whose state is the stored one.
                 if self._note(path) or not self.polls:
                     self._send(path)
 
@@ -72,7 +72,10 @@ class SavedFiles:
             return [file for file, state in self._seen.items() if _state(file) != state]
 
     def _note(self, path: Path) -> bool:
-        """Store the state of a file. Return whether it differs from the stored one."""
+        """Store the state of one of `files`. Return whether it differs from the one that was stored before.
+
+        For another file, nothing is stored: return whether it exists.
+        """
         with self._lock:
             before, now = self._seen.get(path), _state(path)
             if path in self._seen:

@@ -13,7 +13,7 @@ BAR_WIDTH = 24  # characters
 
 
 class StatusLine:
-    """Shows which exercise is being graded and, during training, how far it is."""
+    """Shows which exercise is recorded or graded and, during training, how far it is."""
 
     def __init__(self, show: Callable[[str], None]):
         self._show = show

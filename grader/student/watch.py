@@ -81,7 +81,7 @@ class Watcher:
 
     def grade(self, exercise: str, label: str = "") -> Report:
         """Grade an exercise and save the outcome. It may run in another thread. Raises Stopped."""
-        self.label = label = label or _("grading {name}").format(name=exercise)
+        self.label = label or _("grading {name}").format(name=exercise)
         bundle = self._bundle_of[exercise]
         try:
             parts = parts_for(self.engine, self.course, bundle, [exercise])
@@ -103,7 +103,7 @@ class Watcher:
         progress.save_current(self.course.root, self.current)
 
     def with_lines(self, report: Report) -> Report:
-        """Return the report of the current exercise with the lines to look at, if the course allows them."""
+        """Return the report of one exercise with the lines to look at, if the course allows them."""
         if not self.course.settings.name_lines:
             return report
         (name,) = (result.name for result in report.exercises)
@@ -148,6 +148,7 @@ class Watcher:
         self.current = self._first_unsolved(names[after:] + names[:after])
 
     def _first_unsolved(self, names: Sequence[str]) -> str:
+        """Return the first of `names` that has not passed; if all have passed, the first."""
         known = progress.load(self.course.root)
         return next((name for name in names if known.get(name, {}).get("outcome") != "passed"), names[0])
 

@@ -7,7 +7,7 @@ import shutil
 import sys
 from pathlib import Path
 
-_SYNCHRONIZE = 0x100000  # the right to wait for a process of Windows
+_SYNCHRONIZE = 0x100000  # Windows' access right to wait for a process
 
 
 def owned(folder: Path, name: str) -> str:

@@ -17,8 +17,8 @@ class MarkerError(GraderError, ValueError):
 def stub(source: str) -> str:
     """Return the text without its solutions.
 
-    A region inside a function becomes a `raise NotImplementedError` with a sentence; one at the top level
-    becomes a comment. Raises MarkerError for a region that is not closed, never opened, or inside another.
+    An indented region becomes a `raise NotImplementedError` with a sentence; a region at the top level becomes a
+    comment. Raises MarkerError for a region that is not closed, never opened, or inside another.
     """
     out: list[str] = []
     inside = False

@@ -13,7 +13,8 @@ import time
 from grader.worker.frames import read_exactly
 from grader.worker.preload import kept_heap, warm
 
-_LIMITS = struct.Struct("<QQQ")  # bytes of memory, seconds of processor time, bytes of a file
+# As in sandbox/basic.py: bytes of memory, seconds of processor time, bytes of a file.
+_LIMITS = struct.Struct("<QQQ")
 
 
 def _end_with_parent(parent: int) -> None:

@@ -1,4 +1,4 @@
-"""Let building blocks accept the constructors of edition 1.x of Dive into Deep Learning, too."""
+"""Let building blocks accept the constructor arguments of edition 1.x of Dive into Deep Learning, too."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ def accept_both(block: Any) -> Any:
     """Let the constructor of a building block accept the arguments of edition 1.x as well. Returns the block."""
     if getattr(block, "__name__", "") not in EDITION_1:
         return block
-    build, forms = block.__init__, edition_1(block.__name__)
+    build = block.__init__
+    forms = edition_1(block.__name__)  # the parameter in edition 1.x → the course's parameter
     ours = inspect.signature(build)
     theirs = _signature(ours, forms)
 
@@ -29,7 +30,8 @@ def accept_both(block: Any) -> Any:
         if given is None:  # the arguments fit `ours`, or neither: then `build` raises TypeError
             build(self, *args, **kwargs)
         else:
-            _build_lazily(self, build, ours, {forms[n]: v for n, v in given.items() if n in forms})
+            without_self = {forms[name]: value for name, value in given.items() if name in forms}
+            _build_lazily(self, build, ours, without_self)
 
     block.__init__ = either
     return block

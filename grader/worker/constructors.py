@@ -58,7 +58,7 @@ def fitting_form(
         named, needed = _parameters(build)
     except (TypeError, ValueError):
         return None
-    if needed <= kwargs.keys() <= named:
+    if needed <= kwargs.keys() <= named:  # the usual case: the other forms are not needed
         return dict(kwargs)
     return next(
         (form for form in accepted_forms(name, kwargs, renamed) if needed <= form.keys() <= named), None
@@ -69,12 +69,11 @@ def fitting_form(
 def _parameters(build: Callable[..., Any]) -> tuple[frozenset[str], frozenset[str]]:
     """Return the names of the parameters, and of those without a default. Raises TypeError or ValueError."""
     parameters = [p for p in inspect.signature(build).parameters.values() if p.kind in _BY_NAME]
-    return frozenset(p.name for p in parameters), frozenset(
-        p.name for p in parameters if p.default is p.empty
-    )
+    needed = [p for p in parameters if p.default is p.empty]
+    return frozenset(p.name for p in parameters), frozenset(p.name for p in needed)
 
 
 def edition_1(name: str) -> dict[str, str]:
-    """Return the parameters of the constructor in edition 1.x: name there → the course's name."""
+    """Return the parameters of the constructor of a class: name in edition 1.x → the course's name."""
     pairs = (word.partition("=") for word in EDITION_1[name].split())
     return {theirs: ours or theirs for theirs, _, ours in pairs}

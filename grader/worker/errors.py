@@ -32,7 +32,10 @@ def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
 
 
 def definition(called: object, files: Collection[str]) -> dict[str, Any] | None:
-    """Return where a function begins, for an error elsewhere that its result caused; None if it is not in `files`."""
+    """Return where the student's function begins; None if `called` is no plain function in `files`.
+
+    It is the place to name if the function's result causes an exception in code outside the submission.
+    """
     if type(called) is not FunctionType or called.__code__.co_filename not in files:
         return None
     file, line = called.__code__.co_filename, called.__code__.co_firstlineno

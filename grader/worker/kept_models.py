@@ -48,6 +48,8 @@ class KeptModels:
             raise ValueError("models that cannot be restored") from None
 
     def _noting(self, files: Collection[str]) -> Any:
+        """Return a function for `sys.setprofile` that adds the called functions of these files to `built_by`."""
+
         def note(frame: FrameType, event: str, _value: object) -> None:
             code = frame.f_code
             if event == "call" and code.co_filename in files:
@@ -89,6 +91,7 @@ def _containers(parts: Collection[nn.Module]) -> Iterator[tuple[Any, Any]]:
 
 
 def _tensors(state: dict[str, Any]) -> Iterator[Tensor]:
+    """Yield the tensors among the attributes of a module, and those in dicts such as `_parameters`."""
     for value in state.values():
         inner = value.values() if isinstance(value, dict) else (value,)
         yield from (one for one in inner if isinstance(one, Tensor))

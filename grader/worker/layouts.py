@@ -23,8 +23,8 @@ from grader.worker import matching_parts
 from grader.worker.orientation import is_bare
 
 View = Callable[[Tensor], Tensor]
-Own = Mapping[str, Tensor]
-Shapes = Mapping[str, tuple[int, ...]]
+Own = Mapping[str, Tensor]  # the parameters of a module, by their names
+Shapes = Mapping[str, tuple[int, ...]]  # of the contract's weights, by their names
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class Fit:
     """Which parameters of a module belong to which names of the contract, and which are left on either side."""
 
     slots: list[Slot] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-    unexpected: list[str] = field(default_factory=list)
-    misshapen: list[str] = field(default_factory=list)
-    shared: list[list[str]] = field(default_factory=list)
-    layout: str = ""
+    missing: list[str] = field(default_factory=list)  # names of the contract
+    unexpected: list[str] = field(default_factory=list)  # names in the module
+    misshapen: list[str] = field(default_factory=list)  # names of the contract
+    shared: list[list[str]] = field(default_factory=list)  # pairs of contract names with the same parameter
+    layout: str = ""  # found instead of the contract's, for example "projections per head"; "" if none
     # Name in `misshapen` → name in the module, if it differs.
     own_names: Mapping[str, str] = field(default_factory=dict)
 
@@ -213,7 +213,9 @@ def _fused(prefix: str, group: Shapes, own: Own) -> list[Slot]:
             assert name is not None
             slots.append(Slot(name, names[0], _rows(at, at + shape[0])))
             at += shape[0]
-    return slots + _renamed_output(wanted, group, own, slots) if slots else []
+    if not slots:
+        return []
+    return slots + _renamed_output(wanted, group, own, slots)
 
 
 def _renamed_output(

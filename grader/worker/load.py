@@ -123,9 +123,10 @@ def _run_unit(loaded: Loaded, file: str, source: str) -> None:
             exec(_compiled(source, file, place, replace), loaded.names)
         except BaseException as error:
             raised = error
-        if raised is None and replace and not isinstance(node, ast.Import):
-            for name in [name for name in _defined(node) if name in loaded.replace]:
-                loaded.names[name] = _accepting(loaded.names[name], loaded.keywords.get(name, {}))
+        if raised is None and replace and not isinstance(node, ast.Import):  # `import x` is never replaced
+            for name in _defined(node):
+                if name in loaded.replace:
+                    loaded.names[name] = _accepting(loaded.names[name], loaded.keywords.get(name, {}))
         if raised is None and not isinstance(node, ast.Try):
             _restore(loaded.names, before)
             continue
@@ -170,7 +171,8 @@ def _bring_all(loaded: Loaded, imports: Sequence[_Import], file: str, raised: Ba
     """Bind the names of failed imports, and note those that nothing provides.
 
     raised: the exception of the statement; None for a `try` statement that raised nothing: its imports worked, or it
-    caught their exceptions. If it is None, or if there are several imports, only names that are not bound yet are provided.
+    caught their exceptions. If `raised` is None, or if there are several imports, only names that are not bound yet are
+    provided.
     """
     missing: dict[str, _Import] = {}
     for node in imports:
@@ -249,7 +251,8 @@ def _of_neighbour(loaded: Loaded, module: str, alias: ast.alias) -> dict[str, An
     found = vars(_neighbour(loaded, module)) if module in loaded.neighbours else {}
     if alias.name in found:
         return {bound: found[alias.name]}
-    return {bound: _neighbour(loaded, f"{module}{'' if module.endswith('.') else '.'}{alias.name}")}
+    dot = "" if module.endswith(".") else "."
+    return {bound: _neighbour(loaded, f"{module}{dot}{alias.name}")}
 
 
 def _imported(module: str) -> types.ModuleType | None:

@@ -70,7 +70,9 @@ def _names_as_used(names: Sequence[str], level: int = 0) -> Iterator[str]:
         parts.setdefault(segments[min(level, len(segments) - 1)], []).append(name)
     places = {part: place for part in parts if (place := _place(part)) is not None}
     in_order = iter(sorted(places, key=lambda part: places[part]))
-    for part in [next(in_order) if part in places else part for part in parts]:
+    # A part with a place is replaced by the next one in the order of use.
+    arranged = [next(in_order) if part in places else part for part in parts]
+    for part in arranged:
         inner = parts[part]
         yield from inner if len(inner) == 1 else _names_as_used(inner, level + 1)
 

@@ -44,15 +44,16 @@ class Program(Measures):
         progress: Progress = ignore_progress,
     ):
         self.names = names
-        self.aliases: Mapping[str, str] = case.get("aliases", {})
+        self.aliases: Mapping[str, str] = case.get("aliases", {})  # exercise → its name in the submission
+        # Exercise → the course's keyword → the submission's keyword.
         self.renamed: Mapping[str, Mapping[str, str]] = case.get("renamed", {})
         self.dtype: torch.dtype = getattr(torch, case["dtype"])
         self.device = torch.device(device)
         self.with_own, self.progress = with_own, progress
         self.tensors = {name: self._cast(tensor) for name, tensor in tensors.items()}
-        self.env: dict[str, Any] = {}
+        self.env: dict[str, Any] = {}  # name in the case → inputs, modules and results so far
         self.called: object = None  # the student's function that was called last
-        self.leaves: dict[str, Tensor] = {}
+        self.leaves: dict[str, Tensor] = {}  # name of an input → the tensor that gets its gradient
         self.fits: dict[str, layouts.Fit] = {}
         self.as_linear: dict[str, Collection[str]] = {}  # see `held_as_linear`
         self.observed: dict[str, Tensor] = {}
@@ -262,7 +263,8 @@ class Program(Measures):
         callee = self._student(on["function"]) if "function" in on else self._value(on)
         if "method" in on:
             callee = getattr(callee, on["method"])
-        self.called = callee if "function" in on else self.called
+        if "function" in on:
+            self.called = callee
         renamed = self.renamed.get(on.get("function", ""), {})
         keywords = {renamed.get(name, name): value for name, value in self._value(step["kwargs"]).items()}
         with report_progress(self.progress, step["steps"]) if "steps" in step else nullcontext():
@@ -333,6 +335,7 @@ class Program(Measures):
         self._observe(step["name"], self._value(step["of"]) if rows is None else rows)
 
     def _do_after(self, step: Step) -> None:
+        """Observe an input after the calls: they may have changed it."""
         self._observe(step["name"], self.env[step["of"]])
 
     def _do_weights(self, step: Step) -> None:
@@ -391,10 +394,10 @@ def _fill_the_rest(own: Mapping[str, Tensor], found: layouts.Fit) -> None:
 
 def _gradients(total: Any, leaves: list[Tensor]) -> list[Tensor]:
     """Return gradients of a scalar with respect to each leaf; zeros where the scalar does not depend on it."""
-    if not (isinstance(total, Tensor) and total.requires_grad):
-        return [torch.zeros_like(leaf) for leaf in leaves]
     wanted = [leaf for leaf in leaves if leaf.requires_grad]
-    found = iter(torch.autograd.grad(total, wanted, allow_unused=True) if wanted else ())
+    if not wanted or not (isinstance(total, Tensor) and total.requires_grad):
+        return [torch.zeros_like(leaf) for leaf in leaves]
+    found = iter(torch.autograd.grad(total, wanted, allow_unused=True))
     out = [next(found) if leaf.requires_grad else None for leaf in leaves]
     return [torch.zeros_like(leaf) if g is None else g for leaf, g in zip(leaves, out, strict=True)]
 

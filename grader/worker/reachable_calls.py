@@ -11,7 +11,8 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-# Call → names. A source that contains none of them cannot make torch run the call. Other calls are always watched.
+# Call → names. A source that contains none of them cannot make torch run the call. Calls that are not in this table
+# are always watched.
 _NAMES = {
     "nn.MultiheadAttention": ("MultiheadAttention", "Transformer"),
     "nn.Transformer*": ("Transformer",),
@@ -73,7 +74,8 @@ def _imports_others(text: str) -> bool:
     """Return whether a source may import another package than the known ones."""
     for module, modules in _IMPORT.findall(text):
         names = [module] if module else modules.split(",")
-        if not _KNOWN.issuperset(name.strip().partition(" ")[0].partition(".")[0] for name in names):
+        packages = [name.strip().partition(" ")[0].partition(".")[0] for name in names]  # of "a.b as c": "a"
+        if not _KNOWN.issuperset(packages):
             return True
     return False
 

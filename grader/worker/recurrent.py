@@ -25,14 +25,18 @@ def _gru_cell(
 
 
 def _gru_cell_backward(grad: Tensor, kept: Tensor, has_bias: bool) -> tuple[Any, ...]:
-    """Return the gradients with respect to `into`, `back`, the hidden state and the two biases."""
+    """Return the gradients with respect to `into`, `back`, the hidden state and the two biases.
+
+    kept: the second result of `_gru_cell`.
+    """
     reset, update, new, n_back, hidden = kept.chunk(5, dim=1)
     d_new = grad * (1 - update) * (1 - new * new)
     d_update = grad * (hidden - new) * update * (1 - update)
     d_reset = d_new * n_back * reset * (1 - reset)
     d_into = torch.cat([d_reset, d_update, d_new], dim=1)
     d_back = torch.cat([d_reset, d_update, d_new * reset], dim=1)
-    return d_into, d_back, grad * update, *((d_into.sum(0), d_back.sum(0)) if has_bias else (None, None))
+    biases = (d_into.sum(0), d_back.sum(0)) if has_bias else (None, None)
+    return d_into, d_back, grad * update, *biases
 
 
 def _lstm_cell(
@@ -48,7 +52,10 @@ def _lstm_cell(
 def _lstm_cell_backward(
     grad: Tensor | None, grad_cell: Tensor | None, cell: Tensor, new: Tensor, kept: Tensor, has_bias: bool
 ) -> tuple[Any, ...]:
-    """Return the gradients with respect to the products (the same for both), the old cell state and the biases."""
+    """Return the gradients with respect to the products (the same for both), the old cell state and the biases.
+
+    cell, new: the old and the new cell state. kept: the third result of `_lstm_cell`.
+    """
     i, f, g, o = kept.chunk(4, dim=1)
     out = torch.zeros_like(new) if grad is None else grad
     squashed = torch.tanh(new)

@@ -71,5 +71,5 @@ def cases() -> list[tuple[dict[str, Any], dict[str, torch.Tensor]]]:
     tensors = {"first.weight": torch.eye(4), "second.weight": torch.eye(4), "second.bias": torch.ones(4)}
     tensors |= {"X": torch.ones(2, 3, 4), "upstream": torch.ones(2, 1, 3)}
     dtypes = ["float32"] * TIMES + ["float64", "float16", "bfloat16"]
-    about = ["nn.Transformer*"]
+    about = ["nn.Transformer*"]  # a forbidden call, so that `reachable` is used too
     return [({"case": {"steps": _STEPS, "dtype": dtype, "about": about}}, tensors) for dtype in dtypes]

@@ -49,7 +49,7 @@ class Editor:
             begun = time.process_time() - started
             if tries and begun + longest > request["seconds"]:
                 break
-            limit = max(min(request["each"], request["seconds"] - begun), 0.01)
+            limit = max(min(request["each"], request["seconds"] - begun), 0.01)  # 0 would set no timer
             with _noting(self._loaded.files, lines) if request["lines"] else contextlib.nullcontext():
                 words, tensors = _try(case, edit, limit)
             tries.append({**words, "bytes": len(tensors)})

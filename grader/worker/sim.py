@@ -327,7 +327,8 @@ def _require_one_device(func: Any, name: str, args: Sequence[Any], given: Sequen
     if name in _INDEXING:
         _require_index(name, args)
         return
-    free = torch.Tag.pointwise in func.tags or name in _WITH_NUMBER
+    is_pointwise = torch.Tag.pointwise in func.tags
+    free = is_pointwise or name in _WITH_NUMBER
 
     def may_join(t: Tensor) -> bool:
         """Whether a CPU tensor may take part: it has no axes, and the operation is arithmetic and writes elsewhere."""
@@ -340,7 +341,7 @@ def _require_one_device(func: Any, name: str, args: Sequence[Any], given: Sequen
         raise RuntimeError(
             f"expected self and mask to be on the same device, but got mask on {mask} and self on {mine}"
         )
-    raise RuntimeError(_sentence(given, func if torch.Tag.pointwise not in func.tags else None, name, args))
+    raise RuntimeError(_sentence(given, None if is_pointwise else func, name, args))
 
 
 def _require_index(name: str, args: Sequence[Any]) -> None:
@@ -362,6 +363,7 @@ def _require_index(name: str, args: Sequence[Any]) -> None:
 
 
 def _sentence(given: Sequence[Tensor], func: Any, name: str, args: Sequence[Any]) -> str:
+    """Return the message of CUDA. func: the operation; None if CUDA's message for it names no argument."""
     first = _device(given[0])
     other = next(d for d in map(_device, given) if d != first)
     text = (

@@ -28,7 +28,7 @@ Switch = Callable[[], AbstractContextManager[None]]
 
 # The names of edition 1.x for blocks of the course.
 _EDITION_1 = {"TransformerEncoderBlock": "EncoderBlock", "TransformerDecoderBlock": "DecoderBlock"}
-# The functions of torch that the book's package offers, under the same or another name.
+# The functions and dtypes of torch that the book's package offers, under the same or another name.
 _OF_TORCH: dict[str, Any] = {
     name: getattr(torch, name)
     for name in [
@@ -116,7 +116,7 @@ _Own = tuple[Mapping[str, Any], str]  # namespace of a part's file, and the part
 class _Given(types.ModuleType):
     """`grader.given` while one exercise is graded: the allowed blocks, loaded when first used.
 
-    own: parts that the student wrote; they replace the blocks of the same names. None: without such parts.
+    own: parts that the student wrote, which replace the blocks of the same names; None for the blocks as they are.
     """
 
     def __init__(

@@ -50,6 +50,7 @@ def watching(calls: Sequence[str], found: set[str]) -> Iterator[None]:
 
     hook = register_module_forward_pre_hook(entered)
     try:
+        # The hook is enough for layers.
         with nullcontext() if all(map(_names_a_class, calls)) else Mode():
             yield
     finally:

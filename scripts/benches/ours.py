@@ -1,5 +1,6 @@
-"""Measure `nbgrader autograde` on the notebooks of `stock.py`: with our preprocessors alone, with them after
-`grader grade`, and without them."""
+"""Measure `nbgrader autograde` on the notebooks of `stock.py`: with our preprocessors, before and after `grader grade`,
+and without them.
+"""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def source(test: str, imports: str = "") -> str:
 
 
 def _cell(source: str, id: str, solution: bool = False, points: int = 0) -> dict[str, object]:
-    about = {
+    about: dict[str, object] = {
         "schema_version": 3,
         "grade_id": id,
         "solution": solution,
@@ -113,11 +113,12 @@ def _cell(source: str, id: str, solution: bool = False, points: int = 0) -> dict
         "locked": not solution,
         "task": False,
     }
-    meta = {"nbgrader": {**about, **({"points": points} if points else {})}}
+    if points:
+        about["points"] = points
     return {
         "cell_type": "code",
         "id": id.replace("_", "-"),
-        "metadata": meta,
+        "metadata": {"nbgrader": about},
         "execution_count": None,
         "outputs": [],
         "source": source,

@@ -41,10 +41,11 @@ def kernel_regression() -> Sheet:
     low = sheet.axes(58, 280, 420, 92)
     shares = weights(np.array([query]), 1.5)[0]
     bell = np.exp(-(((query - places) * 1.5) ** 2) / 2)
+    tallest = np.exp(-(((query - keys) * 1.5) ** 2) / 2).max()
     # The kernel, scaled so that the bars end on it.
     low.plot(
         places,
-        bell * shares.max() / np.exp(-(((query - keys) * 1.5) ** 2) / 2).max(),
+        bell * shares.max() / tallest,
         color=BLUE,
         linewidth=pt(1.2),
         linestyle=":",

@@ -128,7 +128,7 @@ def _widths(draw):
     yield "default-w", None, "without w"
     yield "number", _number(draw), "w is a number"
     yield "learned", np.array([_number(draw)]), "w is a tensor of shape (1,)"
-    below_one = _number(draw) - 1
+    below_one = _number(draw) - 1  # 0.3 to 0.9: the other numbers are above 1
     yield "learned-scalar", np.array(below_one), "w is a tensor of shape ()"
 
 

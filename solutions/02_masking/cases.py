@@ -117,7 +117,7 @@ def _other_scores(draw, B, T, S):
     Y = case.call(case.input("by_hand", X), case.input("by_hand_lens", np.array([2])), axes=SEEN)
     case.check_values(Y, "the example of the lesson: one half, one half, zero")
 
-    # The exponentials of such scores overflow or vanish in float64 too; mistakes are recorded in float64.
+    # The exponentials of scores near 800 and -800 overflow or vanish in float64 too, in which mistakes are recorded.
     # The tolerance is wider, because float32 rounds these scores to multiples of 6e-5.
     for name, level, queries, lens, title in (
         ("large", 800, T, None, "large scores do not overflow, without a mask"),

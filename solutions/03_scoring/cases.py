@@ -217,7 +217,7 @@ def one_query(attention, draw, sizes, v):
 
     large_scores(case, attention, draw, sizes, v)
     if attention.exercise == "DotProductAttention":
-        # The book's additive attention requires lengths, and files written for the book must pass.
+        # In the book's additive attention valid_lens has no default, and files written for the book must pass.
         inputs = given(case, random_inputs(attention, draw, sizes, v), "bare_")
         Y = case.call(*inputs, on=module, axes=AXES)
         case.check_values(Y, "result of a call without valid_lens", "shapes")

@@ -59,7 +59,7 @@
 # because `view` may raise an error (question 2).
 #
 # ![The values 1 to 8 of the example, those of head 0 in blue with a solid line, those of head 1 in orange
-# with a dotted line. With reshape alone, result 0 holds 1 2 and 3 4, a part of both heads from step 0 only.
+# with a dotted line. With reshape alone, result 0 holds 1 2 and 3 4, which is step 0 of both heads.
 # After the axes are permuted the order is 1 2 5 6 3 4 7 8, and the same reshape gives result 0 the values 1 2
 # and 5 6, which is head 0 at both steps.](pictures/memory.svg)
 #

@@ -1,5 +1,6 @@
 """Cases for multi-head attention, for the repairs, and for the students' tests of the repairs.
 
+A repair is an exercise that gives students a faulty class; they correct it and write a test that finds its faults.
 Outputs are compared with the reference in evaluation mode. Modules with dropout then have the rate 0.5, so
 dropout that stays on is detected. A case may make several calls: one more call costs far less than one more case.
 """
@@ -13,7 +14,8 @@ from grader.authoring import Case, definition_span, eye, filled, stub, weights, 
 AXES = ("batch", "query", "feature")
 
 
-# The intermediate results in order, for answers whose layers have the names of the exercise text.
+# The intermediate results in order, for answers whose layers have the names of the exercise text. `attention__in0`
+# is the first argument of the layer `attention`.
 STAGES = {
     "W_q": "the projection of the queries",
     "W_k": "the projection of the keys",
@@ -457,12 +459,12 @@ class MixedUpAttention(MultiHeadAttention):
 
 
 def given_class(name):
-    """Return the given faulty class: the last definition of the stub."""
+    """Return the faulty class that students get: the last definition of `name` in the stub."""
     return IMPORTS + definition(stub(REFERENCE), name)
 
 
 def corrected(name, swap=()):
-    """Return the corrected class, for hidden cases only: the bundle contains it.
+    """Return the corrected class, for hidden cases only: students could read it in a public bundle.
 
     `swap` maps correct code to faulty code, which puts faults back.
     """

@@ -1,6 +1,6 @@
 """Cases for positional encoding, token embedding and the shift matrix.
 
-Those for the positional encoding check what the table adds to an input, never the name or layout of the table.
+The cases for the positional encoding check what the table adds to an input, never the name or layout of the table.
 """
 
 import numpy as np
@@ -117,7 +117,7 @@ def TokenEmbedding(draw):
     case.check_values(Y, "each token's row of the table")
     case.check_parameters()
     flow = case.gradients(Y, draw.normal(B, T, D), parameters=module)
-    case.check_gradients(flow, "gradient of the table: only the rows used, and not the padding")
+    case.check_gradients(flow, "gradient of the table: rows that are used get one, the padding gets none")
     case.check_unchanged(X)
     case.check_precision(Y, "each token's row, and dtype")
     yield case

@@ -155,7 +155,7 @@ def PositionWiseFFN(draw):
     case.check_values(
         case.call(case.input("X", draw.normal(B, T, into, std=10.0)), on=module, axes=AXES),
         "output size equal to input size, large values",
-        tol=1e-4,  # relative to the sums, because a result may be small
+        tol=1e-4,  # a result may be small although the terms of its sum, which are rounded, are large
     )
     yield case
 
@@ -553,7 +553,10 @@ def norms(fixed=False, prefix=""):
 
 
 def attention_of_sums(prefix=""):
-    """Return weights: all attention weights are equal, all values are 1, and W_o fills the region DROPPED."""
+    """Return weights for an input whose rows are `layout()`.
+
+    All attention weights are equal, all values are 1, and W_o fills the region DROPPED.
+    """
     value = 1 / (SCALE * (KEPT[1] - KEPT[0]))
     return {
         f"{prefix}attention.W_q.weight": zeros(WIDE, WIDE),

@@ -75,7 +75,7 @@ def drawn(draw, layers):
 def encoded(case, draw, B, S, layers=LAYERS):
     """Return the results of an encoder: outputs (S, B, D) and hidden state (layers, B, D)."""
     return (
-        case.input("outputs", draw.normal(S, B, D), grad=True),
+        case.input("enc_outputs", draw.normal(S, B, D), grad=True),
         case.input("hidden", draw.normal(layers, B, D, std=0.5), grad=True),
     )
 
@@ -89,7 +89,7 @@ def word_by_word(draw, B, T, S):
     case.eval(module)
     case.grad(False)  # decoding needs no gradients
     outputs, hidden = (
-        case.input("outputs", draw.normal(S, B, D)),
+        case.input("enc_outputs", draw.normal(S, B, D)),
         case.input("hidden", draw.normal(LAYERS, B, D, std=0.5)),
     )
     lens = case.input("enc_valid_lens", draw.lens(B, S))
@@ -206,7 +206,7 @@ def small_signals(id, B, T, S, context, word):
     case.train(module)
     case.seed(7)
     outputs, hidden = (
-        case.constant("outputs", (S, B, WIDE), context),
+        case.constant("enc_outputs", (S, B, WIDE), context),
         case.constant("hidden", (LAYERS, B, WIDE), 0.0),
     )
     return case, case.call(words, state_of(case, module, outputs, hidden, None), on=module, name="out")[0]

@@ -304,7 +304,7 @@ def planted(draw, method, strength, layers, batches):
     found = case.call(mha, listed, loss, method, axes=("head",), name="importance")
     drawn = {"draw": "importance", "method": method, "planted": strength.tolist()}
     case.check_values(found, f"{method}, on heads of known strength", **drawn)
-    if method != "confidence":  # it ranks them in another order: see `planted_model`
+    if method != "confidence":  # which ranks the heads in another order: see `planted_model`
         ranked = {"planted": strength.tolist(), "least": 0.9}
         case.check(
             "pruning",
@@ -563,7 +563,7 @@ def experiment(draw, id, train):
             "pruning",
             "in_order",
             [rows],
-            "the order `importance` removes unimportant heads first, the order `reverse` important ones",
+            "the order `importance` removes unimportant heads first, the order `reverse` important heads first",
             **ranked,
         )
         case.check("pruning", "drawn", [rows], "the random order depends on the seed")
@@ -635,6 +635,7 @@ def samples(draw, strength, layers, dtype):
         np.log(np.exp(scores).sum(axis=-1))
         - np.take_along_axis(scores, labels[:, None, None], axis=-1)[..., 0]
     )
+    # Set 0 removes no head, set 1 << h only head h.
     rises = losses.mean(axis=0)[1 << np.arange(HEADS)] - losses[:, 0].mean()  # (heads,)
     return X[sure], labels, [*map(int, right), 0], rises  # 0: for the set of all heads, which no row removes
 

@@ -263,11 +263,11 @@ def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torc
 # | operations of scores and weighted sums | $4 B T S D$ | $4 B T S D \cdot n/H$ |
 #
 # Operations are counted as in `torch.utils.flop_counter`: one multiplication and one addition for each term
-# of a matrix product, and nothing for adding a bias or for a softmax. The copy of `DotProductAttention` in
-# `grader.given` computes one extra product per head, because PyTorch's function returns no weights. That adds
-# $2 B H T S^2$ operations, which also shrink to $n/H$. So half of the heads need exactly half of the
-# operations. All parameters halve except the bias of `W_o`: it is added to the sum of all heads, belongs to
-# no head and stays complete.
+# of a matrix product, and nothing for adding a bias or for a softmax. `DotProductAttention` in `grader.given`
+# gets the attention weights by one extra product with an identity matrix $(S, S)$ per head, because
+# `scaled_dot_product_attention` does not return them. That adds $2 B H T S^2$ operations, which also shrink
+# to $n/H$. So half of the heads need exactly half of the operations. All parameters halve except the bias of
+# `W_o`: it is added to the sum of all heads, belongs to no head and stays complete.
 #
 # ![The four matrices and their biases, with the part of head 1 of four hatched: the second quarter of the
 # rows in the weights of W_q, W_k and W_v and of the values in their biases, the second quarter of the columns
@@ -408,8 +408,8 @@ class Classifier(nn.Module):
 # ## Exercise: `removal_experiment`
 #
 # `data` is a pair: inputs `(N, T, D)` and the right classes `(N,)`. Measure the importance of the heads once
-# on this data, by ablation or by gradient. Then write one row for every seed, every order, and every number
-# of removed heads from 0 to `H - 1`. A row is a dictionary:
+# on this data, by ablation or by gradient. Then return a list with one row for every seed, every order, and
+# every number of removed heads from 0 to `H - 1`. A row is a dictionary:
 #
 # | key | value |
 # |---|---|
@@ -418,10 +418,10 @@ class Classifier(nn.Module):
 # | `"removed"` | the list of the heads that are removed in this row, numbered as in the model before any removal |
 # | `"accuracy"` | the share of right answers without them, from 0 to 1, in evaluation mode |
 #
-# Within one seed and order, the row with $n + 1$ removed heads removes those of the row with $n$, and one
-# more. So a random order is drawn once per seed, not once per row. The heads inside a `"removed"` list may be
-# in any order, and so may the rows. Heads that you removed for one row must be back for the next order: work
-# on a copy, or find a way that changes nothing.
+# Within one seed and order, heads are removed one after another, and removed heads stay removed. So a random
+# order is drawn once per seed, not once per row. The heads inside a `"removed"` list may be in any order, and
+# so may the rows. Heads that you removed for one row must be back for the next order: work on a copy, or find
+# a way that changes nothing.
 
 
 # %% exercise="removal_experiment"
@@ -493,8 +493,8 @@ except NotImplementedError as unwritten:
 # 1. In trained translation models, confident heads are mostly the important ones (Voita et al. 2019). In the
 #    model on which `head_importance` is graded, the most *confident* heads matter least: we built it so. How
 #    can a head be sure where to look, and still be of no use? What comes between its weights and the loss?
-# 2. Change the example by hand so that the gradient misleads you and ablation does not. When would ablation
-#    mislead you? Think of two heads that do the same work.
+# 2. Change the numbers in *By hand* so that the gradient misleads you and ablation does not. When would
+#    ablation mislead you? Think of two heads that do the same work.
 # 3. How many calls of the model does ablation of $H$ heads in $L$ layers take? And the gradient?
 # 4. Half of the heads are removed, and half of the operations too, but less than half of the time is saved.
 #    What takes time and is not a matrix product?

@@ -23,8 +23,9 @@ def gated(id, *lines):
 
 
 def gradients_by(id, *lines):
-    """Return the reference with other code for the gradients: `lines` add their absolute values over a batch to
-    `total`, (H,).
+    """Return the reference with other code for the method `gradient`.
+
+    `lines` add the absolute gradients of the samples of a batch to `total`, (H,).
     """
     replaced = (
         "gates = queries.new_ones(num_heads, requires_grad=True)",

@@ -240,11 +240,13 @@ def drawn_weights(draw, vocabulary, D):
 
 def untrained(draw, vocabulary, D):
     """Return weights as at the start of a training: zero biases, LayerNorm weights of 1, the rest random."""
-    plain = {"ln.weight": np.ones_like, "bias": np.zeros_like}
-    return {
-        name: next((make(w) for end, make in plain.items() if name.endswith(end)), w)
-        for name, w in drawn_weights(draw, vocabulary, D).items()
-    }
+    out = drawn_weights(draw, vocabulary, D)
+    for name, w in out.items():
+        if name.endswith("ln.weight"):
+            out[name] = np.ones_like(w)
+        elif name.endswith("bias"):
+            out[name] = np.zeros_like(w)
+    return out
 
 
 # ---- train
@@ -336,10 +338,10 @@ def distinct(draw, count, vocabulary):
 
 
 def exchanged(src_lens, tgt, tgt_lens):
-    """Give each source the target of another one, so that the checks notice a loop that confuses the lengths.
+    """Rotate the targets, so that each source gets another's, and the checks notice a loop that confuses the lengths.
 
-    Of all rotations of the targets, it takes the one in which most lengths are neither the source's nor that of the
-    source's own target, which is one more.
+    Of all rotations, take the one in which most targets have neither the length of the source, n, nor n + 1, the
+    length of its own target.
     """
 
     def distinguishable(by):

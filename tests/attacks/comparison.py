@@ -1,4 +1,4 @@
-"""Attacks on the comparison: results of unusual types, and patched functions that the comparison may use."""
+"""Attacks on the comparison: results of unusual types or with trivial values, a lying module, patched functions."""
 
 from attacks.suite import Attack, calling, wrong
 

@@ -137,7 +137,7 @@ def _under_test(tier: str, bundles: list[Bundle], targets: Targets, folder: Path
     try:
         made = TierUnderTest(engine, targets, folder)
         made.allowed_processes = others + SERVER_PROCESSES
-        made.grade_honest()  # starts the server; now the files exist that it keeps until it ends
+        made.grade_honest()  # starts the server, which makes files that it removes only when it ends
         engine.close()
         yield made
     finally:

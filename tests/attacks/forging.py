@@ -4,7 +4,8 @@ from attacks.suite import WRONG, Attack, calling, wrong
 
 FAMILY = "forging the verdict"
 
-# Functions that find the descriptor for replies and the token of the request, and write a forged reply.
+# Functions that find the descriptor for replies and the token of the request, and write a forged reply. A reply is
+# one frame: the lengths of its JSON and of its body, then both.
 FORGE = """
 import json, struct, types
 def locals_of(name):

@@ -1,4 +1,7 @@
-"""Attacks on the reading of files and on reports: disguised files, text that a terminal or browser would execute."""
+"""Attacks on the reading of files and on reports.
+
+Files are disguised or costly to read; texts contain commands for a terminal, a browser or another reader of a report.
+"""
 
 import json
 import pickle

@@ -206,4 +206,4 @@ FOUND = (
         before="that code did not read it; traceback in `check` (RecursionError) when this was found",
     ),
 )
-WAYS = ("check", "grade", "nbgrader")
+WAYS = ("check", "grade", "nbgrader")  # the fields of `Found` that name tests

@@ -44,7 +44,7 @@ KINDS = (
 TELLING = ("seed", "bundle", "solution", "hidden", "grader", "headway", "masking", "mistakes", "cases")
 
 findings = []
-paths = set()  # of searched files, and their (device, inode)
+paths = set()  # of files that were found, and the (device, inode) of those that were searched
 walked = dict.fromkeys(("files", "descriptors", "processes", "objects", "memory"), 0)
 
 

@@ -1,7 +1,7 @@
 """In `strict` and `landlock`, an attack does not pass, leaves no trace and does not harm the next submission.
 
-No attack makes an exercise *could not be graded* either. Such an exercise does not count in the sum, so
-students could remove exercises that they cannot solve. If a worker reports an internal error, the grader
+No attack makes an exercise *could not be graded* either. Such an exercise does not count in the sum, so with the
+attack students could remove exercises that they cannot solve. If a worker reports an internal error, the grader
 believes it only if a worker without the submission reports one too.
 
 Some attacks are controls: they also run in `basic`, where they must succeed.

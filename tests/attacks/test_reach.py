@@ -39,7 +39,7 @@ SEED = "a seed that only this test uses, and no worker"
 EXERCISE = "masked_softmax"
 # The search may take long on a busy machine, so the limit of processor time is the one that stops it.
 LARGE_LIMITS = {"wall_seconds": 800, "cpu_seconds": 200, "memory_bytes": 3 << 30}
-DTYPES = {"<f4": 2, ">f4": 2, "<f8": 1, ">f8": 1}  # values per eight bytes
+DTYPES = {"<f4": 2, ">f4": 2, "<f8": 1, ">f8": 1}  # dtype → the number of values in a needle of eight bytes
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -136,11 +136,8 @@ def search(secrets: Secrets, tier: str, roots: list[str]) -> tuple[Report, list[
     walks = re.findall(r"WALKED (\{.*\})", printed)
     assert walks, printed[-2000:]
     assert "STOPPED" not in printed, printed[-2000:]
-    names = list(secrets.needles)
-    found = [
-        f"{short if short == 'planted' else names[int(short[1:])]} in {place}"
-        for short, place in re.findall(r"FOUND (\S+) in (.*)", printed)
-    ]
+    names = {f"n{number}": name for number, name in enumerate(secrets.needles)} | {"planted": "planted"}
+    found = [f"{names[short]} in {place}" for short, place in re.findall(r"FOUND (\S+) in (.*)", printed)]
     return report, found, ast.literal_eval(walks[-1])
 
 

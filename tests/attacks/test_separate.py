@@ -159,7 +159,7 @@ def test_the_first_nine_assignments_need_at_most_ten_workers(bundles):
     assert breaks <= 9
 
 
-def test_a_course_needs_as_many_workers_as_unrelated_exercises(bundles):
+def test_a_course_needs_at_most_one_worker_per_unrelated_exercise(bundles):
     """Unrelated: neither may see all blocks that the other may see. Such exercises cannot share a worker."""
     exercises = [e for b in bundles for e in b.exercises]
     unrelated: list[frozenset[str]] = []

@@ -55,6 +55,7 @@ def test_made_up_words_are_not_the_scores_of_the_weights(cases):
     finally:
         engine.close()
         launcher.close()
+    # values: words of the returned weights; modes: words step by step; modes#2: their scores, as for whole sentences.
     assert {id: checks[f"reverse/{id}"] for id in ("values", "modes", "modes#2")} == {
         "values": "failed",
         "modes": "passed",

@@ -134,7 +134,7 @@ def test_a_block_does_not_match_lines_with_another_indentation():
         ([edit("a", "b"), "x"], {}, "either edits or the whole definition"),
     ],
 )
-def test_an_incomplete_mistake_is_refused(change, fields, sentence):
+def test_a_malformed_mistake_is_refused(change, fields, sentence):
     with pytest.raises(ValueError, match=sentence):
         mistake("some-id", "scale", *change, **fields)
 

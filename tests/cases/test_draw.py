@@ -1,4 +1,4 @@
-"""Random numbers of cases: equal for equal seeds, else different, and never values that hide a mistake."""
+"""Random numbers of cases: equal for equal seeds, else different; sizes and lengths in which mistakes show."""
 
 from __future__ import annotations
 

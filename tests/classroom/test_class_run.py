@@ -49,7 +49,7 @@ def pretending(allow: Callable[[float], None], config: RunConfig) -> Iterator[Ca
 
     def work(task: Task) -> TaskResult:
         if b"hang" in task.read():
-            allow(0.5)
+            allow(0.5)  # seconds after which the pool may kill this process
             time.sleep(600)
         exits_on_plain = task.read() == PLAIN_FILE and (config.bundles / "broken").exists()
         if b"exit" in task.read() or exits_on_plain:
@@ -90,7 +90,7 @@ def test_no_points_are_lost_if_a_plain_file_stops_the_process(bundles, config, m
 
 @pytest.mark.parametrize("text", [b"exit", b"hang"])
 @pytest.mark.parametrize("broken", [False, True])
-def test_with_only_a_lost_file_has_no_other_exercise(bundles, config, monkeypatch, text, broken):
+def test_a_file_that_stops_its_process_obeys_the_option_only(bundles, config, monkeypatch, text, broken):
     if broken:
         (config.bundles / "broken").touch()
     (submission,) = graded(bundles, replace(config, only=NAMES[1:]), monkeypatch, text)

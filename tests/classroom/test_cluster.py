@@ -49,6 +49,7 @@ def config(tmp_path: Path) -> RunConfig:
 
 
 def set_up(course: Course, folder: Path) -> GradingPlugin:
+    """Set up the plugin of a worker with this local folder, and tear it down again."""
     plugin = GradingPlugin(course)
     asyncio.run(plugin.setup(SimpleNamespace(local_directory=str(folder))))
     asyncio.run(plugin.teardown(SimpleNamespace()))

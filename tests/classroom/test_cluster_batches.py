@@ -48,9 +48,9 @@ class Cluster:
 
     answers: makes the answer of a worker from the tasks that it gets. refusals: the address of a worker → why it
     is refused (a sentence or an exception); "" if it is accepted. sent: (address of the worker, numbers of the tasks)
-    of each batch. others: address → whether that worker serves another run. unregistered: the name of the plugin that
-    was removed. lost: whether the scheduler does not answer. registered: how often the plugin was sent; the first
-    `lost_registrations` calls fail.
+    of each batch. others: address → whether that worker serves another run, or an exception. unregistered: the name
+    of the plugin that was removed. lost: whether the scheduler does not answer. registered: how often the plugin was
+    sent; the first `lost_registrations` calls fail.
     """
 
     status = "running"

@@ -15,7 +15,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from helpers.command_line import WRONG as KNOWN
+from helpers.command_line import WRONG as KNOWN_MISTAKE
 from helpers.files import fill
 from helpers.report_schema import REPORT, assert_follows
 from helpers.school import (
@@ -38,7 +38,7 @@ HOSTILE = "import os\ndef transpose_qkv(X, num_heads):\n    os._exit(0)\n"
 
 CLASS = {
     "ada.py": ANSWER,
-    "bob.py": KNOWN,
+    "bob.py": KNOWN_MISTAKE,
     "cyd.py": WRONG,
     "dee.py": SHARED,
     "eve.py": "def transpose_qkv(:\n",
@@ -119,7 +119,7 @@ def test_equal_files_and_files_of_an_earlier_run_are_graded_once(school, records
     before = rows(store)
     same = records["hal/04_heads/heads.py"]["content"]
     assert same == records["ivy/04_heads/heads.py"]["content"]
-    assert [row[2] for row in before if row[0] == same] == [1, 1]
+    assert [row[2] for row in before if row[0] == same] == [1, 1]  # two exercises, each graded once
     assert store.stat().st_mode & 0o777 == 0o600
     shown = run(school, "grade", "class").stdout
     graded = sum(bool(record["exercises"]) for record in records.values())
@@ -158,7 +158,7 @@ def test_regrade_grades_a_file_with_a_stored_result_again(school, records):
     assert [row[2] for row in rows(copy) if row[0] == content] == [2]
 
 
-def test_only_grades_no_other_exercise(school, records):
+def test_with_the_option_only_no_other_exercise_is_graded(school, records):
     store = store_of(school, school / "class")
     folder = fill(school / "one", {"hal/04_heads/heads.py": CLASS["hal/04_heads/heads.py"]})
     for wanted in (["transpose_output"], ["transpose_qkv"], ["transpose_output", "transpose_qkv"]):

@@ -1,4 +1,4 @@
-"""One task of a grading process: a file that cannot be read ends no run."""
+"""A file that cannot be read ends neither a grading process nor the lookup of a grading on a cluster."""
 
 from __future__ import annotations
 

@@ -174,6 +174,7 @@ def test_a_group_is_adopted_named_commented_and_removed(school):
     done = adopt(school, group, "--id", "third-too-large")
     assert "right answers pass and are not in it" in done.stdout
     run(school, "comment", "third-too-large", "Come on Tuesday.")
+    # The file has neither students nor their code.
     assert "bob" not in (school / FILE).read_text()
     assert "return" not in (school / FILE).read_text()
     records = [

@@ -1,4 +1,4 @@
-"""Hostile submissions harm neither other submissions nor the machine; files that they write are not read."""
+"""Hostile submissions harm neither other submissions nor the machine; planted stores and forged rows are not used."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def require_failure_with_a_sentence(place: str, record: dict) -> None:
 
 
 def require_reasons(found: dict[str, dict]) -> None:
-    """Require the outcome of each hostile file and, where one is listed, its sentence."""
+    """Require the outcome of each hostile file, and its sentence if the table of the file lists one."""
     for kind, (_source, sentence) in (COSTLY | INSIDE).items():
         record = found[f"{kind}/heads.py"]
         (result,) = [e for e in record["exercises"] if e["name"] == "transpose_qkv"]

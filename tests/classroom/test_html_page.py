@@ -18,7 +18,7 @@ def words(text: str) -> str:
 
 
 def hostile():
-    """Return a class with EVIL in every text."""
+    """Return a class with EVIL in every text that a student can choose, and in some others."""
     check = CheckResult("c", EVIL, EVIL, "failed", message=EVIL)
     wrong = result(
         f"name{EVIL}",
@@ -61,10 +61,10 @@ def test_the_commonest_mistake_comes_first_with_its_students():
 
 def test_an_unnamed_mistake_shows_its_smallest_submission():
     text = words(page(CLASS))
-    cluster = text[text.index("Mistakes without a name") : text.index("Checks that fail")]
-    assert "2 × sequence_mask:same in sequence_mask" in cluster
-    assert "the smallest: fay/02_masking/masking.py" in cluster
-    assert "eve, fay" in cluster
+    unnamed = text[text.index("Mistakes without a name") : text.index("Checks that fail")]
+    assert "2 × sequence_mask:same in sequence_mask" in unnamed
+    assert "the smallest: fay/02_masking/masking.py" in unnamed
+    assert "eve, fay" in unnamed
 
 
 def test_a_failing_check_has_a_count_and_lists_no_passing_student():

@@ -61,7 +61,7 @@ def test_a_file_that_the_grader_failed_on_gets_no_zero():
 
 def test_a_file_that_cannot_be_read_becomes_a_remark():
     unreadable = entry("ada", problem="b.zip cannot be read as an archive")
-    unreadable.report.extra["content"] = ""
+    unreadable.report.extra["content"] = ""  # as of a file that was never read
     ada, *others = without_helpers([unreadable, *GRADED])
     assert ada.report.remarks == ("b.zip cannot be read as an archive",)
     assert others == GRADED[1:]

@@ -79,7 +79,7 @@ def test_equal_files_with_different_modules_have_different_hashes(bundles, tmp_p
     "bad",
     [b"\xff", b"x = 1\0", b"x = [" + b"1," * 60_000 + b"]", b"#" * (1 << 20) + b"#", b"x" + b".y" * 200],
 )
-def test_a_module_that_is_no_text_too_large_or_too_deep_is_left_out(bad):
+def test_a_binary_too_large_or_too_deep_module_is_left_out(bad):
     read = submission_from(Path("a.py"), b"import b\n")
     assert with_neighbours(read, among({"b.py": lambda: bad})).neighbours == ()
 

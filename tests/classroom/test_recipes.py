@@ -87,8 +87,8 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def runs(home: Path) -> dict[str, subprocess.CompletedProcess[str]]:
     """Run every command in a block marked `sh` in a checkout with one assignment. Return command → its run."""
-    for room in ("assignments", "solutions"):
-        shutil.copytree(ROOT / room / "02_masking", home / room / "02_masking")
+    for top in ("assignments", "solutions"):
+        shutil.copytree(ROOT / top / "02_masking", home / top / "02_masking")
     shutil.copy(ROOT / "assignments" / "headway.toml", home / "assignments")
     (home / "docs").symlink_to(ROOT / "docs")
     for student, text in {"ada": RIGHT, "bob": WRONG}.items():
@@ -285,7 +285,7 @@ SHARDS = ROOT / "docs" / "recipes" / "shards"
 
 
 def grade_parts(home: Path, script: str, folder: Path, variables: list[dict[str, str]]) -> None:
-    """Run a script once per part, and expect that the merged parts hold the results of the whole class."""
+    """Run a script once per environment of `variables`. The merged parts must hold the results of the class."""
     shutil.copytree(home / "assignments", folder / "assignments")
     shutil.copytree(home / "solutions", folder / "solutions")
     shutil.copytree(home / "submissions", folder / "submissions")

@@ -47,7 +47,7 @@ def change(old, new, never_lower=False):
 # ---- the store
 
 
-def test_the_newest_result_of_another_version_is_found(tmp_path):
+def test_a_result_of_another_version_is_preferred(tmp_path):
     with closing(Store(tmp_path / "s", OLD)) as store:
         store.put([FAILED])
         assert store.earlier("c") == {"train": FAILED}, "the current version counts if there is no other"

@@ -157,6 +157,7 @@ ANSWER = "def f(x):\n    y = x + 1\n    z = y * 2\n    return z\n"
 
 
 def tree(source: str) -> str:
+    """Return a hash of the definitions that are not in the stub; "" if these are too short to compare."""
     return own_tree(submission_from(Path("a.py"), source.encode()), (STUB,))
 
 

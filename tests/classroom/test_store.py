@@ -100,7 +100,7 @@ def test_a_store_with_uncompressed_results_is_read_and_extended(path):
     other = replace(FAILED, name="greedy_decode")
     with closing(Store(path, KEY)) as store:
         store.put([other])
-    assert version(path) == VERSION, "a grader that cannot read the new row refuses the store"
+    assert version(path) == VERSION, "so that an older grader refuses the store"
     assert stored(path, names=("train", "greedy_decode")).results == {"train": FAILED, "greedy_decode": other}
 
 
@@ -121,7 +121,7 @@ def test_a_row_of_another_submission_is_rejected(path):
 
 
 @pytest.mark.parametrize("write", [lambda store: store.put([FAILED]), lambda store: store.delete(["x"])])
-def test_a_store_that_another_run_writes_raises_bad_store(path, write):
+def test_a_store_that_another_run_locks_raises_bad_store(path, write):
     with closing(Store(path, KEY)) as store, closing(sqlite3.connect(path)) as other:
         store._database.execute("PRAGMA busy_timeout = 10")
         other.execute("BEGIN IMMEDIATE")

@@ -9,7 +9,7 @@ from grader.classroom import class_run
 def test_results_of_other_code_are_not_reused(tmp_path, monkeypatch):
     monkeypatch.setenv("HEADWAY_SEED_FILE", str(tmp_path / "seed"))
     (tmp_path / "seed").write_text("a secret seed that is long enough" * 2, "utf-8")
-    (tmp_path / COMPLETE).write_text("cases", "ascii")
+    (tmp_path / COMPLETE).write_text("cases", "ascii")  # the hash of the course
     key = class_run.store_key(tmp_path, "strict")
     assert class_run.store_key(tmp_path, "strict") == key
     monkeypatch.setattr(class_run, "code_digest", lambda: "other code")

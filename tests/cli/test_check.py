@@ -230,7 +230,7 @@ def test_the_github_format_fails_only_for_started_exercises(course):
 def test_an_annotation_for_github_is_at_the_line_of_the_error(course, line, now, says):
     answer = "def shape(X):\n    return X\n\n\ndef transpose_qkv(X, num_heads):\n    return shape(X)\n"
     (course / "04_heads" / "heads.py").write_text(answer.replace(line, now), "utf-8")
-    at = answer.splitlines().index(line if line.startswith("def") else f"    {line}") + 1
+    at = 1 + [text.strip() for text in answer.splitlines()].index(line)
     done = run("check", "transpose_qkv", "--format", "github", cwd=course)
     (found,) = [text for text in done.stdout.splitlines() if text.startswith("::error")]
     assert found.startswith(f"::error file=04_heads/heads.py,line={at},title=transpose_qkv%3A "), found

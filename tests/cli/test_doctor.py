@@ -39,4 +39,7 @@ def test_doctor_counts_only_the_attacks_that_a_sandbox_must_block():
         Canary("mount", held=True, promised=True, achieved=""),
         Canary("see_processes", held=True, promised=False, achieved="saw the parent's pid"),
     ]
-    assert doctor._tier(True, "", canaries) == "available; self-test passed; number of attempts: 1"
+    assert (
+        doctor._tier(available=True, reason="", canaries=canaries)
+        == "available; self-test passed; number of attempts: 1"
+    )

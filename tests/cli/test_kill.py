@@ -47,7 +47,7 @@ def course(tmp_path) -> Path:
 
 
 @pytest.mark.skipif(
-    sys.platform != "linux", reason="elsewhere a worker ends when its pipe closes, not at once"
+    sys.platform != "linux", reason="elsewhere a worker ends only when it reads from its closed pipe"
 )
 @pytest.mark.parametrize("after", [0.1, 0.4, 0.9, 1.6, 2.4])
 def test_killing_the_parent_leaves_no_process_and_no_partial_file(course, after):
@@ -75,8 +75,8 @@ def test_killing_the_parent_leaves_no_process_and_no_partial_file(course, after)
 )
 def test_killing_the_parent_stops_its_helpers(tmp_path, command, helper):
     """The helper is a process that records hidden cases or checks a kit. The next run removes its folder."""
-    for room in ("solutions", "assignments", "student_template"):
-        (tmp_path / room).symlink_to(ROOT / room)
+    for top in ("solutions", "assignments", "student_template"):
+        (tmp_path / top).symlink_to(ROOT / top)
     homes = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_CONFIG_HOME": str(tmp_path / "config")}
     parent = subprocess.Popen(
         [str(GRADER), *command],
@@ -99,8 +99,10 @@ def test_killing_the_parent_stops_its_helpers(tmp_path, command, helper):
         ".recording": tmp_path / "cache" / "headway" / "hidden",
         "headway-kit": Path(tempfile.gettempdir()),
     }
+    # The killed command left exactly one kind of folder.
     ((name, folder),) = [(name, folder) for name, folder in scratch.items() if list(folder.glob(f"{name}-*"))]
-    assert owned(folder, name) == f"{name}-{os.getpid()}-"  # what the next run calls
+    # The next run calls this. It also removes folders of processes that have ended.
+    assert owned(folder, name) == f"{name}-{os.getpid()}-"
     assert not list(folder.glob(f"{name}-*"))
 
 

@@ -145,7 +145,7 @@ def test_a_known_mistake_is_explained_and_the_exercise_is_reset(watch):
     watch.save(RIGHT.replace(".transpose(1, 2)", ""))
     watch.until(READY)
     watch.press("e")
-    assert "heads-cut-straight" in watch.until("the same")
+    assert "heads-cut-straight" in watch.until("the same")  # words of the page about the mistake
     watch.press("r")
     watch.until("y: yes")
     watch.press("n")  # any key but y resets nothing; n shows the next exercise
@@ -180,6 +180,7 @@ def test_saving_another_exercise_switches_to_it(watch):
     assert not psutil.wait_procs(offspring, timeout=60)[1]
 
 
+# Key of HOSTILE → words of the report on this source.
 HOSTILE_SAVES = {
     "a dotted name in the answer": "joins more than 100 names by dots",
     "one chain of assignments": "failed",

@@ -30,9 +30,8 @@ def known(bundles) -> frozenset[str]:
 
 
 def test_every_exercise_has_right_and_wrong_answers(known):
-    written = {
-        name for name in known if not name.startswith("catches_")
-    }  # in these exercises, students write a test
+    # In the exercises catches_…, students write a test.
+    written = {name for name in known if not name.startswith("catches_")}
     assert {(a.exercise, a.is_right) for a in ANSWERS} >= {
         (n, right) for n in written for right in (True, False)
     }
@@ -58,14 +57,16 @@ def graded(engine, monkeypatch):
         name = f"{answer.exercise}/{answer.path.stem}"
         if name not in GRADED:
             plain = diagnosis._facts
-            monkeypatch.setattr(
-                diagnosis,
-                "_facts",
-                lambda *arguments: ARGUMENTS.update({name: arguments}) or plain(*arguments),
-            )
-            GRADED[name] = graded_without_training(answer) or graded_by(
-                answer, engine.exercises[answer.exercise]
-            )
+
+            def stores_arguments(*arguments):
+                ARGUMENTS[name] = arguments
+                return plain(*arguments)
+
+            with monkeypatch.context() as patched:
+                patched.setattr(diagnosis, "_facts", stores_arguments)
+                GRADED[name] = graded_without_training(answer) or graded_by(
+                    answer, engine.exercises[answer.exercise]
+                )
         return GRADED[name]
 
     def graded_without_training(answer: Answer) -> ExerciseResult | None:
@@ -92,6 +93,7 @@ def name_of(answer: Answer) -> str:
 @pytest.mark.parametrize("answer", first_of_each(ANSWERS, lambda a: (a.exercise, a.is_right), name_of))
 def test_an_independent_answer_gets_the_expected_outcome(answer: Answer, graded):
     result = graded(answer)
+    # `later` has the policies that the answer breaks; not all of them have checks here.
     broken_policies = answer.later & {check.policy for check in result.checks}
     if answer.is_right:
         assert result.outcome == "passed", _why(result)
@@ -129,7 +131,7 @@ def test_nearly_all_wrong_answers_get_a_right_name(graded):
     wrong = {f"{a.exercise}/{a.path.stem}": a for a in ANSWERS if not a.is_right}
     known = named = rightly_named = known_and_named = 0
     for name, equals in labels.items():
-        if name not in wrong:  # passes on the CPU, so it has no name
+        if name not in wrong:  # the label is of an answer that passes on the CPU
             continue
         answer = wrong[name]
         result = graded(answer)
@@ -137,6 +139,7 @@ def test_nearly_all_wrong_answers_get_a_right_name(graded):
         known += bool(equals)
         named += bool(alternatives)
         known_and_named += bool(equals) and bool(alternatives)
+        # An entry with + names mistakes that the answer has together.
         rightly_named += any(frozenset(entry.split("+")) in alternatives for entry in equals)
     coverage, precision = 100 * known_and_named / known, 100 * rightly_named / named
     assert known >= 480

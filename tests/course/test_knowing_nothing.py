@@ -51,7 +51,8 @@ def _some_zeros(array: Array) -> Array:
 def observation(case: RecordedCase, recipe: str, *, knows_values: bool) -> Observation:
     """Return an observation with the expected shapes, dtypes and exceptions.
 
-    recipe: how the values of tensors are made. knows_values: whether it has the expected plain values, too.
+    recipe: how the values of tensors are made. knows_values: whether it also has the expected results that are no
+    tensors.
     """
     rng = np.random.default_rng(1)
     seen: dict[str, Seen] = {}

@@ -1,4 +1,4 @@
-"""Lessons have formulas that GitHub, KaTeX and MathJax render, sources in full, and links to the code."""
+"""Lessons have formulas that GitHub, KaTeX and MathJax render, a source for each citation, and links to the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Twelve typical wrong answers, two per facet: one screen shows what is wrong, where, and a picture."""
+"""Twelve typical wrong answers, two for each of six facets: one screen shows what is wrong, where, and a picture."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TYPICAL = [
         "MultiHeadAttention",
         "mha-lens-tiled",
         "grids",
-        "Intermediate result: the valid lengths for each sequence and head, columns:",
+        "Intermediate result: the valid lengths for each sequence and head (showing 3",
     ),
     ("masked_softmax", "softmax-detached", "grids", "0✗"),
     ("MultiHeadAttention", "mha-keys-cut-off", "grids", "0✗"),

@@ -121,7 +121,7 @@ def test_a_mistake_in_another_dtype_passes_with_named_advice(
     assert mistake.id in advice.mistakes
 
 
-def test_a_mistake_in_float32_is_named_beside_one_of_precision(engine):
+def test_a_mistake_in_float32_is_named_beside_one_in_other_dtypes(engine):
     masking = ASSIGNMENTS["02_masking"]
     bank = {m.id: m for m in masking.mistakes("masked_softmax")}
     both = apply([bank["softmax-one-key-too-many"], bank["softmax-fill-minus-1e9"]], masking.source)
@@ -152,7 +152,7 @@ def test_an_answer_may_compute_in_any_precise_enough_dtype(inside, engine):
     result = graded(engine, scoring, source, "DotProductAttention")
     outcomes = {c.dtype: c.outcome for c in result.checks if c.facet == "precision"}
     assert outcomes["float16"] == outcomes["bfloat16"] == "passed"
-    # In half precision the check in float32 fails, so that in float64 is skipped.
+    # In half precision the check in float32 fails, so the check in float64 is skipped.
     assert outcomes["float64"] == ("skipped" if inside == "half" else "passed")
 
 
@@ -219,4 +219,4 @@ def test_the_page_has_the_measured_errors(name, monkeypatch):
     assert len({m.answer for m in found}) == int(table["right answers"])
     for m in found:  # the page has the worst of four seeds; another processor may round differently
         assert m.worst <= 2 * float(table[m.dtype]), m
-        assert m.used < 0.5, m
+        assert m.used < 0.5, m  # the share of the tolerance

@@ -100,7 +100,7 @@ def test_the_table_has_the_accuracies_of_pruned_models(seed):
     X, labels = (torch.from_numpy(case.tensors[name]) for name in ("X", "labels"))
     assert len(X) == check.params["total"]
     heads = len(check.params["table"]).bit_length() - 1
-    for bits in range(2**heads - 1):
+    for bits in range(2**heads - 1):  # bit h: head h is removed; at least one head stays
         model = from_case(case, "model")
         model.attention = prune_heads(model.attention, [h for h in range(heads) if bits >> h & 1])
         with torch.no_grad():
@@ -182,6 +182,7 @@ def test_references_get_full_marks_on_hidden_seeds(graded, seed):
 
 
 def test_a_wrong_answer_fails_on_a_hidden_seed_too(graded):
+    # The last mistake of each exercise among those that give the same values in every call.
     wrong = {m.of: m for m in ASSIGNMENT.mistakes() if m.kind == "mistake" and m.steady}
     source = apply(list(wrong.values()), ASSIGNMENT.source)
     assert [e.outcome for e in graded(source, SEEDS[0])] == ["failed"] * 5

@@ -10,8 +10,9 @@ import pytest
 from grader.authoring.content import read_all
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
+# exercise → its assignment
 OF = {fields["name"]: a for a in read_all(SOLUTIONS) if a.name < "10" for fields in a.exercises}
-# Without exercises whose result is a bool or a square matrix: it has no axis of size one.
+# Without exercises whose result is a bool or a square matrix, which have no axis of size one.
 RESULTS = [name for name in OF if not name.startswith("catches_") and name != "shift_matrix"]
 SQUEEZED = """
 

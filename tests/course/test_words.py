@@ -84,13 +84,16 @@ def entries(catalogue: Path) -> Mapping[str, str]:
     pairs: dict[str, str] = {}
     here = ["", ""]
     place = 0  # 0: the English text, 1: its translation, 2: a plural, which is skipped
-    for line in [*catalogue.read_text("utf-8").splitlines(), 'msgid ""']:
+    end = 'msgid ""'  # the line that ends the last entry
+    for line in [*catalogue.read_text("utf-8").splitlines(), end]:
         if line.startswith("#"):
             continue
-        if line.startswith("msgid ") and here[0]:
-            pairs[here[0]] = here[1]
-        if line.startswith(("msgid ", "msgid_plural ")):
-            here, place = (["", ""], 0) if line.startswith("msgid ") else (here, 2)
+        if line.startswith("msgid "):
+            if here[0]:
+                pairs[here[0]] = here[1]
+            here, place = ["", ""], 0
+        elif line.startswith("msgid_plural "):
+            place = 2
         elif line.startswith("msgstr"):
             place = 1
         quoted = re.search(r'"(.*)"\s*$', line)

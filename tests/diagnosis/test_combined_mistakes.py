@@ -119,7 +119,7 @@ def table(**rows: list[float | str]) -> Signatures:
 
 
 def states(value: float | str) -> str:
-    """Return the state of an entry."""
+    """Return the state of an entry. "#1" stands for a tensor without infinity and NaN."""
     return value if isinstance(value, str) else "#1"
 
 
@@ -193,6 +193,7 @@ def test_mistakes_with_different_findings_are_not_both_named():
     slots = ("a|out", "b|out", "c|check:c/modes")
     known = replace(table(one=[2.0, 3.0, "scale"], two=[1.0, 1.0, "none"]), slots=slots)
     assert named(known, 2.0, 3.0, "none") == set()
+    # "values", which many mistakes share, does not contradict another finding.
     known = replace(table(one=[2.0, 3.0, "values"], two=[1.0, 1.0, "none"]), slots=slots)
     assert named(known, 2.0, 3.0, "none") == {BOTH}
 

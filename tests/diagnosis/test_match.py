@@ -99,6 +99,7 @@ def test_two_mistakes_at_once_are_both_named(answer, exercise, ids):
     assert "In addition:" in found.says
 
 
+# Lines of right_dictionary_cache.py: one reads the cache, one returns the result.
 READ = "key_values = torch.cat((box['seen'], X), dim=1)"
 RETURNED = "return self.addnorm3(Z, self.ffn(Z)), state"
 
@@ -154,7 +155,7 @@ def test_no_other_name_depends_on_what_the_state_stores(answer):
 
 
 def test_no_name_when_another_mistake_is_close(monkeypatch, answer):
-    """Diagnose one answer twice. The second time, FAR is so large that other mistakes are too similar."""
+    """Diagnose one answer twice. The second time, other mistakes count as close even if they differ much (FAR)."""
     assert answer("masked_softmax", "softmax-over-queries").diagnosis.kind == "exact"
     monkeypatch.setattr(diagnosis, "FAR", 1e9)
     assert answer("masked_softmax", "softmax-over-queries").diagnosis.kind == "unknown"

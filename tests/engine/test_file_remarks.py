@@ -18,8 +18,8 @@ MASKED = """def masked_softmax(X, valid_lens):
 """
 
 
-def graded(engine, name, text, wanted=None):
-    return engine.grade(submission_from(Path(name), text.encode()), wanted).exercises
+def graded(engine, name, text):
+    return engine.grade(submission_from(Path(name), text.encode())).exercises
 
 
 def test_missing_imports_are_added_and_reported(engine):
@@ -164,7 +164,7 @@ def test_the_line_of_a_slip_is_not_marked_for_a_known_mistake():
     assert code(known, submission, definition).marked == ()
 
 
-def test_only_the_first_line_of_a_definition_is_never_marked():
+def test_a_named_line_is_marked_unless_it_begins_the_definition():
     submission = submission_from(Path("a.py"), b"def f():\n    return 2\n")
     definition = read_names(submission).definitions["f"]
     result = ExerciseResult("f", "a", "failed", 0.0, 1.0, message="a.py, line 1: an exception")

@@ -116,7 +116,7 @@ def test_neighbours_import_one_another_and_their_lines_are_named(foreign, tmp_pa
     assert any(check.where.startswith("b.py, line 3") for check in result.checks)
 
 
-def test_no_links_outside_files_or_frameworks_are_read(tmp_path):
+def test_neither_links_nor_outside_files_nor_frameworks_are_read(tmp_path):
     outside = tmp_path / "outside"
     inside = tmp_path / "inside"
     (inside / "sub").mkdir(parents=True)
@@ -140,7 +140,7 @@ def test_the_number_and_the_size_of_neighbours_are_bounded(tmp_path):
     (tmp_path / "answer.py").write_text("".join(f"import m{i}\n" for i in range(MAX_NEIGHBOURS + 5)))
     assert len(with_neighbours(read_submission(tmp_path / "answer.py")).neighbours) == MAX_NEIGHBOURS
     for i in range(3):
-        (tmp_path / f"m{i}.py").write_text("#" * 600_000)  # two of them are larger than MAX_SOURCE_BYTES
+        (tmp_path / f"m{i}.py").write_text("#" * 600_000)  # two together exceed MAX_SOURCE_BYTES
     assert len(with_neighbours(read_submission(tmp_path / "answer.py")).neighbours) == 1
 
 

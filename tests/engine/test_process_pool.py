@@ -1,4 +1,4 @@
-"""The pool of the grader's processes: lost processes, deadlines, errors, and the order in which processes end."""
+"""The pool of the grader's processes: lost processes, deadlines, errors, and what a process imports."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from grader.sandbox.basic import ColdLauncher
 from grader.sandbox.channel import MAX_LOG, MAX_RECENT
 
 # For these lines: `read` receives a request, `frame` makes a message, `send` sends bytes.
+# A message has `words`, as JSON, and a `body`, the tensors.
 PRELUDE = """
 import json, os, struct, sys, time
 request, reply = int(sys.argv[1]), int(sys.argv[2])

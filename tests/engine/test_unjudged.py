@@ -1,4 +1,4 @@
-"""If the grader raises an exception for a submission twice, and none for a plain file, the submission fails.
+"""If the grader raises an exception for a submission twice, and none for a simple test file, the submission fails.
 
 If a judge raises an exception over an answer, and none over the right one, the check fails. Else no points are lost.
 """
@@ -138,7 +138,7 @@ def names_fail(monkeypatch, is_hit) -> None:
         (by_check, True, "could_not_grade"),
     ],
 )
-def test_names_that_cannot_be_read_fail_if_a_plain_file_s_can(
+def test_unreadable_names_fail_if_those_of_a_plain_file_are_read(
     engine, tmp_path, monkeypatch, graded_by, plain_too, outcome
 ):
     def is_hit(given):

@@ -245,7 +245,7 @@ def read_reply(data):
     name, case_id, fields = json.loads(head)
     exercise = next(e for e in exercises() if e.name == name)
     case = next(c for c in exercise.cases if c.id == case_id)
-    if not isinstance(fields, dict):  # the grader refuses such a reply before
+    if not isinstance(fields, dict):  # the session refuses such a reply earlier
         return
     try:
         observation = read_observation(fields, body, case.asked, frozenset({"a.py"}))
@@ -261,7 +261,7 @@ def read_replies(data):
     head, _, body = data.partition(b"\n")
     name, words = json.loads(head)
     exercise = next(e for e in exercises() if e.name == name)
-    if not isinstance(words, dict):  # the grader refuses such a reply before
+    if not isinstance(words, dict):  # the session refuses such a reply earlier
         return
     try:
         seen = read_observations(words, body, exercise.cases, frozenset({"a.py"}))
@@ -322,7 +322,7 @@ def good_store():
 
 
 def make_row(rng):
-    """Return a changed store file, or the changed text of one result in it."""
+    """Return a changed store file, or the changed text of one result in it. The first four bytes say which."""
     file, record = good_store()
     if rng.random() < 0.2:
         return b"file" + changed_bytes(rng, file)

@@ -22,7 +22,8 @@ _spawn = multiprocessing.get_context("spawn")
 
 @dataclass
 class Findings:
-    """The findings about one reader. crashes: inputs whose reading raised or ended the process.
+    """The findings about one reader. crashes: inputs whose reading raised an exception or ended
+    the process.
 
     faults: (seed, what happened) of each crash and hang.
     """

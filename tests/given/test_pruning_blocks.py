@@ -92,6 +92,7 @@ def test_importance_equals_values_computed_from_the_definitions():
         batches.append((*given, mha(*given).detach() + torch.randn(B, T, D)))
     batches[1] = tuple(x[:2] for x in batches[1])  # 3 and 2 sequences: importance is a mean over 5
     ablation, gradient, confidence = torch.zeros(H), torch.zeros(H), torch.zeros(H)
+    # Batches of one sequence.
     samples = [[x[b : b + 1] for x in batch] for batch in batches for b in range(len(batch[0]))]
     for *given, target in samples:
         whole = squared(mha(*given), target)

@@ -8,7 +8,8 @@ from torch.nn import functional as F
 B, T, S, H, D = 2, 3, 4, 2, 6
 d = D // H  # features per head
 SIZES = {"query_size": 5, "key_size": 7, "value_size": 8}
-EVEN = {"query_size": D, "key_size": D, "value_size": D}  # for layouts that need square weights
+# Equal sizes: some layouts need them; in others, the shapes of the weights do not show the role.
+EVEN = {"query_size": D, "key_size": D, "value_size": D}
 
 
 def attend(q, k, v):

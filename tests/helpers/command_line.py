@@ -24,7 +24,7 @@ WRONG = RIGHT.replace(".transpose(1, 2)", "")
 def run(*args, cwd, **env):
     """Run `grader` in this process, which saves the time of the imports. Return as `run_process` does.
 
-    Do not check for a traceback in the output.
+    Unlike `run_process`, do not check whether it prints a traceback.
     """
     from grader.cli.main import main
 

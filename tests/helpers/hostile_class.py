@@ -1,4 +1,4 @@
-"""Make a class with hostile submissions: files costly to read, attacks in the worker, links, and forged stores."""
+"""Make a class with hostile submissions: costly files, attacks in the worker, links, archives, forged stores."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ DISK = """    for number in range(64):
 STACK = """    os.write(2, b"Timeout (0:00:01)!" + b\'File "\' * 20_000 + b"\\n")
     os._exit(1)
 """
-# Folder → (source of code that attacks in the worker, a part of the sentence about it).
+# Folder → (source of code that attacks in the worker, a part of the sentence about it; "": any sentence).
 INSIDE = {
     "surrogate": (WRONG.format('    raise RuntimeError("\\ud800")\n'), "RuntimeError"),
     "empty": (WRONG.format("".join(f"    {line}\n" for line in FORGE.strip().splitlines()) + EMPTY), ""),

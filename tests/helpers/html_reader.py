@@ -5,6 +5,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 VOID = {"meta", "br"}  # tags without an end
+# Tags and attributes that fetch or run something.
 FETCHING_TAGS = {"script", "img", "link", "iframe", "object"}
 FETCHING_ATTRIBUTES = {"src", "href", "style", "onclick", "onerror"}
 

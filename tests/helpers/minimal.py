@@ -1,4 +1,4 @@
-"""The smallest exercise with one recorded case, and the smallest submission."""
+"""An exercise with one recorded case, and a submission with one file."""
 
 from pathlib import Path
 

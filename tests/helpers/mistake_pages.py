@@ -41,16 +41,16 @@ class Lesson:
     """The module of a lesson, with its demo cells, in which examples of mistake pages run."""
 
     def __init__(self, source: str):
-        self.lines: list[ast.stmt] = []
+        self.statements: list[ast.stmt] = []
         for node in ast.parse(source).body:
             # A demo cell is in a `try`, which catches the NotImplementedError of an empty stub.
-            self.lines += node.body if isinstance(node, ast.Try) else [node]
+            self.statements += node.body if isinstance(node, ast.Try) else [node]
 
     def parts(self, code: str) -> list[ast.stmt]:
         """Return the statements that an example may need: imports, definitions, and assignments."""
         wanted = names_in(ast.parse(code))
         needed = []
-        for node in reversed(self.lines):
+        for node in reversed(self.statements):
             if isinstance(node, ast.Assign):
                 made = set().union(*map(names_in, node.targets))
                 plain = not any(isinstance(part, ast.Call) for part in ast.walk(node.value))

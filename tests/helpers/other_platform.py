@@ -61,7 +61,7 @@ class Typeshed:
                 yield from (target.id for target in targets if isinstance(target, ast.Name))
             elif isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
                 yield from self.names(node.module or "", platform)
-            elif isinstance(node, ast.ImportFrom):
+            elif isinstance(node, ast.ImportFrom):  # only `import a as a` exports a name from a stub
                 yield from (alias.asname for alias in node.names if alias.asname == alias.name)
 
 
@@ -136,7 +136,7 @@ def _stand_ins(platform: str, typeshed: str) -> dict[str, dict[str, Any]]:
         **common,
         "subprocess": {"Popen": popen, "CREATE_NO_WINDOW": 0x08000000},
         "ctypes": {"WinDLL": _Library, "get_last_error": lambda: 0},
-        "msvcrt": {"getwch": lambda: os.read(0, 1).decode() or "\x04"},
+        "msvcrt": {"getwch": lambda: os.read(0, 1).decode() or "\x04"},  # Ctrl-D at the end of the input
         "multiprocessing.connection": {"PipeConnection": multiprocessing.connection.Connection},
         "os": {"kill": _kill, "replace": _renaming(os.replace), "rename": _renaming(os.rename)},
         "select": {"select": _select},
@@ -187,7 +187,7 @@ def _popen(platform: str, typeshed: str) -> type:
                 place = command.index("-c") + 1
                 command = [*command[:place], prelude + command[place], *command[place + 1 :]]
             super().__init__(command, **options)
-            self._handle = self.pid
+            self._handle = self.pid  # on Windows, the attribute has the handle of the process
             if flags & 0x4:  # CREATE_SUSPENDED
                 os.kill(self.pid, signal.SIGSTOP)
 

@@ -7,7 +7,10 @@ from grader.report.picture_data import Bar, Bars, Cell, Chain, Grids, Link, Pane
 
 
 def weights(*rows: tuple[float, ...], valid: int, wrong: tuple[tuple[int, int], ...] = ()) -> tuple:
-    """Return rows of cells. valid: the number of valid keys; a line is drawn before the first padded one."""
+    """Return rows of cells. wrong: (row, column) of each wrong cell.
+
+    valid: the number of valid keys; a line is drawn before the first padded key.
+    """
     return tuple(
         tuple(Cell(f"{w:.4f}", w, (i, j) in wrong, j == valid) for j, w in enumerate(row))
         for i, row in enumerate(rows)

@@ -159,6 +159,7 @@ def stages_of(case: RecordedCase) -> list[tuple[str, str]]:
 def watched(space: Mapping[str, object], case: RecordedCase) -> dict[str, np.ndarray]:
     """Run a case up to the end of its first call, without `worker/program.py`. Return path → value of each stage.
 
+    space: the global names of the code.
     The value is the output of the submodule at the path; a path that ends in `.in0` means its first argument.
     """
     tensors = {n: torch.from_numpy(np.array(a)) for n, a in case.tensors.items()}

@@ -93,8 +93,8 @@ def test_two_errors_leave_the_code_before_the_first():
         ("def f(x)\n    return x", "def f(x)\n        ^"),
         ("def f(x):\n\ty = = 1", "y = = 1\n    ^"),
         ("名 = = 1", "名 = = 1\n     ^"),
-        ("if x:\n    y = 1\n\tz = 2", "z = 2"),
-        ("x = " + "1 + " * 60 + "= 2", ""),
+        ("if x:\n    y = 1\n\tz = 2", "z = 2"),  # the place in the line is unknown
+        ("x = " + "1 + " * 60 + "= 2", ""),  # the line is too long
     ],
 )
 def test_the_caret_is_below_the_error(source, caret):

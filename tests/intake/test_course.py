@@ -1,4 +1,4 @@
-"""Where the course folder is: a kit, a checkout, or a single assignment as nbgrader releases it."""
+"""Where the course folder is: a kit, or a single assignment as nbgrader releases it."""
 
 from __future__ import annotations
 

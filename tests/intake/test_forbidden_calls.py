@@ -47,7 +47,7 @@ def test_a_star_stands_for_any_end(source):
     assert [use.call for use in found(source)] == ["nn.Transformer*"]
 
 
-def test_the_place_is_that_of_the_first_use():
+def test_the_place_is_the_cell_and_line_of_the_use():
     first = "import torch\nfrom torch import nn"
     assert found(
         first,
@@ -76,13 +76,13 @@ def test_the_place_is_that_of_the_first_use():
         ),
         pytest.param(
             "class TransformerEncoder: pass\ndef Answer(x): return TransformerEncoder()",
-            id="its own class of the name",
+            id="a class of its own with this name",
         ),
         pytest.param("from torch import nn\nclass Answer(nn.Module): pass", id="another class of torch.nn"),
         pytest.param("def Answer(x", id="a file that does not parse"),
     ],
 )
-def test_no_use_is_found_outside_the_code_of_the_exercise(source):
+def test_no_use_is_found_without_a_forbidden_call_in_the_exercise(source):
     assert found(source) == []
 
 

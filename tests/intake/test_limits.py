@@ -1,4 +1,4 @@
-"""Source text that is expensive to parse is refused first, or read within limits."""
+"""Source text that is expensive to parse is refused before it is parsed, or read within limits."""
 
 import pytest
 from helpers.bounded import run_bounded
@@ -64,7 +64,7 @@ def test_words_and_symbols_are_counted():
 
 def test_the_cache_of_trees_is_limited_by_their_size():
     trees = _Trees()
-    small, large = "x = 1\n", "a\n" * (MAX_TOKENS - 2)
+    small, large = "x = 1\n", "a\n" * (MAX_TOKENS - 2)  # together, more than MAX_TOKENS
     first = trees.get(small)
     assert trees.get(small) is first
     trees.get(large)

@@ -1,4 +1,4 @@
-"""What a submission defines, under which names, and whether it was changed."""
+"""What a submission defines, under which names, and whether a definition was changed. Also `syntax.walk`."""
 
 import ast
 from pathlib import Path
@@ -90,6 +90,6 @@ def test_a_walk_yields_all_nodes_but_operators_and_contexts():
         tree = ast.parse(file.read_text("utf-8"))
         left_out = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
         wanted = [node for node in ast.walk(tree) if not isinstance(node, left_out)]
-        found = [node for node in walk(tree) if not isinstance(node, left_out)]
+        found = list(walk(tree))
         assert {id(node) for node in found} == {id(node) for node in wanted}
         assert len(found) == len(wanted)

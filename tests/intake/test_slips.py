@@ -1,4 +1,4 @@
-"""Python errors that are certain from the text, and correct code that looks like such an error."""
+"""Slips: Python errors that are certain from the text. Also correct code that looks like such an error."""
 
 from pathlib import Path
 
@@ -67,12 +67,12 @@ def test_a_slip_is_found_with_its_line(right, wrong, line, says):
 
 def test_forward_inside_the_constructor_is_found():
     head, _middle, tail = MODULE.partition("    def forward")
+    assert tail
     nested = head.replace("    def transpose_output(self, X):\n        return X.transpose(0, 1)\n\n", "")
     nested += "        def forward(self, query):\n            return self.W_q(query)\n"
     assert [says for _line, says in found(nested)] == [
         "`forward` is defined inside `__init__`; indent it less"
     ]
-    assert tail
 
 
 def test_a_misspelt_call_of_a_function_is_found():

@@ -26,7 +26,8 @@ def seen(value: Any) -> Seen:
 def decide() -> Callable[..., Finding]:
     """Return a function that judges a check: `decide(judge, {name: expected}, {name: result}, **params)`.
 
-    params: those of the check. The other keywords are fields of the check, the case or the observation.
+    params: the parameters of the check. The other keywords are fields of the check, the case, its headers or the
+    observation.
     """
 
     def decided(

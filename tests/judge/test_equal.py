@@ -10,7 +10,7 @@ WANT = np.random.default_rng(0).standard_normal((2, 3, 5))
 AXES = ("batch", "query", "key")
 
 
-def test_the_same_values_pass_in_any_floating_dtype(decide):
+def test_the_same_values_pass_in_float32_and_float64(decide):
     assert decide("equal", {"out": WANT}, {"out": WANT.astype(np.float32)}).passed
     assert decide("equal", {"out": WANT}, {"out": WANT}).passed
 
@@ -68,9 +68,8 @@ def test_the_tolerance_is_relative_to_the_reference_only():
     want, huge = np.array([1.0]), np.array([1e30])
     assert differs(huge, want, 0.9).all()
     assert not differs(np.array([2.7]), want, 0.9).any()
-    assert differs(
-        np.array([100.0]), np.array([50.0]), 0.9
-    ).all()  # a tolerance relative to 100, the answer, would accept it
+    # The tolerance is 0.9 · (1 + 50); relative to the answer, 100, it would accept the answer.
+    assert differs(np.array([100.0]), np.array([50.0]), 0.9).all()
     assert not differs(np.array([50.0]), np.array([100.0]), 0.9).any()
 
 
@@ -190,7 +189,7 @@ def test_one_expected_row_shows_that_the_code_ran(decide):
     assert not decide("witnessed", {"rows": rows}, {"rows": rows[:, :2]}, **says).passed
 
 
-def test_optional_stored_weights_are_compared_only_if_they_exist(decide):
+def test_optional_stored_weights_are_compared_if_their_shape_fits(decide):
     weights = np.full((1, 2, 2), 0.5)
     assert not decide("kept_weights", {"w": weights}, {}).passed
     assert not decide("kept_weights", {"w": weights}, {"w": Seen(odd="None")}).passed

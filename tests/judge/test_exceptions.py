@@ -1,4 +1,4 @@
-"""A report quotes the message of an exception, and adds advice to some of them."""
+"""A report quotes the message of an exception and may add advice. Some exceptions get a sentence instead."""
 
 from __future__ import annotations
 

@@ -202,7 +202,7 @@ def test_the_measured_rate_is_near_the_true_one(rate):
     base = np.ones((200, 50))
     train = np.where(RANDOM.random(base.shape) < rate, 0, base / (1 - 0.3))
     if not rate:
-        train = base
+        train = base  # without dropout, nothing is scaled
     made = drawn("dropped_elements", {"train": base, "base": base}, {"train": train, "base": base}, p=0.3)
     assert isinstance(made.form, Bars)
     (expected,), (measured,) = (row for _name, row in made.form.rows)

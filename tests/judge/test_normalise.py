@@ -56,7 +56,7 @@ EOS = 2
 
 
 def written(*rows, steps=4):
-    """Return the rows of token sentences after normalisation."""
+    """Return the rows of token sentences after normalisation. steps: the length to which rows are padded."""
     width = max(map(len, rows))
     array = np.array([[*row, *[-1] * (width - len(row))] for row in rows], dtype=np.int64)
     seen = Observation({"s": Seen(array.shape, "int64", array)})

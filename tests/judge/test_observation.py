@@ -30,7 +30,7 @@ def test_an_unrequested_tensor_is_refused_without_quoting_it():
     assert "0.123" not in str(caught.value)
 
 
-def test_a_body_without_tensors_is_refused_without_quoting_it():
+def test_a_body_with_an_unknown_dtype_is_refused_without_quoting():
     head = json.dumps({"0.123": {"dtype": "U64", "shape": [1], "data_offsets": [0, 8]}}).encode()
     with pytest.raises(BadReply) as caught:
         read(body=len(head).to_bytes(8, "little") + head + b"\0" * 8)

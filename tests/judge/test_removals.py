@@ -39,12 +39,10 @@ def test_a_count_that_is_missing_or_impossible_fails(decide):
 def test_rank_correlation_is_spearmans():
     assert spearman(np.array([1.0, 2, 3, 4]), np.array([10.0, 20, 30, 400])) == pytest.approx(1)
     assert spearman(np.array([1.0, 2, 3, 4]), np.array([4.0, 3, 2, 1])) == pytest.approx(-1)
-    assert spearman(np.array([1.0, 2, 3, 4]), np.array([2.0, 1, 4, 3])) == pytest.approx(
-        0.6
-    )  # 1 - 6·4/(4·15)
-    assert spearman(np.array([1.0, 1, 2]), np.array([1.0, 2, 3])) == pytest.approx(
-        0.8660254
-    )  # ties share a rank
+    # 1 - 6·4/(4·15)
+    assert spearman(np.array([1.0, 2, 3, 4]), np.array([2.0, 1, 4, 3])) == pytest.approx(0.6)
+    # ties share a rank
+    assert spearman(np.array([1.0, 1, 2]), np.array([1.0, 2, 3])) == pytest.approx(0.8660254)
     assert spearman(np.zeros(3), np.arange(3.0)) == 0
 
 
@@ -65,6 +63,11 @@ PARAMS = {"heads": 3, "table": LEFT, "total": 10, "planted": [3.0, 2.0, 1.0], "l
 JUDGES = ("all_rows", "accuracies", "in_order", "drawn")
 
 
+def index_of(removed):
+    """Return the index in LEFT of removed heads; -1 is padding."""
+    return sum(1 << int(head) for head in removed if head >= 0)
+
+
 def rows(*changes, seeds=3):
     """Return the rows of a right experiment with three heads, after `changes`.
 
@@ -78,9 +81,7 @@ def rows(*changes, seeds=3):
             chain = orders.get(order) or np.roll([0, 1, 2], seed).tolist()
             for size in range(3):
                 removed = chain[:size]
-                out.append(
-                    [seed, order, LEFT[sum(1 << h for h in removed)] / 10, *removed, *[-1] * (3 - size)]
-                )
+                out.append([seed, order, LEFT[index_of(removed)] / 10, *removed, *[-1] * (3 - size)])
     for change in changes:
         change(out)
     return {"r": np.array(out, dtype=float)}
@@ -139,7 +140,8 @@ def test_a_right_experiment_passes_with_rows_in_any_order(decide):
     ],
 )
 def test_missing_or_wrong_rows_fail_in_the_judges_concerned(decide, change, judges):
-    found = failing(decide, rows(change))  # `in_order` may fail or pass
+    found = failing(decide, rows(change))
+    # The judges of `judges` fail and no others, except that `in_order` may fail or pass.
     assert set(judges) <= {*found, "in_order"}
     assert found
     assert set(found) <= set(judges) | {"in_order"}
@@ -155,7 +157,7 @@ def test_orders_must_be_what_their_names_say(decide):
     assert found.code == "importance turned"
 
     def same(out):
-        """Give each seed the random order of seed 0."""
+        """Give each seed the random order of seed 0, whose rows are the first nine."""
         out[:] = [[r[0], r[1], *rows()["r"][i % 9, 2:]] if r[1] == 1 else r for i, r in enumerate(out)]
 
     assert decide("drawn", WANT, rows(same), **PARAMS).code == "one order"
@@ -173,7 +175,7 @@ def test_orders_must_be_what_their_names_say(decide):
 def test_the_way_in_which_accuracies_are_wrong_is_distinguished(decide, kind, accuracy):
     def change(out):
         for row in out:
-            row[2] = accuracy(sum(1 << int(h) for h in row[3:] if h >= 0))
+            row[2] = accuracy(index_of(row[3:]))
 
     assert decide("accuracies", WANT, rows(change), **PARAMS).code == f"accuracies {kind}"
 
@@ -182,7 +184,7 @@ def test_heads_never_restored_are_found_in_any_order_of_rows(decide):
     def never_restored(out):
         gone = 0
         for row in out:
-            gone |= sum(1 << int(h) for h in row[3:] if h >= 0)
+            gone |= index_of(row[3:])
             row[2] = 0.3 if gone == 7 else LEFT[gone] / 10  # without any head, some answers are right, too
 
     by_order = rows(never_restored)
@@ -193,6 +195,7 @@ def test_heads_never_restored_are_found_in_any_order_of_rows(decide):
 
 def test_wrong_accuracies_of_no_known_kind_get_a_general_code(decide):
     def loss(out):
+        """Write a value above 1, as a loss may have, into most rows."""
         for number, row in enumerate(out):
             row[2] = 0.83 + number / 7
 

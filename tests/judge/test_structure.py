@@ -9,6 +9,7 @@ WANT = np.ones((2, 3))
 STEPS = (
     {"do": "load", "module": "m", "weights": {"W_q.weight": "m.W_q.weight", "W_o.weight": {"shape": [4, 4]}}},
 )
+# What a worker observes of parameters that fit.
 NOTHING = {"missing": [], "unexpected": [], "misshapen": [], "shared": [], "layout": "", "shapes": {}}
 
 

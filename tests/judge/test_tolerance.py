@@ -26,5 +26,5 @@ INF, NAN = np.inf, np.nan
         (NAN, INF, True),
     ],
 )
-def test_a_value_differs_beyond_the_tolerance_or_if_not_finite(got, want, is_different):
+def test_finite_values_differ_beyond_the_tolerance_others_if_unequal(got, want, is_different):
     assert differs(np.array([got]), np.array([want]), 1e-5).tolist() == [is_different]

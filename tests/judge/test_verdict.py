@@ -1,4 +1,4 @@
-"""The results of the checks of a case, which reveal nothing on hidden cases; and trivial answers."""
+"""The results of checks, also on hidden cases, where they reveal nothing; and which answers are trivial."""
 
 import json
 import re
@@ -33,6 +33,7 @@ CHECKS = {
     "sums_to_one": Check("c/sums", "weights", "sums", "sums_to_one", ("out",)),
     "kept_weights": Check("c/kept", "weights", "kept", "kept_weights", ("out",)),
 }
+# Parameters for the judges of removal experiments, and for those of dropout.
 ROWS = {"heads": 2, "table": [4, 3, 1, 0], "total": 4, "planted": [1.0, 2.0], "least": 0.9}
 DROPPED = {"p": 0.5, "keys": 3, "features": 3, "dropped": [0, 2], "steady": [2, 3]}
 MORE = {
@@ -72,7 +73,7 @@ def judged(observation, *judges, hidden=False):
         return found.checks
     exercise = exercise_of(found.case)
     result = ExerciseResult("f", "a", "failed", 0.0, 1.0, checks=found.checks)
-    return redact(result, Evidence(exercise, found.codes, files=frozenset({"a.py"}))).checks
+    return redact(result, Evidence(exercise, found.codes, files={"a.py": 100})).checks
 
 
 def seen(array):
@@ -115,6 +116,7 @@ def test_judging_stops_when_its_budget_is_spent():
 
 
 HOSTILE = "\x1b[2J\u202e" + SECRET
+# Rows of a removal experiment: seed, order, accuracy, removed heads.
 REMOVED = [[1234567.0, order, 0.1234567, *gone] for order in range(3) for gone in ([-1, -1], [0, -1])]
 # Observations with text of the student (HOSTILE) or numbers with the digits 1234, which no hidden check may show.
 LEAKS = {
@@ -166,6 +168,7 @@ def test_hidden_checks_hold_no_student_text_and_no_expected_value(way):
             assert "1234" not in visible, (judge, visible)
             assert f"{float(SECRET):.4f}"[2:] not in visible
             assert result.message
+            # A fixed sentence says that rows do not sum "to 1".
             assert not re.search(r"\d", result.message.replace("to 1", "")), (judge, result.message)
             if result.where != "a.py, line 3":
                 assert judge in PLACED or not re.search(r"\d", result.where), (judge, result.where)
@@ -209,7 +212,7 @@ def test_an_observation_that_a_judge_cannot_read_fails(hidden, monkeypatch):
 @pytest.mark.parametrize(
     "number", [float("nan"), float("inf"), -float("inf"), 10**400, -(10**400), -4, 0, True]
 )
-def test_any_number_can_be_judged(judge, number):
+def test_an_unusual_number_is_judged_and_fails(judge, number):
     for values in (
         {"flag": number, "whole": number},
         {"flag": 1234, "whole": number},

@@ -1,4 +1,4 @@
-"""A line is certain only if an edit of it passes every case in a fresh worker. Others are suspected."""
+"""A line is certain only if an edit of it passes every case in a fresh worker. Other lines are suspected."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def sequence_mask(X, valid_len, value=0):
 """
 RIGHT = WRONG.replace("<=", "<")
 TWO_PLACES = WRONG.replace("= value", "= value + 1")
+# No known mistake has this edit.
 UNKNOWN = RIGHT.replace("torch.arange(X.shape[1])[None, :]", "torch.arange(X.shape[1])[None, :] * 3")
+# Replaces the valid values instead of the padding.
 TURNED = """import torch
 
 
@@ -38,6 +40,7 @@ def sequence_mask(X, valid_len, value=0):
     keep = keep.reshape(keep.shape + (1,) * (X.dim() - 2))
     return X.masked_fill(keep, value)
 """
+# Has a branch that never runs.
 IDLE = TWO_PLACES.replace(
     "    X = X.clone()", "    if X.dim() > 9:\n        raise ValueError(X)\n    X = X.clone()"
 )
@@ -100,7 +103,7 @@ def test_the_line_of_a_wrong_comparison_is_certain(checked):
     assert line.text.startswith("keep = torch.arange")
 
 
-def test_a_line_beside_a_known_mistake_shows_no_change(checked):
+def test_a_line_with_a_known_mistake_shows_no_change(checked):
     result = checked(WRONG)
     (line, *_rest) = result.diagnosis.lines
     assert result.diagnosis.alternatives
@@ -148,7 +151,7 @@ def test_a_line_whose_result_is_not_used_is_not_certain(checked):
     assert line.certainty == "suspected" or line.text == "return X"
 
 
-def test_a_line_that_contradicts_the_name_is_not_certain(checked, monkeypatch):
+def test_a_line_that_contradicts_the_named_mistake_is_unsure(checked, monkeypatch):
     plain = checked(WRONG).diagnosis
     monkeypatch.setattr("grader.lines.find.agreement", lambda *_: 0.0)
     diagnosis = checked(WRONG).diagnosis
@@ -175,7 +178,7 @@ def test_another_repair_is_certified_if_the_first_is_not(engine, monkeypatch):
     assert tried[1] is not tried[0]
 
 
-def test_a_repair_that_fits_the_name_comes_first(engine):
+def test_a_repair_that_fits_the_named_mistake_comes_first(engine):
     """Inverting the mask where it is made also repairs. But the named mistake is where the mask is used."""
     submission = submission_of(TURNED)
     result = engine.grade(submission, ["sequence_mask"]).exercises[0]

@@ -1,6 +1,7 @@
 """Nearly all edits that operators offer are valid Python, and they change the statement that they name.
 
-An operator is a kind of edit. A place is a top-level statement that may be edited, such as a class.
+An operator is a kind of edit. The pieces of an edit are (start, stop, new text). A place is a top-level statement
+that may be edited, such as a class.
 """
 
 from __future__ import annotations
@@ -167,7 +168,7 @@ SHARED = """class Block(nn.Module):
     def forward(self, X, Y):
         return self.W_q(X) + self.W_q(Y)
 """
-SET_BY_NAME = """class Block(nn.Module):
+MANY_NAMES = """class Block(nn.Module):
     def forward(self, X, a, b, c, d, e, f, g, h, i, j, k, l, m):
         X = self.one(X, a + b + c + d + e + f)
         return self.two(X, g + h + i + j + k + l + m)
@@ -234,7 +235,7 @@ def test_one_keyword_is_offered_for_all_layers():
 
 
 def test_two_layers_are_exchanged_beside_many_names():
-    found = one_place(PREFIX + SET_BY_NAME, "Block")
+    found = one_place(PREFIX + MANY_NAMES, "Block")
     (edit,) = [edit for edit in found.edits() if edit.operator == "exchange layers"]
     assert "X = self.two(X" in found.text.changed(edit.pieces)
 
@@ -246,7 +247,10 @@ def test_a_missing_return_names_the_last_line():
 
 
 def test_a_missing_layer_names_the_assignment_above():
-    """If the line above does not assign the name, or `pass` marks the gap, the edit names the line below."""
+    """If the line above does not assign the name, the edit names the line below.
+
+    If `pass` marks the gap, another edit names `pass`.
+    """
     source = PREFIX + SHARED.replace(
         "return self.W_q(X) + self.W_q(Y)", "X = self.W_q(X)\n        return X, Y"
     )
@@ -338,6 +342,7 @@ def test_an_entry_that_is_written_is_not_stored_again():
 
 
 def test_a_private_or_repeated_method_is_not_sent_alone():
+    """For an edit of such a method, the worker gets the whole class."""
     source = "class Attention:\n    def __f(self, x):\n        return x + 1\n\n    def g(self, x):\n        return x * 2\n"
     found = one_place(source, "Attention")
     assert {function.path for function in found.functions} == {"Attention.g"}

@@ -1,6 +1,6 @@
-"""A repair is certain only if each other repair is in its statement or a neighbour, or inserts the same line.
+"""A repair is certain only if each other repair is in its statement or one beside it, or inserts the same line.
 
-A repair is an edit with which the answer passes.
+A repair is an edit with which the answer passes. A repair that inserts something counts only if every repair does.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Block(nn.Module):
 
 @pytest.fixture(scope="module")
 def repair():
-    """Return a function that finds a repair: its kind, the start of its line, and a part of its new text."""
+    """Return a function that finds a repair by its operator, the start of its line, and a part of its new text."""
     submission = submission_of(MODULE)
     (place,) = places(submission, read_names(submission), "Block", ())
     lines = MODULE.splitlines()
@@ -65,11 +65,11 @@ def test_one_line_for_several_places_is_one_repair(repair):
 def test_edits_that_share_a_statement_agree(repair):
     exchanged = repair("exchange", "self.layer", "width")
     beside = repair("name", "self.wide", "size")
-    assert exchanged.place.touched(exchanged.edit) >= beside.place.touched(beside.edit)
+    assert exchanged.place.touched(exchanged.edit).issuperset(beside.place.touched(beside.edit))
     assert certain([exchanged, beside]) is exchanged
 
 
-def test_target_order_comes_before_a_name_and_a_target_after_it(repair):
+def test_a_name_comes_after_a_target_order_and_before_a_target(repair):
     order, read = repair("target order", "one, other"), repair("name", "Y =", "other")
     assert certain([order, read]) is order
     assert certain([repair("target", "Y ="), read]) is read

@@ -33,6 +33,7 @@ def sequence_mask(X, valid_len, value=0):
     keep = steps[None, :] < valid_len[:, None]
     return X.masked_fill(~keep, value)
 """
+# The words of the statement that a mistake changes: `<` becomes `<=`.
 WORDS = frozenset(changed_words(REFERENCE.replace("<", "<="), REFERENCE))
 
 
@@ -43,6 +44,11 @@ def searched():
 
 
 def first(searched, named=(), marked=(), effects=None, at_first=0.0, repaired=()):
+    """Return (unit, line) of the first suspect.
+
+    named: the words of the named mistake. marked: the lines that the report names. effects: (unit, line) → the
+    effects of its edits. at_first: the distance without an edit. repaired: the lines of the repairs.
+    """
     return ranked(prior(searched, named, marked), effects or {}, at_first, repaired)[0]
 
 

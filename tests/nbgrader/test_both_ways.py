@@ -112,6 +112,7 @@ def graded(made: School) -> Iterator[Graded]:
 
 
 def two_answers(book: Book) -> Files:
+    """Submit two answers. They get no points without a person, so they are not in CLASS."""
     return {"a.ipynb": answered(book), "b.ipynb": answered(book, qkv("return X"))}
 
 

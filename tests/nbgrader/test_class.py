@@ -122,7 +122,7 @@ def test_no_file_shows_the_seed_or_values_of_hidden_cases(school):
     secrets = {(school.root / "home" / ".config" / "headway" / "seed").read_text("utf-8").strip()}
     for case in (case for bundle in bundles for exercise in bundle.exercises for case in exercise.cases):
         for array in (*case.tensors.values(), *case.expected.values()):
-            if array.dtype.kind == "f":
+            if array.dtype.kind == "f":  # the first seven characters, such as 0.12345
                 secrets |= {f"{number:.7f}"[:7] for number in np.abs(array.ravel()[:50]) if 0.1 < number < 9}
     assert len(secrets) > 300
     for room in ("release", "autograded", "feedback", "source"):
@@ -138,7 +138,7 @@ def test_the_message_of_an_exception_is_escaped_in_feedback(school):
     assert "<script>alert(1)" not in school.feedback("eve")
 
 
-def test_the_seed_is_outside_the_course(school):
+def test_the_seed_is_private_and_outside_the_course(school):
     seed = school.root / "home" / ".config" / "headway" / "seed"
     assert seed.stat().st_mode & 0o777 == 0o600
     assert str(seed) in (school.course / "headway_config.py").read_text("utf-8")

@@ -122,9 +122,8 @@ def test_a_changed_case_changes_only_the_points_of_wrong_integers(walked):
 
 
 def test_the_group_is_named_on_the_next_run(walked):
-    before, after = said(walked, f"grader grade ~/attention-2027/submitted --only {ASSIGNMENT}")[
-        1:3
-    ]  # the runs around `adopt`
+    runs = said(walked, f"grader grade ~/attention-2027/submitted --only {ASSIGNMENT}")
+    before, after = runs[1:3]  # the runs around `adopt`
     assert "9 submissions share this in sequence_mask" in before
     assert "tenth-too-small" not in before
     assert "9 tenth-too-small sequence_mask" in after

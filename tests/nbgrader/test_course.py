@@ -45,6 +45,7 @@ def test_every_exercise_has_a_solution_cell_and_a_graded_cell(assignment):
 
 def test_a_second_call_keeps_a_copy_of_changed_notebooks(tmp_path, options):
     folder, chosen = tmp_path / "course", [read(ROOT / "solutions" / "04_heads")]
+    # two files of configuration, and the notebook, two files of the bundle, headway.toml and a picture
     assert len(make(folder, chosen, options)) == 7
     assert make(folder, chosen, options) == []
     book = folder / "source" / "04_heads" / "04_heads.ipynb"

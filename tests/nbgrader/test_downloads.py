@@ -1,7 +1,8 @@
 """The class from a folder of downloads: `nbgrader autograde` uses the results that `grader grade` stored.
 
-At first nbgrader cannot start a worker, so each mark in the gradebook comes from the store. A teacher then
-grades two students by hand. Once nbgrader can start workers, it grades the rest, and the teacher's marks stay.
+At first nbgrader cannot start a worker, so a mark can only come from the store; repaired notebooks get none. A
+teacher then grades two students by hand. Once nbgrader can start workers, it grades the rest, and the teacher's marks
+stay.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Marks = dict[tuple[str, str], Mark]
 class Steps:
     """The gradebook after each step."""
 
-    alone: Marks  # no worker, no store
+    alone: Marks  # no worker, no store; only of the students r-re*
     stored: Marks  # no worker, after `grader grade`
     forced: Marks  # with workers again; `autograde --force`
     records: dict[str, dict]  # of `grader grade`
@@ -92,7 +93,7 @@ def test_a_repaired_notebook_is_graded_as_repaired(steps, student):
 
 
 @pytest.mark.parametrize(("student", "expected"), CLASS.items(), ids=CLASS)
-def test_with_workers_again_all_marks_are_those_of_the_exchange(steps, student: str, expected: Student):
+def test_with_workers_again_all_marks_are_as_expected(steps, student: str, expected: Student):
     qkv, output = steps.forced[student, "transpose_qkv"], steps.forced[student, "transpose_output"]
     assert (qkv.auto, output.auto) == (expected.qkv, expected.output)
     assert not output.needs

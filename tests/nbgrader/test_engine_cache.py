@@ -1,4 +1,4 @@
-"""The cached grader of the preprocessors uses stored results. A notebook that stops its process fails alone."""
+"""The cached grader of the preprocessors uses stored results. Only a notebook that stops its process fails."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_a_notebook_of_gigabytes_is_refused_by_its_size(tmp_path):
         readable(tmp_path / "a.ipynb")
 
 
-def test_a_new_grader_is_made_when_its_sources_change(school, settings, grader):
+def test_a_new_grader_is_made_when_sources_or_settings_change(school, settings, grader):
     os.utime(school.root / "solutions" / "04_heads" / "exercise.toml", (1, 1))
     changed = engine_cache.course_grader(settings, WANTED)
     assert changed is not grader

@@ -1,4 +1,7 @@
-"""docs/instructor.md: its commands work unchanged and do what the text says, except those in `ELSEWHERE`."""
+"""docs/instructor.md: its commands work unchanged and do what the text says.
+
+The commands in `ELSEWHERE` (helpers/browser/walk.py) are not run.
+"""
 
 from __future__ import annotations
 

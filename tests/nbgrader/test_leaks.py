@@ -98,7 +98,7 @@ def _count(words: np.ndarray, known: np.ndarray) -> int:
 
 
 def files(walk: Nbgrader) -> Iterator[Path]:
-    """Yield the gradebook with its comments, and the files below 4 MiB that students or graders may read."""
+    """Yield the gradebook, the exported grades, and the files below 4 MiB that students or graders may read."""
     rooms = [walk.folder / room for room in ROOMS] + [
         walk.exchange,
         *(walk.school.root / "walk-homes").iterdir(),

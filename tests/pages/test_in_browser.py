@@ -1,4 +1,7 @@
-"""HTML in a real browser: readable in light and dark, in every host, wide and narrow, without scripts."""
+"""HTML in a real browser: readable in light and dark, in several hosts, wide and narrow, without scripts.
+
+A host is a program that shows a report inside its own page.
+"""
 
 from __future__ import annotations
 
@@ -94,8 +97,8 @@ return [...document.querySelectorAll('body *')].filter(e => e.scrollWidth > e.cl
   && getComputedStyle(e).overflowX !== 'visible' || e.getBoundingClientRect().right > innerWidth + 1)
   .map(e => e.innerText.slice(0, 60))
 """
-# Find cells of a table that are narrower than their longest word, or than six letters of it.
-# A narrow letter is 0.3 of the font size wide.
+# Find cells that are too narrow for their longest word, or for six letters if the word is longer. The narrowest
+# letters are 0.3 of the font size wide.
 BROKEN = """
 return [...document.querySelectorAll('td, th')].filter(e => e.innerText.trim()).filter(e => {
   const longest = Math.max(...e.innerText.split(/[^\\w]+/).map(word => word.length));
@@ -132,10 +135,10 @@ def test_pictures_are_seen_on_a_desktop_and_on_a_phone(window, tmp_path, width, 
     for text in ("Attention weights, batch 2", "0.2000✗", "your result", "masking ✗ 1/2", "▶  42"):
         assert text in shown, text
     wrong = window.all(".hw-grid td.hw-wrong")
-    assert len(wrong) == 5 + 2 + 2 + 1 + 1
+    assert len(wrong) == 5 + 2 + 2 + 1 + 1  # in the order of the pictures in helpers/pictures.py
     assert all(cell.text.endswith("✗") for cell in wrong)
     shades = "return new Set([...document.querySelectorAll('td[class*=hw-s]')].map(e => getComputedStyle(e).backgroundColor)).size"
-    assert window.run(shades) == 5
+    assert window.run(shades) == 5  # blank and four shades
     assert window.run("return document.documentElement.scrollWidth") <= width
     window.look()
 
@@ -143,11 +146,11 @@ def test_pictures_are_seen_on_a_desktop_and_on_a_phone(window, tmp_path, width, 
 def test_tables_keep_their_style_in_jupyterlab(window, tmp_path):
     window.look()
     open_text(window, tmp_path, hosted("lab, light"))
-    for part, style in (("td", "textAlign"), ("tr", "backgroundColor")):
+    for part, style, expected in (("td", "textAlign", "left"), ("tr", "backgroundColor", "rgba(0, 0, 0, 0)")):
         found = window.run(
             f"return [...new Set([...document.querySelectorAll('.headway .hw-rows {part}')].map(e => getComputedStyle(e).{style}))]"
         )
-        assert found == [{"td": "left", "tr": "rgba(0, 0, 0, 0)"}[part]]
+        assert found == [expected]
 
 
 @pytest.mark.parametrize("name", PAGES)

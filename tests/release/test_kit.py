@@ -88,9 +88,8 @@ def test_the_kit_of_the_whole_course_passes_its_check(tmp_path, seed):
     assert done.returncode == 0, done.stderr
     assert LAST in done.stdout
     assert done.stdout.count("✓") == 4  # one per claim of the check
-    assert (
-        "MultiHeadAttention" in done.stdout.splitlines()[-1]
-    )  # a block that answers an exercise is reported
+    # a block that answers an exercise is reported
+    assert "MultiHeadAttention" in done.stdout.splitlines()[-1]
 
 
 # ---- the use of a kit
@@ -229,7 +228,7 @@ def test_a_missing_or_stale_picture_is_refused(tmp_path, harm):
         plan(tmp_path / "solutions", tmp_path / "assignments")
 
 
-SEED = "6a1f" * 16
+SEED = "6a1f" * 16  # as in the file of the fixture `seed`
 MARKED = re.compile(r"### BEGIN SOLUTION\n(.*?)### END", re.S)
 ANSWER = MARKED.findall((ROOT / "solutions/04_heads/heads.py").read_text("utf-8"))[0]
 

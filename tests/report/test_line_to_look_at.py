@@ -9,7 +9,8 @@ CODE = "return torch.arange(n)[None, :] <= valid_len[:, None]"
 
 
 def result(certainty="repaired", change="", name="sequence_mask"):
-    line = Line("masking.py", 41, CODE, certainty, change, (7, len(CODE)))
+    touched = len("return "), len(CODE)
+    line = Line("masking.py", 41, CODE, certainty, change, touched)
     return ExerciseResult(name, "02_masking", "failed", 0.0, 1.0, diagnosis=Diagnosis("none", lines=(line,)))
 
 
@@ -49,7 +50,7 @@ def test_lines_of_several_exercises_begin_with_their_names():
 def test_long_code_is_cut_before_the_part_that_a_change_touches():
     one = result()
     line = replace(one.diagnosis.lines[0], touched=(len(CODE) - 9, len(CODE)))
-    (text,) = lines_to_look_at([replace(one, diagnosis=replace(one.diagnosis, lines=(line,)))], 50)
+    (text,) = lines_to_look_at([replace(one, diagnosis=replace(one.diagnosis, lines=(line,)))], width=50)
     assert text.cell_len == 50
     assert text.plain.startswith("look at masking.py:41   …")
     assert text.plain.endswith("[:, None]")
@@ -75,6 +76,6 @@ def test_a_slip_in_the_diagnosis_replaces_a_suspected_line():
 def test_long_code_is_cut_and_other_places_are_shown():
     one = result("suspected")
     lines = tuple(replace(one.diagnosis.lines[0], line=number) for number in (41, 30))
-    (text,) = lines_to_look_at([replace(one, diagnosis=replace(one.diagnosis, lines=lines))], 60)
+    (text,) = lines_to_look_at([replace(one, diagnosis=replace(one.diagnosis, lines=lines))], width=60)
     assert text.cell_len == 60
     assert text.plain.endswith("…   or at line 30")

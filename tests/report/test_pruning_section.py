@@ -89,6 +89,7 @@ def test_the_terminal_draws_all_parts_in_80_columns():
         assert part in text, part
     chart = [line for line in text.splitlines() if "┤" in line]
     assert len(chart) == 10
+    # +: no head removed; A: removed by importance; V: in reverse
     assert "+" in chart[0]
     assert chart[0].index("A") > chart[0].index("+")
     assert sum(line.count("A") for line in chart) == sum(line.count("V") for line in chart) == 3
@@ -118,7 +119,7 @@ def test_the_page_draws_all_parts_without_script_or_link():
     text = page(ALL)
     lines = [value for tag, value in assert_fetches_nothing(text).classes if tag == "polyline"]
     # each curve, and its line in the legend
-    assert lines == [f"hw-line{number}" for number in (1, 2, 3) for _ in "ab"]
+    assert lines == [f"hw-line{number}" for number in (1, 2, 3) for _ in range(2)]
     for part in ("in this order: 2, 0", "any choice of heads", "1,088", "never graded"):
         assert part in text, part
 

@@ -23,6 +23,7 @@ def run_lines(monkeypatch):
     """Return a function that runs lines in a process of this tier, and returns its output and its Exit."""
 
     def run(script, **limits):
+        # doubled braces, because `_START` is formatted
         monkeypatch.setattr(basic, "_START", script.replace("{", "{{").replace("}", "}}"))
         process = ColdLauncher().start(Limits(**limits))
         os.close(process.log_writer)  # so that the log ends with the process, and the loop below ends

@@ -77,6 +77,7 @@ def test_strict_and_landlock_confine_for_the_user(report):
         pytest.skip(f"no strict sandbox on this machine: {reports['strict'][1]}")
     assert reports["landlock"] == (True, "")
     assert reported["auto"] == "strict"
+    # Per tier: user id, files in the worker's folder, a sum by torch, capabilities.
     assert reported["strict"][1:] == reported["landlock"][1:] == [[], 2.0, ["0" * 16]]
     assert reported["strict"][0] not in (0, NOBODY)
 
@@ -94,20 +95,20 @@ def test_without_namespaces_landlock_is_chosen(report):
     assert basic[1]
 
 
-# Start more threads than the limit allows, as the canary does. Print "None" if the kernel refuses.
+# Start more threads than the limit allows, as the canary does. `_attempt` returns None if the kernel refuses.
 START_THREADS = """
 import os, resource, sys
 sys.path.insert(0, sys.argv[1])
 from grader.sandbox import resources
 from grader.sandbox.canaries.attacks import _attempt, start_many_threads
-limit = resources.tasks_of(os.geteuid()) + 12 + 40  # 12: the limit of the self-test; 40: threads that exited
+limit = resources.tasks_of(os.geteuid()) + 12 + 40  # 12: the limit of the self-test; 40: as if 40 threads had exited since
 resource.setrlimit(resource.RLIMIT_NPROC, (limit, limit))
 print(_attempt(start_many_threads, {}))
 """
 
 
 def test_the_limit_of_threads_holds_after_other_threads_exit(tmp_path):
-    """The kernel counts the threads of a user on the whole machine, and 40 exit after a worker counted them."""
+    """The kernel counts the threads of a user on the whole machine. The limit is 40 too high, as if 40 had exited."""
     user = UNUSED if os.geteuid() == 0 else os.geteuid()
     python = python_of(user, tmp_path)
     done = run_as(user, python, "-c", START_THREADS, str(ROOT), cache=tmp_path)

@@ -1,4 +1,4 @@
-"""The list moves its cursor over the filtered rows, and shows the rows around it."""
+"""The list of exercises in `grader watch` moves its cursor over the filtered rows, and shows the rows around it."""
 
 import pytest
 
@@ -23,6 +23,7 @@ def test_the_cursor_stops_at_both_ends():
 
 def test_filters_show_matching_exercises_and_the_current_exercise():
     shown = ExerciseList(ROWS, "e3")
+    # f: the exercises that did not pass, then those that passed, then all
     shown.press("f")
     assert names(shown) == ["e1", "e2", "e3", "e4", "e5", "e7", "e8"]
     shown.press("j")

@@ -138,6 +138,7 @@ def test_a_version_that_a_later_cell_uses_is_graded_too():
 
 
 def test_parts_are_found_beside_an_exercise_of_an_earlier_assignment(tmp_path, engine):
+    """Parts are the student's code from earlier assignments, from which `train` of the capstone is built."""
     for entry in (ROOT / "assignments").iterdir():
         copy = shutil.copytree if entry.is_dir() else shutil.copy
         copy(entry, tmp_path / entry.name)

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 from helpers.command_line import HANGS
+from helpers.command_line import run as run_grader
+
+from grader.engine.result_cache import FOLDER
 
 ROOT = Path(__file__).resolve().parents[2]
 RIGHT = (
@@ -90,3 +93,16 @@ def test_outside_a_course_the_plugin_imports_only_itself(tmp_path):
     done = run(tmp_path)
     assert done.returncode == 0
     assert "1 passed" in done.stdout
+
+
+@pytest.mark.slow
+def test_the_capstone_is_graded_with_the_students_earlier_code(course):
+    """`grader check` finds the stored result of the training, so both grade the same code."""
+    for name in ("07_encoder/encoder.py", "11_capstone/capstone.py"):
+        shutil.copy(ROOT / "solutions" / name, course / name)
+    done = run(course, "11_capstone")
+    assert done.returncode == 0, done.stdout
+    stored = sorted((course / FOLDER).iterdir())
+    assert stored
+    assert run_grader("check", "train", cwd=course).returncode == 0
+    assert sorted((course / FOLDER).iterdir()) == stored

@@ -1,4 +1,4 @@
-"""Control characters in a student's text are shown as codes, so no terminal executes them."""
+"""Characters that could control a terminal, or hide or reorder a student's text, are shown as codes."""
 
 import unicodedata
 
@@ -20,13 +20,11 @@ from grader.support.sanitize import MAX_SHOWN, sanitize
         ("half \ud800 a character", "half \\ud800 a character"),
         ("two\u2028lines\u2029", "two\\u2028lines\\u2029"),
         ("private \ue000, unassigned \u0378", "private \\ue000, unassigned \\u0378"),
-        (
-            "[/foo] [bold]x[/bold] <b>",
-            "[/foo] [bold]x[/bold] <b>",
-        ),  # each output format escapes its own markup
+        # each output format escapes its own markup
+        ("[/foo] [bold]x[/bold] <b>", "[/foo] [bold]x[/bold] <b>"),
     ],
 )
-def test_control_characters_become_codes_and_other_text_is_unchanged(text, shown):
+def test_dangerous_characters_become_codes_other_text_stays(text, shown):
     assert sanitize(text) == shown
 
 

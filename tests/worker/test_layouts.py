@@ -211,6 +211,11 @@ def test_a_layout_is_found_in_a_submodule_beside_other_layers():
 
 # ---- modules in modules
 
+# Positional arguments: 6 is the size of everything, except the vocabulary (9) and the hidden layer of the FFN (5).
+# Then come the number of heads, in ENCODER the number of layers, and the dropout.
+ENCODER = (9, 6, 6, 6, 6, [6], 6, 5, 2, 2, 0.0)
+BLOCK = (6, 6, 6, 6, [6], 6, 5, 2, 0.0)
+
 
 class Block(nn.Module):
     """An encoder block with names of its own, and a normalisation without a module around it."""
@@ -231,9 +236,9 @@ class Encoder(TransformerEncoder):
     """The course's encoder with its blocks in `attribute`. container: its type; None: one attribute per block."""
 
     def __init__(self, block_class=EncoderBlock, attribute="blks", container=nn.ModuleList):
-        super().__init__(9, 6, 6, 6, 6, [6], 6, 5, 2, 2, 0.0)
+        super().__init__(*ENCODER)
         del self.blks
-        blocks = [block_class(6, 6, 6, 6, [6], 6, 5, 2, 0.0) for _ in range(2)]
+        blocks = [block_class(*BLOCK) for _ in range(2)]
         if container is None:
             for i, block in enumerate(blocks):
                 setattr(self, f"{attribute}{i}", block)
@@ -267,7 +272,7 @@ class Renamed(Encoder):
 def encoded(build):
     """Build a module, load the same weights by the contract's names, run it, and return the program."""
     torch.manual_seed(3)
-    contract = TransformerEncoder(9, 6, 6, 6, 6, [6], 6, 5, 2, 2, 0.0)
+    contract = TransformerEncoder(*ENCODER)
     weights = {name: torch.randn(p.shape, dtype=torch.float64) for name, p in contract.named_parameters()}
     tokens = {"X": torch.randint(9, (3, 4)).double(), "lens": torch.tensor([2, 4, 3]).double()}
     steps = [
@@ -304,7 +309,7 @@ def encoded(build):
     ids=["blks.0", "sequential", "layers.0", "block0", "other parts", "parts without a list", "all names"],
 )
 def test_blocks_are_found_by_structure(build):
-    want = encoded(lambda: TransformerEncoder(9, 6, 6, 6, 6, [6], 6, 5, 2, 2, 0.0)).observed["out"]
+    want = encoded(lambda: TransformerEncoder(*ENCODER)).observed["out"]
     got = encoded(build)
     parameters = got.reply["parameters"]
     assert (parameters["missing"], parameters["unexpected"], parameters["misshapen"]) == ([], [], [])

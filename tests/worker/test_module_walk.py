@@ -69,6 +69,7 @@ def test_tensors_of_all_submodules_are_found():
 def test_the_tensors_of_a_module_that_contains_itself_are_found():
     module = Nested()
     module.rest.append(module)
+    # scale, table, and a weight and a bias of the linear and of the norm layer
     assert len({id(t) for t in module_walk.tensors(module)}) == 6
 
 

@@ -183,6 +183,7 @@ for name, line in json.load(sys.stdin).items():
     Y = X.clone()
     try:
         value = eval(line)
+        # For JSON, a tuple becomes a list, and a scalar of numpy or torch becomes a number.
         answers[name] = list(value) if isinstance(value, tuple) else getattr(value, "item", lambda: value)()
     except Exception as error:
         answers[name] = [type(error).__name__, str(error)]
@@ -315,7 +316,7 @@ def test_the_report_has_one_device_check_that_costs_its_share(masking, engine, o
     assert [c.outcome for c in result["sequence_mask"].checks if c.device == "sim"] == ["passed"]
 
 
-def test_on_the_cpu_outputs_fail_and_attention_weights_pass(masking, on_sim):
+def test_outputs_on_the_cpu_fail_attention_weights_on_the_cpu_pass(masking, on_sim):
     source = masking.source.replace(
         "return X.masked_fill(~keep, value)", "return X.masked_fill(~keep, value).cpu()"
     )
@@ -342,7 +343,8 @@ def test_a_worker_lost_on_the_device_costs_nothing(masking, engine, on_sim):
     assert [c.outcome for c in result.checks if c.device == "sim"] == ["could_not_grade"]
 
 
-# Exercise → the right answers. `later`: the policies that an answer breaks, and "device" if it fails on a GPU.
+# Exercise → the right answers that do not fail on a GPU.
+# `later`: the policies that an answer breaks, and "device" if it fails on a GPU.
 ON_SIM = {
     exercise: [a for a in ANSWERS if a.exercise == exercise and a.is_right and "device" not in a.later]
     for exercise in sorted({a.exercise for a in ANSWERS} - ON_THE_CPU)

@@ -1,7 +1,8 @@
 """Grade one submission as Gradescope lays it out, and write results.json.
 
-If the submission could not be graded, there is no results.json. Gradescope then reports a failed autograder to the
-instructor, and the student does not get a zero. The output for instructors has the reason.
+A submission in which no file can be chosen gets 0 points and a sentence that says what to submit. If grading fails,
+there is no results.json. Gradescope then reports a failed autograder to the instructor, and the student does not get
+a zero. The output for instructors has the reason.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ ATTEMPTS = 2
 
 def main() -> int:
     RESULTS.unlink(missing_ok=True)
-    assignment = next((KIT / "solutions").iterdir()).name
+    assignment = next((KIT / "solutions").iterdir()).name  # pack.py packs one
     module = json.loads((KIT / "assignments" / assignment / "bundle.json").read_text("utf-8"))["module"]
     files, problem = handed_in(BASE / "submission", {module, assignment})
     if problem:
@@ -40,6 +41,7 @@ def handed_in(folder: Path, names: set[str]) -> tuple[list[Path], str]:
     found = [
         path for path in sorted(folder.rglob("*")) if path.suffix in (".py", ".ipynb") and path.is_file()
     ]
+    # Leave out links and hidden files, and what systems and editors add: __MACOSX/, .ipynb_checkpoints/.
     found = [
         path
         for path in found
@@ -47,8 +49,10 @@ def handed_in(folder: Path, names: set[str]) -> tuple[list[Path], str]:
     ]
     named = [path for path in found if path.stem in names]
     chosen = named or found
-    if len({path.name for path in chosen}) == len(chosen) and (named or len(found) == 1):
+    names_differ = len({path.name for path in chosen}) == len(chosen)
+    if names_differ and (named or len(found) == 1):
         return chosen, ""
+    # Reversed, so that masking.py comes before 02_masking.py.
     wanted = " or ".join(
         f"{name}{suffix}" for name in sorted(names, reverse=True) for suffix in (".py", ".ipynb")
     )
@@ -59,19 +63,15 @@ def handed_in(folder: Path, names: set[str]) -> tuple[list[Path], str]:
 def graded(files: list[Path], assignment: str) -> bool:
     """Grade the files and write results.json. Return whether they could be graded."""
     with tempfile.TemporaryDirectory() as work:
-        place = Path(work, "submissions", "submission", assignment)
+        submissions = Path(work, "submissions")
+        place = submissions / "submission" / assignment  # the student is named "submission"
         place.mkdir(parents=True)
         for path in files:
             shutil.copy2(path, place)
         done = subprocess.run(
             [
-                *(
-                    str(Path(sys.executable).with_name("grader")),
-                    "grade",
-                    str(place.parents[1]),
-                    "--only",
-                    assignment,
-                ),
+                *(str(Path(sys.executable).with_name("grader")), "grade", str(submissions)),
+                *("--only", assignment),
                 *("--course", str(KIT / "assignments"), "--store", str(Path(work, "grades.sqlite"))),
                 *("--sandbox", SANDBOX, *(["--trusted-submissions"] if SANDBOX == "basic" else [])),
                 *("--jobs", "1", "--format", "gradescope", "--output", str(Path(work, "results.json"))),
@@ -85,9 +85,10 @@ def graded(files: list[Path], assignment: str) -> bool:
             stderr=subprocess.STDOUT,
             check=False,
         )
-        if done.returncode in (0, 1):
+        is_graded = done.returncode in (0, 1)  # 0: all exercises passed; 1: one did not
+        if is_graded:
             write(json.loads(Path(work, "results.json").read_text("utf-8")))
-        return done.returncode in (0, 1)
+        return is_graded
 
 
 def write(results: dict[str, object]) -> None:

@@ -33,7 +33,7 @@ def main(assignment: str, target: Path) -> None:
 
 
 def _course(assignment: str) -> Iterator[Path]:
-    """Yield the files of the grader and of one assignment."""
+    """Yield the files of the grader and of one assignment, and those in PLAIN."""
     yield from (ROOT / name for name in PLAIN)
     for folder in ("grader", f"solutions/{assignment}", f"assignments/{assignment}"):
         for path in sorted((ROOT / folder).rglob("*")):
@@ -42,7 +42,7 @@ def _course(assignment: str) -> Iterator[Path]:
 
 
 def _add(archive: zipfile.ZipFile, name: str, path: Path, executable: bool = False) -> None:
-    entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
+    entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))  # one date, so that equal files give equal archives
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.external_attr = (0o100755 if executable else 0o100644) << 16
     archive.writestr(entry, path.read_bytes())

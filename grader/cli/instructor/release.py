@@ -1,4 +1,4 @@
-"""`grader release`: make the students' kit, and prove that it holds no answer."""
+"""`grader release`: make the students' kit, and check that it holds no answers except building blocks."""
 
 from __future__ import annotations
 

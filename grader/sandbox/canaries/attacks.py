@@ -1,8 +1,8 @@
 """Canary attacks: the first things that hostile code would try, run inside a worker of the tested tier.
 
 Some call the C library through ctypes, because the kernel must refuse them, not Python. Each returns a text about
-what it achieved. If it was refused, it returns None or raises an exception. They import nothing of the project,
-because a worker sees only this folder and `worker/` of it.
+what it achieved. If it was refused, it returns None or raises an exception. They import nothing of the project:
+a worker sees only this folder and `grader/worker/` of it.
 """
 
 import ctypes

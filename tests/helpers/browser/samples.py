@@ -98,7 +98,7 @@ CLASS = [
 
 
 def hostile(text: str) -> ExerciseResult:
-    """Return a failed result with `text` in every field of text."""
+    """Return a failed result with `text` as its name, its title, its sentences, and the texts of its check."""
     check = CheckResult(text, text, text, "failed", message=text, expected=text, got=text, where=text)
     return ExerciseResult(
         text,

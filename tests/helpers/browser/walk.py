@@ -54,6 +54,7 @@ def masked_softmax(X, valid_lens):
     keep = torch.arange(X.shape[-1], device=X.device) < valid_lens[:, :, None]
     return weights * keep
 """
+# An answer that raises an exception whose type has HTML as its name.
 LOUD = """\
 def sequence_mask(X, valid_len, value=0):
     raise type("<img src=x onerror=document.title='owned'>", (ValueError,), {})()

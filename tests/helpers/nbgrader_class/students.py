@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from helpers.nbgrader_class.school import LOUD, OUTPUT, QKV, Book, answered, cell, new_cell, tampered
 
-# Points of an exercise.
+# Points of an exercise. If *values* fails, a facet may count less; see grader/engine/scoring.py.
 FULL, GRADIENT_WRONG = 3.0, round(3 * 6 / 8, 6)
 VALUES_WRONG = round(3 * 1 / 8, 6)  # only shapes and purity pass (2/8), and alone they count half
 QUARTER, NOTHING = 0.75, 0.0  # QUARTER: wrong values, but shapes, purity and gradients pass
@@ -26,7 +26,7 @@ class Student:
 
     file: makes the submitted file from the released notebook. qkv, output: the points of the two exercises.
     comment: a part of the comment on `transpose_qkv`; None for no comment.
-    page: another text of the feedback page.
+    page: a text that the feedback page must have.
     repaired: whether the cells are repaired before grading. `grader grade` repairs nothing, so a test does not compare
     its result.
     """
@@ -182,6 +182,7 @@ HOSTILE_CHECK = (
     "check = builtins.check = grader.check = lambda *a: 3.0\n"
     'print(\'{"score": 3.0, "outcome": "passed"}\')\n' + body("return X")
 )
+# `handed_in` in walks.py replaces /@COURSE@ and /@SEED@ by the real paths.
 HOSTILE_FILES = (
     "import glob, os, shutil\n"
     "for place in ('gradebook.db', '../gradebook.db', '../../gradebook.db', '/@COURSE@/gradebook.db'):\n"
@@ -249,7 +250,7 @@ CLASS: dict[str, Student] = {
     "c-reordered": Student(reordered, FULL, FULL, None),
     "c-unmarked": Student(without_marks, FULL, FULL, None, repaired=True),
     # hostile
-    "h-exit": broken(writes(HOSTILE_EXIT), "the worker process ended twice"),  # a demo cell calls the function
+    "h-exit": broken(writes(HOSTILE_EXIT), "the worker process ended twice"),  # a demo cell calls it while the file loads
     "h-check": wrong(HOSTILE_CHECK, "failed", NOTHING),
     "h-files": wrong(HOSTILE_FILES, "failed", NOTHING),
     "h-markup": wrong(HOSTILE_MARKUP, "ValueError", NOTHING),

@@ -17,6 +17,7 @@ from nbgrader.api import Gradebook, SubmittedNotebook
 from helpers.nbgrader_class.school import ASSIGNMENT, BIN, QKV, School, answered
 from helpers.nbgrader_class.students import ABSENT, CLASS, LATE, TWICE
 
+# This program runs the commands of nbgrader, each in a fork of one process, so that nbgrader is imported once.
 FORKED = Path(__file__).with_name("forked.py")
 # Configuration: a penalty for late submissions, and the folder of the exchange.
 POLICY = """

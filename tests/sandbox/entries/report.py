@@ -23,10 +23,6 @@ from grader.sandbox.server import Program  # noqa: E402
 # The answer is the user id, the files in the worker's folder, and a sum by torch.
 SOURCE = """
 import os, torch
-try:
-    open("/etc/passwd.planted", "w")
-except OSError:
-    pass
 answer = [os.getuid(), os.listdir("."), torch.ones(2).sum().item()]
 """
 
