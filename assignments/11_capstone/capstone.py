@@ -72,8 +72,8 @@
 # | 2 | 8 | 2 steps | 6 | 5 8 6 |
 # | 3 | 6 | 3 steps | 2 (end) | 5 8 6 |
 #
-# A written sentence is right exactly when every prediction with teacher forcing is right. If every best word
-# is the true one, both loops pass the same words to the decoder.
+# A written sentence is right exactly when every prediction with teacher forcing is right. For then every best
+# word is the true one, and both loops pass the same words to the decoder.
 #
 # **What goes wrong.** Most of these mistakes raise no error.
 #

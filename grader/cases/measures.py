@@ -39,7 +39,7 @@ class Measures:
         self._step("milliseconds", of=_refs(modules), names=list(names), args=_refs(args))
 
     def descend(self, module: Ref, of: Ref, upstream: Array, rate: float) -> None:
-        """Minimise Σ (`of` · `upstream`) by one step of gradient descent on all parameters that the module has now.
+        """Minimise Σ (`of` · `upstream`) by one step of gradient descent on all parameters that the module trains now.
 
         A later output of the module then depends on the gradients, whatever its parameters are called.
         """

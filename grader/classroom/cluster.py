@@ -75,7 +75,7 @@ class ClusterGrading:
     ):
         self._bundles, self._config, self._course = bundles, config, Course.of(config)
         self._address, self._certificates = address, certificates
-        self._left = total  # tasks that are not looked up yet, at most
+        self._left = total  # upper bound of the number of tasks that are not looked up yet
         self._opened = ExitStack()
         self._accepted: dict[str, Future | None] = {}  # address → the batch in progress there, None if idle
         self._refused: dict[str, str] = {}  # address → why
@@ -83,7 +83,7 @@ class ClusterGrading:
         self._to_send: list[_Batch] = []
         # For each task that is waiting for a worker or in progress: the equal tasks, which get its result.
         self._same: dict[_Key, list[tuple[Task, TaskResult]]] = {}
-        self._graded: set[_Key] = set()  # of the tasks that have a result from a worker
+        self._graded: set[_Key] = set()  # of the tasks that are done
         self._no_worker = False  # no worker is connected
 
     def __enter__(self) -> ClusterGrading:

@@ -15,7 +15,7 @@ from grader.judge.observation import StudentError, student_error, texts
 from grader.support.i18n import _, ngettext
 from grader.support.sanitize import sanitize
 
-# Messages of exceptions because something is missing; the group of a message is the name of the missing thing.
+# Messages which say that something is missing. The group that matches is its name.
 _NEEDS = re.compile(
     r"No module named '([\w.]+)'|cannot import name '(\w+)'|name '(\w+)' is not defined"
     r"|(\w+) is not among the building blocks|([\w.]+) is not available: the grader"
@@ -30,7 +30,7 @@ def file_remarks(run: SubmissionRun, exercises: Sequence[Exercise]) -> tuple[str
 
 
 def is_faulty(run: SubmissionRun, exercises: Sequence[Exercise]) -> bool:
-    """Whether the file has syntax errors or missing imports, or statements that raise or time out."""
+    """Whether the file has syntax errors, missing imports, or statements with errors (see `_has_errors`)."""
     return bool(run.names.faults or _missing(run, exercises)) or _has_errors(run.history.notes)
 
 
@@ -52,11 +52,13 @@ def _imports_added(submission: Submission, missing: Mapping[str, str], foreign: 
 
     foreign: the reader may not be the author, so the sentence does not ask to add them.
     """
-    used = [(line, *first_use(submission, name), name) for name, line in missing.items()]
+    used = [(import_, *first_use(submission, name), name) for name, import_ in missing.items()]
     if len(used) < 2:
         return tuple(_import_added(*one, foreign) for one in used)
     file = sanitize(submission.path.name)
-    imports = ", ".join(f"`{line}` ({_place_in(file, sanitize(unit), n)})" for line, unit, n, _name in used)
+    imports = ", ".join(
+        f"`{import_}` ({_place_in(file, sanitize(unit), line)})" for import_, unit, line, _name in used
+    )
     says = (
         _("{file} uses names that it does not import; the grader used {imports}")
         if foreign
@@ -101,8 +103,8 @@ def _files_used(notes: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
 def _summary_of_skipped(notes: Iterable[Mapping[str, Any]], needed: frozenset[str]) -> tuple[str, ...]:
     """Return sentences about statements that were skipped.
 
-    A statement that ends Python, starts a debugger or timed out is always among them; one that raised another
-    exception only if it defines no name in `needed`.
+    A statement that ends Python, starts a debugger or timed out is always among them. One that raised any other
+    exception is among them only if it defines no name in `needed`.
     """
     out, needing, raised = [], [], []
     for note in notes:
@@ -144,7 +146,7 @@ def _summary_of_skipped(notes: Iterable[Mapping[str, Any]], needed: frozenset[st
 
 
 def _exception(note: Mapping[str, Any], error: StudentError) -> str:
-    """Return "NameError: name 'torhc' is not defined", and the place if it is not the line of the statement."""
+    """Return "ZeroDivisionError: division by zero", and the place if it is not the line of the statement."""
     says = _("{type}: {message}").format(type=error.type, message=error.message)
     if error.where is None or error.where[:2] == (note.get("file"), note.get("line")):
         return says

@@ -36,7 +36,9 @@ class CourseFile:
 
 
 def read_course_file(path: Path) -> CourseFile:
-    """Read the file. Raises UsageError with one sentence: the key, the value, and what is allowed."""
+    """Read the file. Raises UsageError with one sentence: why it cannot be read, or which key is wrong and what is
+    allowed.
+    """
     try:
         fields = tomllib.loads(read_within(path, MAX_BYTES).decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -94,7 +96,7 @@ class _Reader:
 
     def _number(self, key: str, value: object) -> float:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        number: Any = value if is_number else math.nan  # no comparison with NaN is true
+        number: Any = value if is_number else math.nan  # `<=` with NaN is false
         if not 0 <= number <= MAX_NUMBER:
             raise self._wrong(key, value, _("it is a number from 0 to {most}").format(most=MAX_NUMBER))
         return float(number)

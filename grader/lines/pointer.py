@@ -47,7 +47,7 @@ OPERATIONS = (
     "factor",
 )
 RESULTS = ("target", "target order", "assignment", "insert store", "insert assignment", "return")
-# These often repair a mistake that is elsewhere: alone they prove too little.
+# These often repair a mistake that is elsewhere. They never make a line certain.
 IMITATES = ("size by one", "copy")
 
 
@@ -62,7 +62,7 @@ def point(sure: Candidate | None, suspects: Sequence[tuple[Place, int]], detail:
         start, stop = sure.edit.at
         part = (start, stop if detail else start)
         line = _line(sure.place, sure.place.text.line(start), change, part)
-        # Under the numbers of the line and of its statement, so that the statement is not suspected as well.
+        # The line is stored under its own number and its statement's: then `setdefault` adds neither as a suspect.
         lines = {(line.file, number): line for number in (line.line, sure.edit.statement)}
     for place, number in suspects:
         lines.setdefault((sanitize(place.unit), number), _line(place, number))
@@ -77,7 +77,7 @@ def certain(repairs: Sequence[Candidate]) -> Candidate | None:
     repairs.
     """
     kept = [one for one in repairs if not one.edit.inserts]
-    # Storing a result under another name may imitate an edit of the line that reads it: that edit comes first.
+    # Storing a result under another name may imitate an edit of the line that reads it: such edits come last.
     kept.sort(key=_stores_elsewhere)
     kept = kept or [one for one in repairs if one.edit.operator not in IMITATES]
     # One line that may be put in at several places is one repair: the place that was tried first is the likeliest.

@@ -1,7 +1,7 @@
 """Repair nbgrader's marks (metadata) on the cells of a submitted notebook before nbgrader reads them.
 
 The gradebook says which cells there are, what they are worth and which are locked; the submission never does.
-Nothing that the student wrote is lost: a cell with unknown marks becomes an ordinary cell.
+No text that the student wrote is lost: a cell with unknown marks becomes an ordinary cell.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Released:
 class RepairCells(NbGraderPreprocessor):
     """The first sanitizing preprocessor: take marks from the gradebook, put missing cells back."""
 
-    sanitizes = True  # tells `TolerantExporter` that this is the first of its two readings
+    sanitizes = True  # `TolerantExporter` looks for this: the submission is read for the first time
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         about = resources["nbgrader"]
@@ -43,7 +43,7 @@ class RepairCells(NbGraderPreprocessor):
         remarks = [*resources.get(REMARKS, ()), *_marked(nb, released), *_put_back(nb, released)]
         problem, fault = resources.get(PROBLEM, ""), resources.get(FAULT, "")
         if problem or fault:
-            remarks = []  # the file was not read: `nb` has only this sentence
+            remarks = []  # the file was not read: `nb` only states `problem` or `fault`, so other remarks would be wrong
         for sentence in filter(None, [problem, fault, *remarks]):
             self.log.warning("%s, %s: %s", about["student"], about["notebook"], sentence)
         nb.metadata[NOTES] = nbformat.from_dict({"problem": problem, "fault": fault, "remarks": remarks})
@@ -74,7 +74,7 @@ def released_cells(notebook: Notebook) -> dict[str, Released]:
 
 
 def _marked(nb: NotebookNode, released: Mapping[str, Released]) -> list[str]:
-    """Give each cell that the gradebook has its marks; remove all other marks.
+    """If the gradebook has a cell, set the cell's marks from there; remove all other marks.
 
     Of several copies the last one gets them, as the last definition counts.
     """

@@ -1,4 +1,4 @@
-"""Pictures with axes. Their values are computed: from the formulas of a lesson, or by a small simulation."""
+"""Pictures with curves or bars. Their values are computed: from the formulas of a lesson, or by a small simulation."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def kernel_regression() -> Sheet:
     shares = weights(np.array([query]), 1.5)[0]
     bell = np.exp(-(((query - places) * 1.5) ** 2) / 2)
     tallest = np.exp(-(((query - keys) * 1.5) ** 2) / 2).max()
-    # The kernel, scaled so that the bars end on it.
+    # The kernel, scaled so that it touches the tops of the bars.
     low.plot(
         places,
         bell * shares.max() / tallest,

@@ -23,7 +23,7 @@ STAGES = {
     "attention__in0": "the queries split into heads",
     "attention__in1": "the keys split into heads",
     "attention__in2": "the values split into heads",
-    "attention__in3": "the valid lengths for each sequence and head",
+    "attention__in3": "the valid lengths, entry b·H + h for head h of sequence b",
     "attention": "the attention of the heads",
     "W_o__in0": "the concatenated heads",
     "W_o": "the output projection",

@@ -117,7 +117,9 @@ def TokenEmbedding(draw):
     case.check_values(Y, "each token's row of the table")
     case.check_parameters()
     flow = case.gradients(Y, draw.normal(B, T, D), parameters=module)
-    case.check_gradients(flow, "gradient of the table: rows that are used get one, the padding gets none")
+    case.check_gradients(
+        flow, "gradient of the table: rows that are used get a gradient, the padding row gets none"
+    )
     case.check_unchanged(X)
     case.check_precision(Y, "each token's row, and dtype")
     yield case

@@ -1,4 +1,4 @@
-"""The reason why an exercise did not pass: one line in the CSV, in the text report and on the student's page."""
+"""The reason why an exercise did not pass: one line in the CSV and in the text report."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_csv_has_a_column_with_the_reason():
 
 
 @pytest.mark.parametrize("student", ["ada", "bob", "cyd"])
-def test_the_text_report_lists_reasons_that_are_no_known_mistake(student):
+def test_the_text_report_lists_the_reason_if_no_mistake_is_known(student):
     text = " ".join(FORMATS["text"](CLASS).split())
     assert f"{student} sequence_mask" in text
     assert REASONS[student] in text

@@ -61,7 +61,7 @@ def test_no_expected_value_is_written(bundles):
         given = {digits for tensor in case.tensors.values() for digits in first_digits(tensor)}
         for name, array in case.expected.items():
             if not any(np.array_equal(array, tensor) for tensor in inputs):
-                # A shorter text, such as 0.5, may be equal to another value.
+                # Only values of ten characters are compared: a short one, such as 0.5, may occur elsewhere.
                 found = [n for n in first_digits(array) - given if len(n) == 10 and n in source]
                 assert not found, (case.id, name)
 

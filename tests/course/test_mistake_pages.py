@@ -21,7 +21,7 @@ ASSIGNMENTS = read_all(ROOT / "solutions")
 
 @pytest.fixture(autouse=True)
 def every_block(monkeypatch):
-    """Restore all building blocks: recording in this process leaves only those of its last exercise."""
+    """Restore all building blocks: a test that records a bundle leaves only those of its last exercise."""
     monkeypatch.setitem(sys.modules, "grader.given", GIVEN)
     monkeypatch.setattr(grader, "given", GIVEN)
 
@@ -43,7 +43,7 @@ def test_the_example_of_a_page_shows_the_mistake(assignment):
             without_difference.append(mistake.id)
     assert failing == []  # no example raises an exception for a right answer
     assert without_difference == []
-    assert checked >= 0.6 * len(assignment.mistakes())
+    assert checked >= 0.6 * len(assignment.mistakes())  # most pages have an example
 
 
 def test_no_example_shows_a_right_answer_as_wrong():

@@ -27,7 +27,7 @@ TYPICAL = [
         "MultiHeadAttention",
         "mha-lens-tiled",
         "grids",
-        "Intermediate result: the valid lengths for each sequence and head (showing 3",
+        "Intermediate result: the valid lengths, entry b·H + h for head h of sequence b",
     ),
     ("masked_softmax", "softmax-detached", "grids", "0✗"),
     ("MultiHeadAttention", "mha-keys-cut-off", "grids", "0✗"),

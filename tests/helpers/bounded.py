@@ -14,10 +14,10 @@ MIB = 1 << 20
 
 
 def run_bounded(target, *arguments, memory=1024 * MIB, seconds=60):
-    """Call `module:function` in a process of its own. Return its value. JSON must hold the arguments and the value.
+    """Call `module:function` in a process of its own. Return its value. Arguments and value must be JSON values.
 
-    memory: the limit of address space, in bytes. seconds: the limit of processor time, which
-    other programs do not change.
+    memory: the limit of address space, in bytes. seconds: the limit of processor time, which does not grow if the
+    machine is busy.
     Raises AssertionError if the function raises, is killed, or exceeds a limit.
     """
 

@@ -91,7 +91,8 @@ def test_a_link_is_not_followed_out_of_its_folder(tmp_path):
 def test_a_device_is_not_read(tmp_path, device):
     (tmp_path / "answer.py").symlink_to(device)
     sentence = refused(tmp_path / "answer.py")
-    assert "answer.py is" in sentence[-120:] or "does not exist" in sentence
+    # /dev/stdin may lead to a file.
+    assert "leads out of its folder" in sentence or "does not exist" in sentence
 
 
 def test_a_name_that_no_file_can_have_is_reported(tmp_path):

@@ -31,7 +31,7 @@ def test_the_basic_tier_is_refused_and_costs_no_points(steps):
 
 
 def test_trusted_submissions_are_graded_in_the_basic_tier(steps):
-    assert 0 < steps["trusted"]["auto"] < 1.5
+    assert 0 < steps["trusted"]["auto"] < 1.5  # partial credit
     assert not steps["trusted"]["needs"]
 
 

@@ -37,7 +37,7 @@ def filled(tmp_path_factory, chosen) -> Path:
 
 @pytest.fixture(scope="session")
 def secret(chosen) -> list[known.Answer]:
-    """Return the answers that the kit must not contain."""
+    """Return the answers that the kit must not contain, except as building blocks."""
     return known.answers(chosen.solutions)
 
 

@@ -64,7 +64,7 @@ def test_a_canary_that_succeeds_makes_the_tier_unavailable(tier, monkeypatch):
         choose(tier)
 
 
-def test_traces_of_a_canary_are_found_without_its_report(tmp_path):
+def test_traces_are_found_even_if_a_canary_does_not_report_them(tmp_path):
     with selftest._targets(str(tmp_path)) as (targets, listener):
         assert selftest._traces(targets, listener) == {}
         with open(targets["file"], "w"), open(os.path.join(targets["folder"], "planted"), "w"):
@@ -77,7 +77,7 @@ def test_traces_of_a_canary_are_found_without_its_report(tmp_path):
 
 @pytest.mark.parametrize("after", [0.0, 0.1, 0.3, 0.6, 1.0])
 def test_a_killed_self_test_leaves_nothing(tier, after):
-    """The guard makes the folder of the canaries. It ends with the self-test, and then removes the folder."""
+    """The supervisor makes the folder of the canaries. If the self-test is killed, it removes the folder and ends."""
     source = f"from grader.sandbox.selftest import examine\nprint(flush=True)\nexamine({tier!r})"
     examining = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE)
     with examining:

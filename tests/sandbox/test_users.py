@@ -101,14 +101,17 @@ import os, resource, sys
 sys.path.insert(0, sys.argv[1])
 from grader.sandbox import resources
 from grader.sandbox.canaries.attacks import _attempt, start_many_threads
-limit = resources.tasks_of(os.geteuid()) + 12 + 40  # 12: the limit of the self-test; 40: as if 40 threads had exited since
+limit = resources.tasks_of(os.geteuid()) + 12 + 40  # 12: the limit of the self-test; 40: see the test
 resource.setrlimit(resource.RLIMIT_NPROC, (limit, limit))
 print(_attempt(start_many_threads, {}))
 """
 
 
 def test_the_limit_of_threads_holds_after_other_threads_exit(tmp_path):
-    """The kernel counts the threads of a user on the whole machine. The limit is 40 too high, as if 40 had exited."""
+    """The limit is set from the number of threads that the user has at that time, on the whole machine.
+
+    Here it is 40 too high, as it would be if 40 of them had exited afterwards.
+    """
     user = UNUSED if os.geteuid() == 0 else os.geteuid()
     python = python_of(user, tmp_path)
     done = run_as(user, python, "-c", START_THREADS, str(ROOT), cache=tmp_path)

@@ -1,4 +1,4 @@
-"""Generated sentences in each accepted form become rows of one tensor; other values give None."""
+"""Sentences of token numbers, as lists or tensors, become rows of one tensor; other values give None."""
 
 import pytest
 import torch

@@ -16,7 +16,7 @@ from grader.support.i18n import _
 def command(names: tuple[str, ...], only_check: bool) -> None:
     """Make the students' text, stubs, notebooks and public bundles from solutions/.
 
-    Record only cases for which something that they depend on has changed.
+    Record a case again only if something that it depends on has changed.
     """
     from grader.authoring.build import build, stale
     from grader.student.status_line import status_line

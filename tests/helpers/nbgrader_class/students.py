@@ -17,7 +17,7 @@ from helpers.nbgrader_class.school import LOUD, OUTPUT, QKV, Book, answered, cel
 # Points of an exercise. If *values* fails, a facet may count less; see grader/engine/scoring.py.
 FULL, GRADIENT_WRONG = 3.0, round(3 * 6 / 8, 6)
 VALUES_WRONG = round(3 * 1 / 8, 6)  # only shapes and purity pass (2/8), and alone they count half
-QUARTER, NOTHING = 0.75, 0.0  # QUARTER: wrong values, but shapes, purity and gradients pass
+QUARTER, NOTHING = 0.75, 0.0  # QUARTER: values fail, so one quarter is the most
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Student:
     file: makes the submitted file from the released notebook. qkv, output: the points of the two exercises.
     comment: a part of the comment on `transpose_qkv`; None for no comment.
     page: a text that the feedback page must have.
-    repaired: whether the cells are repaired before grading. `grader grade` repairs nothing, so a test does not compare
-    its result.
+    repaired: whether the cells are repaired before grading. `grader grade` repairs nothing, so the test that takes
+    marks from its store leaves these students out.
     """
 
     file: Callable[[Book], Book | bytes]
@@ -95,7 +95,7 @@ def noisy(qkv: str) -> Callable[[Book], Book]:
 
 
 def without_cells(book: Book) -> Book:
-    """Delete the graded cell of the first exercise, but neither answer."""
+    """Delete the graded cell of the first exercise; keep both answers."""
     book = answered(book, QKV + "# mine\n")
     book["cells"].remove(cell(book, "check-transpose_qkv"))
     return book
@@ -113,7 +113,7 @@ def renamed(book: Book) -> Book:
 
 
 def copied(book: Book) -> Book:
-    """Insert a wrong copy of the first answer's cell above it: the last one counts."""
+    """Insert a wrong copy above the cell of the first answer: the lower cell counts."""
     book = answered(book)
     first = json.loads(json.dumps(cell(book, "transpose_qkv")))
     place = book["cells"].index(cell(book, "transpose_qkv"))
