@@ -89,7 +89,7 @@
 #
 # - Dropout is applied to $X$ or to the sum. It then also drops parts of the residual connection.
 # - The second residual connection starts from $X$ instead of $Y$.
-# - A block is created once and put into the stack `L` times. Then it is *one* block with one set of
+# - A block is created once and put into the stack `num_layers` times. Then it is *one* block with one set of
 #   parameters.
 # - Every block gets the embedding instead of the output of the block before. Then only the last block has an
 #   effect.
@@ -291,8 +291,8 @@ except NotImplementedError as unwritten:
 # - The feed-forward network treats every position alone. Without its non-linearity it would be one linear
 #   layer.
 # - An encoder block is self-attention and a feed-forward network, each followed by AddNorm.
-# - The encoder multiplies embeddings by $\sqrt{D}$, adds positions and applies `L` blocks with separate
-#   parameters.
+# - The encoder multiplies embeddings by $\sqrt{D}$, adds positions and applies `num_layers` blocks with
+#   separate parameters.
 
 # %% [markdown]
 # ## Questions to think about

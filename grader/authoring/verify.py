@@ -40,7 +40,7 @@ class Row:
     assignment: str
     exercise: str
     facets: Counter[str] = field(default_factory=Counter)  # facet → number of its checks
-    mistakes: int = 0  # answers that must fail: mistakes except policies, their other forms, and mutants
+    mistakes: int = 0  # answers that must fail: mistakes (without policies), their other forms, and mutants
     caught: int = 0  # of these: failed
     named: int = 0  # of these: named by the diagnosis
     variants: int = 0  # answers that must pass
@@ -105,7 +105,7 @@ def _of_texts(assignment: Assignment, exercise: Exercise) -> Iterator[str]:
 
 
 def _only_crash(exercise: Exercise, answer: KnownAnswer) -> str:
-    """Return the exception that a mistake raises in every case, if it is one of SLIPS; else ""."""
+    """Return the exceptions of a mistake that raises in every case, if all are among SLIPS; else ""."""
     if exercise.signatures is None:
         return ""
     table = exercise.signatures
@@ -114,7 +114,7 @@ def _only_crash(exercise: Exercise, answer: KnownAnswer) -> str:
     seen = {str(state) for row in rows for state in row} - {ANY}
     raised = {state.removeprefix("!").split()[0] for state in seen if state.startswith("!")}
     only_raises = bool(seen) and all(state.startswith("!") for state in seen)
-    return min(raised) if only_raises and raised <= SLIPS else ""
+    return " or ".join(sorted(raised)) if only_raises and raised <= SLIPS else ""
 
 
 def _check_mistake(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
@@ -144,7 +144,7 @@ def _check_policy(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None
     row.policies += 1
     shown = {one.policy for one in result.advice}
     named = {one.policy for one in result.advice if answer.id in one.mistakes}
-    row.advised += named == shown == {answer.policy}
+    row.advised += int(named == shown == {answer.policy})
     if not named:
         row.problems.append(f"policy {answer.id} has no advice with its name")
     if other := shown - {answer.policy}:

@@ -1,9 +1,9 @@
 """Names and comments that an instructor gave to groups of equal wrong answers.
 
 They are in `groups.json` beside `solutions/`. The file holds hashes of wrong values and the instructor's sentences:
-no code and no names of students. The id of a group is "exercise:fingerprint", where the fingerprint is a hash of the
-results, or the ids of its known mistakes joined by "+". If the cases change, the wrong values may change, and then an
-entry matches no answer. So each name has a digest of the cases of its exercise.
+no code and no names of students. The id of a group is the ids of its known mistakes, joined by "+". Without a known
+mistake it is "exercise:fingerprint", where the fingerprint is a hash of the results. If the cases change, the wrong
+values may change, and then an entry matches no answer. So each name has a digest of the cases of its exercise.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def group_of(result: ExerciseResult) -> str:
 
 
 def read_groups(folder: Path) -> Groups:
-    """Return the groups of the checkout `folder`; none without a file. Raises UsageError for a damaged file."""
+    """Return the groups of the checkout `folder`; no groups if there is no file. Raises UsageError for a damaged file."""
     path = folder / FILE
     try:
         record = json.loads(read_within(path, MAX_BYTES).decode("utf-8"))

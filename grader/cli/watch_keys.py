@@ -35,7 +35,7 @@ class WithLines:
 class WatchKeys:
     """Acts on keys and on results.
 
-    start: starts a run, which ends the run before. clear: whether to clear the screen before a report, and to print
+    start: ends the previous run and starts a new one. clear: whether to clear the screen before a report, and to print
     the bar of the course and the keys after it.
     """
 

@@ -88,7 +88,7 @@ def _place_in(file: str, unit: str, line: int) -> str:
 
 
 def _files_used(notes: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Return one sentence about the files beside the submission that it imports."""
+    """Return one sentence about the files beside the submission that the submission imports."""
     files = [sanitize(str(note.get("file")), 100) for note in notes if note.get("neighbour")]
     if not files:
         return ()

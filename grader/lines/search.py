@@ -22,13 +22,13 @@ from grader.sandbox.base import SandboxError
 
 BATCH = 32  # candidates per request, at most
 SECONDS_PER_BATCH = 0.25  # that a request may take, as estimated
-SECONDS_FOR_SCREENS = 0.2  # CPU seconds after which no other failing case is timed
+SECONDS_FOR_SCREENS = 0.2  # CPU seconds after which no other failing case is timed; see `_screens`
 MORE_SECONDS = 0.4  # of CPU time after the first repair, to see whether another line repairs too
 MAX_REPAIRS = 12
 LONGER = 1.1  # a certification may take this many times as long as all cases took in the search
 SECONDS_PER_EDIT = 0.25  # of CPU time, for one run of a case
 TIMES_OWN = 8  # an edit is given up if it takes this many times as long as the submission itself
-# Kinds of steps that make the observation with the name of the step.
+# Kinds of steps whose observation has the name of the step.
 OBSERVING = ("see", "see_value", "sentences", "after", "weights", "parameter_count", "flops", "removals")
 
 
@@ -133,7 +133,7 @@ class Search:
     def may_certify(self) -> bool:
         """Return whether all cases can be run once more in the time that is left.
 
-        If so, count in advance the time of the fresh worker: as much as this worker took.
+        If so, already count the time of the fresh worker that certifies: as much as this worker took.
         """
         if self.budget.spent + LONGER * self.passing > self.budget.most or self.budget.wall_left <= 0:
             return False
@@ -141,7 +141,7 @@ class Search:
         return True
 
     def _that_ran_first(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Return the candidates in their order, those of statements that did not run in the failing cases last."""
+        """Return the candidates in their order, but last those whose statement did not run in the failing cases."""
         idle: dict[int, set[int]] = {}
         for one in candidates:
             if self.ran and id(one.place) not in idle:
@@ -229,7 +229,7 @@ def passes(case: RecordedCase, observation: Observation) -> bool:
 
 
 def up_to_first_failure(case: RecordedCase, observation: Observation) -> RecordedCase:
-    """Return the case with the steps that its first failing check needs, and the checks that need no more.
+    """Cut the case after the last step that its first failing check needs. Keep the checks that need no later step.
 
     observation: the result of the whole case. Gradients are left out if something else fails before them.
     """

@@ -6,12 +6,15 @@ Elsewhere the plugin does nothing, and imports no other module of the grader.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from grader.engine.engine import Engine
+    from grader.intake.course import Course
     from grader.report.model import CheckResult, ExerciseResult
 
 MARK = "headway.toml"
@@ -26,9 +29,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    launcher = config.stash.get(_LAUNCHER, None)
-    if launcher is not None:
-        launcher.close()
+    if _OPENED in config.stash:
+        config.stash[_OPENED].close()
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
@@ -46,7 +48,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
             terminalreporter.line(f"  {line}")
 
 
-_LAUNCHER: pytest.StashKey[Any] = pytest.StashKey()
+_OPENED: pytest.StashKey[ExitStack] = pytest.StashKey()
+_ENGINES: pytest.StashKey[dict[Path, tuple[Course, Engine]]] = pytest.StashKey()
 _ADVISED: pytest.StashKey[list[ExerciseResult]] = pytest.StashKey()
 
 
@@ -77,36 +80,44 @@ class StudentFile(pytest.File):
 
     def _results(self) -> Sequence[ExerciseResult]:
         """Grade the file as `grader check` does; () if it is not the student's module."""
-        from importlib.metadata import version
-
-        from grader.engine.engine import Engine
-        from grader.engine.grading_options import GradingOptions
-        from grader.engine.result_cache import FOLDER, ResultCache
-        from grader.intake.course import Course
         from grader.intake.neighbours import with_neighbours
         from grader.intake.read import read_submission
         from grader.student.check import parts_for
 
-        course = Course(self.path.parent.parent)
+        course, engine = _opened(self.config, self.path.parent.parent)
         bundle = next(b for b in course.bundles if course.folder_of(b) == self.path.parent)
         if self.path.stem != bundle.module:
             return ()
         names = [exercise.name for exercise in bundle.exercises]
-        options = GradingOptions(torch_version=version("torch"), cache=ResultCache(course.root / FOLDER))
-        engine = Engine(course.bundles, self._launcher(), options)
+        submission = with_neighbours(read_submission(course.file_for(bundle)))
         try:
-            submission = with_neighbours(read_submission(course.file_for(bundle)))
             return engine.grade(submission, names, parts_for(engine, course, bundle, names)).exercises
         finally:
-            engine.close()
+            engine.close()  # no worker is left while the items run
 
-    def _launcher(self) -> Any:
-        """Return the launcher that all files of this run of pytest share."""
-        from grader.sandbox.choose import choose
 
-        if _LAUNCHER not in self.config.stash:
-            self.config.stash[_LAUNCHER] = choose()
-        return self.config.stash[_LAUNCHER]
+def _opened(config: pytest.Config, root: Path) -> tuple[Course, Engine]:
+    """Return the course in a folder and its engine, which all its files share until the end of the run.
+
+    Raises NoCourse, UsageError, and SandboxError if no sandbox is available.
+    """
+    from importlib.metadata import version
+
+    from grader.engine.engine import Engine
+    from grader.engine.grading_options import GradingOptions
+    from grader.engine.result_cache import FOLDER, ResultCache
+    from grader.intake.course import Course
+    from grader.sandbox.choose import choose
+
+    engines = config.stash.setdefault(_ENGINES, {})
+    if root not in engines:
+        course = Course(root)
+        options = GradingOptions(torch_version=version("torch"), cache=ResultCache(root / FOLDER))
+        opened = config.stash.setdefault(_OPENED, ExitStack())
+        launcher = choose()
+        opened.callback(launcher.close)
+        engines[root] = course, Engine(course.bundles, launcher, options)
+    return engines[root]
 
 
 class CheckItem(pytest.Item):

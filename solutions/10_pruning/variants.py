@@ -399,7 +399,7 @@ REMOVED = [
         "return rows",
     ),
     removal(
-        "greedy-step-by-step",
+        "heads-computed-once",
         "X, labels = data",
         "model.eval()",
         "H = model.attention.num_heads",

@@ -52,7 +52,7 @@ def test_an_edit_that_does_not_match_is_reported_in_one_sentence(tmp_path):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_code_in_says_and_a_mistake_that_only_raises_are_refused(tmp_path):
+def test_a_sentence_with_code_and_a_mere_exception_are_refused(tmp_path):
     scaffold(tmp_path / "solutions", "12_normalising", "less_mean")
     mistakes = tmp_path / "solutions/12_normalising/mistakes/less_mean.py"
     text = mistakes.read_text("utf-8")
@@ -147,7 +147,7 @@ done.set()
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there a signal reaches the whole console")
+@pytest.mark.skipif(sys.platform == "win32", reason="on Windows a signal reaches the whole console")
 @pytest.mark.parametrize(
     "send", ["signal.pthread_kill(other.ident, signal.SIGINT)", "os.kill(os.getpid(), signal.SIGINT)"]
 )

@@ -205,6 +205,7 @@ IN_A_LOOP = """def step(model, X):
         ("def f(X):\n    return X[0x10:] + X[:0x10]\n", "X[0x10:] + X[:0x10]", "X[17:] + X[:17]"),
         ("def f(X, i):\n    return X[i:]\n", "X[i:]", "X[:, i:]"),
         ("def f(X, i):\n    return X[:, i:]\n", "X[:, i:]", "X[i:]"),
+        ("def f(X, i):\n    return X[i:i]\n", "X[i:i]", "X[i:i + 1]"),
     ],
 )
 def test_an_edit_of_a_common_mistake_is_offered(source, old, new):

@@ -1,6 +1,7 @@
 """The choice of a tier by a self-test, the cache of its reports, and the reason why a tier is refused.
 
-A canary is a small attack of the self-test. If one that the tier promises to refuse succeeds, the tier is not used.
+A canary is a small attack of the self-test. If a canary succeeds although the tier promises to refuse it, the tier
+is not used.
 """
 
 from __future__ import annotations

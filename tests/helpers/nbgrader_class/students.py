@@ -83,7 +83,7 @@ NOISE = (
 
 
 def noisy(qkv: str) -> Callable[[Book], Book]:
-    """Return a function that makes the answer and cells before and after it print on stdout and stderr."""
+    """Return a function that submits an answer that prints, between two cells that print."""
 
     def hand_in(book: Book) -> Book:
         book = answered(book, "%%time\n" + qkv.replace("    B, T", LOUD + "    B, T"))
