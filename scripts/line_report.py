@@ -87,7 +87,7 @@ def _row(engine: Engine, answer: Labelled) -> dict:
         return {**row, "outcome": result.outcome, "level": engine.exercises[answer.exercise].level}
     found = search(engine, Source(submission), result, Budget(wall=WALL))
     named = bool(result.diagnosis.alternatives)
-    pointed = point(found.sure, found.suspects, detail=False)
+    pointed = point(found.certified, found.suspects, detail=False)
     lines = [(line.certainty, _distance(answer, line.line)) for line in pointed]
     doubted = found.doubted  # a repair whose line is not shown, because it contradicts the name
     doubted_line = doubted.place.text.line(doubted.edit.at[0]) if doubted else None

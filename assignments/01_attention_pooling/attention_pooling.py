@@ -26,7 +26,7 @@
 # $$x_s = -\frac{((q - k_s) w)^2}{2}$$
 #
 # The **score** $x_s$ says how well key $s$ fits the query. A perfect fit has the score 0, and the score falls
-# with the distance. As a function of the distance, the exponential of the score is a Gaussian bell curve. A
+# as the distance grows. As a function of the distance, the exponential of the score is a Gaussian bell curve. A
 # function that turns a distance into a weight is called a *kernel*. To take exponentials and divide them by
 # their sum is called **softmax**. Attention in every later lesson uses it.
 #

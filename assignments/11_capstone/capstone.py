@@ -77,9 +77,9 @@
 #
 # **What goes wrong.** Most of these mistakes raise no error.
 #
-# - The input, like the labels, is the target without its *first* column. Then each input is the word to
+# - Both the input and the labels are the target without its *first* column. Then each input is the word to
 #   predict, and the loss falls to zero.
-# - The labels, like the input, are the target without its *last* column. Then each label is the input of the
+# - Both the input and the labels are the target without its *last* column. Then each label is the input of the
 #   same step, and the model learns to repeat its input.
 # - The model trains in evaluation mode. Then there is no dropout, and the decoder uses its cache as in
 #   prediction. The decoder of *Dive into Deep Learning* also leaves out the causal mask in evaluation mode,

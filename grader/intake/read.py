@@ -120,8 +120,8 @@ def shown(path: Path) -> str:
 def read_text(path: Path) -> str:
     """Return the text of one file.
 
-    Raises Blocked if it does not exist, is a folder, has another suffix, is a link out of its folder, is too large, is
-    empty, or is not UTF-8.
+    Raises Blocked if it does not exist, is no regular file, has another suffix, is a link out of its folder, is too large,
+    is empty, or is not UTF-8.
     """
     name = shown(path)
     try:
@@ -129,12 +129,14 @@ def read_text(path: Path) -> str:
             raise Blocked(_("{file} is a folder, not a file; name a file in it").format(file=name))
         if path.suffix not in (*KINDS, *NOTES):
             raise Blocked(_("{file}: only .py, .ipynb, .md and .txt files can be graded").format(file=name))
-        if not path.is_file():
+        if not path.exists():
             raise Blocked(_("{file} does not exist").format(file=sanitize(str(path))))
         if path.is_symlink() and path.resolve().parent != path.parent.resolve():
             raise Blocked(
                 _("{file} is a link that leads out of its folder; submit the file itself").format(file=name)
             )
+        if not path.is_file():
+            raise Blocked(_("{file} is not a regular file").format(file=name))
         data = read_bytes(path)
     except OSError as error:
         raise Blocked(_("{file} cannot be read: {reason}").format(file=name, reason=error.strerror)) from None

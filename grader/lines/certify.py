@@ -14,7 +14,7 @@ from grader.lines.search import Candidate
 from grader.report.model import ExerciseResult
 
 
-def certified(
+def passes_with(
     context: Context, run: SubmissionRun, exercise: Exercise, result: ExerciseResult, candidate: Candidate
 ) -> bool:
     """Whether the file with the edit passes the exercise, and breaks only policies that the submitted file broke.

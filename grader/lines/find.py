@@ -13,10 +13,10 @@ from grader.engine.engine import Engine
 from grader.engine.submission_run import SubmissionRun
 from grader.intake.names import read_names
 from grader.lines.candidates import Place, places
-from grader.lines.certify import certified
+from grader.lines.certify import passes_with
 from grader.lines.graded_source import Source
 from grader.lines.order import ordered
-from grader.lines.pointer import MAX_LINES, certain, point
+from grader.lines.pointer import MAX_LINES, first_agreed, point
 from grader.lines.search import Budget, Candidate, Search, runnable
 from grader.lines.statement_words import Words
 from grader.lines.suspects import Statement, agreement, likeness, prior, ranked
@@ -31,14 +31,14 @@ WALL_SECONDS = 2.0  # that a command waits for lines
 class Found:
     """The result of a search.
 
-    repairs: the candidates that passed every case of the search. sure: a certified repair. doubted: a certified
+    repairs: the candidates that passed every case of the search. certified: the certified repair. doubted: a certified
     repair that is not shown, because it has almost nothing in common with the named mistake. suspects: the places
     and lines of the statements most likely to be wrong.
     tried: the number of candidates that ran. first_at, seconds: CPU seconds until the first repair, and in all.
     """
 
     repairs: list[Candidate] = field(default_factory=list)
-    sure: Candidate | None = None
+    certified: Candidate | None = None
     doubted: Candidate | None = None
     suspects: list[tuple[Place, int]] = field(default_factory=list)
     tried: int = 0
@@ -73,7 +73,7 @@ def with_lines(engine: Engine, source: Source, result: ExerciseResult, budget: B
     try:
         found = search(engine, source, result, budget)
         detail = gives_detail(result.diagnosis, engine.exercises[result.name].level)
-        lines = point(found.sure, found.suspects, detail)
+        lines = point(found.certified, found.suspects, detail)
     except Exception:
         engine.close()
         return result
@@ -132,16 +132,16 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     # If some repairs are similar to the named mistake, only these count: the others may only imitate them.
     left = agreeing or list(found.repairs)
     for _round in range(MAX_CERTIFICATIONS):
-        sure = certain(left)
-        if not sure or not trial.may_certify():
+        repair = first_agreed(left)
+        if not repair or not trial.may_certify():
             break
-        if certified(engine.context, run, exercise, result, sure):
-            if sure in agreeing:
-                found.sure = sure
+        if passes_with(engine.context, run, exercise, result, repair):
+            if repair in agreeing:
+                found.certified = repair
             else:
-                found.doubted = sure
+                found.doubted = repair
             break
-        left.remove(sure)  # it fails in a fresh worker or on a costly case, or breaks a policy
+        left.remove(repair)  # it fails in a fresh worker or on a costly case, or breaks a policy
     found.suspects = suspects(
         trial.ran, trial.effects, trial.at_first, {repair.statement for repair in found.repairs}
     )

@@ -47,32 +47,34 @@ OPERATIONS = (
     "factor",
 )
 RESULTS = ("target", "target order", "assignment", "insert store", "insert assignment", "return")
-# These often repair a mistake that is elsewhere. They never make a line certain.
+# These often repair a mistake that is elsewhere. They never certify a line.
 IMITATES = ("size by one", "copy")
 
 
-def point(sure: Candidate | None, suspects: Sequence[tuple[Place, int]], detail: bool) -> tuple[Line, ...]:
+def point(
+    certified: Candidate | None, suspects: Sequence[tuple[Place, int]], detail: bool
+) -> tuple[Line, ...]:
     """Return the lines to look at: the certified one, then suspected ones, the likeliest first.
 
     detail: whether the certified line also has the kind of the change, and the end of the changed part.
     """
     lines: dict[tuple[str, int], Line] = {}
-    if sure is not None:
-        change = kind_of_change(sure.edit.operator) if detail else ""
-        start, stop = sure.edit.at
+    if certified is not None:
+        change = kind_of_change(certified.edit.operator) if detail else ""
+        start, stop = certified.edit.at
         part = (start, stop if detail else start)
-        line = _line(sure.place, sure.place.text.line(start), change, part)
+        line = _line(certified.place, certified.place.text.line(start), change, part)
         # The line is stored under its own number and its statement's: then `setdefault` adds neither as a suspect.
-        lines = {(line.file, number): line for number in (line.line, sure.edit.statement)}
+        lines = {(line.file, number): line for number in (line.line, certified.edit.statement)}
     for place, number in suspects:
         lines.setdefault((sanitize(place.unit), number), _line(place, number))
     return tuple(dict.fromkeys(lines.values()))[:MAX_LINES]
 
 
-def certain(repairs: Sequence[Candidate]) -> Candidate | None:
+def first_agreed(repairs: Sequence[Candidate]) -> Candidate | None:
     """Return the first repair if all repairs are in its statement or in one beside it; else None.
 
-    If edits of distant statements each repair the answer, none of these statements is certain to be the mistake. An
+    If edits of distant statements each repair the answer, none of these statements can be certified. An
     edit that puts something in can have the effect of another edit elsewhere, so it counts only if no other edit
     repairs.
     """

@@ -15,7 +15,7 @@ class Edit:
     """One small change of one top-level statement.
 
     operator: the name of its kind, see `order.REPAIRS`. inserts: whether it adds something that may imitate a repair
-    elsewhere, see `pointer.certain`.
+    elsewhere, see `pointer.first_agreed`.
     statement: the first line of the innermost statement that it changes.
     at: start and stop of the part that a report underlines, in bytes of the unit.
     """

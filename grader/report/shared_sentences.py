@@ -143,13 +143,22 @@ def facet_counts(checks: Sequence[CheckResult]) -> list[FacetCount]:
 
 
 def facet_with_mark(count: FacetCount) -> str:
-    """Return "shapes ✓ 6": all six checks passed; "values ✗ 2/5": two of five; "precision - 0/3": all were skipped."""
+    """Return "shapes ✓ 6": all six checks passed; "values ✗ 2/5": two of five; "precision skipped": no check ran.
+
+    "purity 2/4": two passed, two were skipped.
+    """
+    facet = facet_name(count.facet)
+    if count.outcome == "skipped" and not count.passed:
+        return _("{facet} skipped").format(facet=facet)
+    mark = "" if count.outcome == "skipped" else f" {MARKS[count.outcome]}"
     number = f"{count.of}" if count.outcome == "passed" else f"{count.passed}/{count.of}"
-    return f"{facet_name(count.facet)} {MARKS[count.outcome]} {number}"
+    return f"{facet}{mark} {number}"
 
 
 def facet_in_words(count: FacetCount) -> str:
-    """Return "values: 2 of 5 checks passed."."""
+    """Return "values: 2 of 5 checks passed.", or "precision: skipped."."""
+    if count.outcome == "skipped" and not count.passed:
+        return _("{facet}: skipped.").format(facet=facet_name(count.facet))
     says = _("{facet}: {passed} of {all} checks passed.")
     return says.format(facet=facet_name(count.facet), passed=count.passed, all=count.of)
 

@@ -70,6 +70,7 @@ def test_an_unnamed_mistake_shows_its_smallest_submission():
 def test_a_failing_check_has_a_count_and_lists_no_passing_student():
     text = words(page(CLASS))
     checks = text[text.index("Checks that fail") : text.index("Everybody")]
+    # Two cells of one row: how many students fail, and "facet: title of the check".
     assert "17 of 20 values: padded steps are 0" in checks
     assert "ada" not in checks
 

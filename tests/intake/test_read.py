@@ -66,7 +66,7 @@ def test_a_missing_file_is_reported_with_its_whole_path(tmp_path):
 
 def test_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "answer.py")
-    assert "does not exist" in refused(tmp_path / "answer.py")
+    assert "answer.py is not a regular file" in refused(tmp_path / "answer.py")
 
 
 def test_a_link_to_itself_is_reported(tmp_path):

@@ -133,7 +133,7 @@ def test_a_repair_is_not_certified_without_time_for_it(engine):
     # most: the CPU seconds for the search and the certification
     found = search(engine, Source(submission), result, Budget(wall=20.0, most=0.0))
     assert found.repairs
-    assert found.sure is None
+    assert found.certified is None
 
 
 def test_a_line_that_did_not_run_is_not_suspected(engine):
@@ -163,18 +163,18 @@ def test_a_line_that_contradicts_the_named_mistake_is_unsure(checked, monkeypatc
 
 def test_another_repair_is_certified_if_the_first_is_not(engine, monkeypatch):
     tried = []
-    real = certify.certified
+    real = certify.passes_with
 
     def refuse_the_first(*arguments):
         tried.append(arguments[-1])
         return len(tried) > 1 and real(*arguments)
 
-    monkeypatch.setattr("grader.lines.find.certified", refuse_the_first)
+    monkeypatch.setattr("grader.lines.find.passes_with", refuse_the_first)
     submission = submission_of(WRONG)
     result = engine.grade(submission, ["sequence_mask"]).exercises[0]
     found = search(engine, Source(submission), result, Budget(wall=20.0, most=20.0))
-    assert found.sure in found.repairs
-    assert found.sure is tried[1]
+    assert found.certified in found.repairs
+    assert found.certified is tried[1]
     assert tried[1] is not tried[0]
 
 
@@ -185,8 +185,8 @@ def test_a_repair_that_fits_the_named_mistake_comes_first(engine):
     assert result.diagnosis.alternatives == (("mask-keeps-the-padding",),)
     found = search(engine, Source(submission), result, Budget(wall=20.0))
     assert any(not repair.edit.inserts and repair.edit.statement == 6 for repair in found.repairs)
-    assert found.sure is not None
-    assert (found.sure.edit.statement, found.doubted) == (8, None)
+    assert found.certified is not None
+    assert (found.certified.edit.statement, found.doubted) == (8, None)
 
 
 def test_a_right_answer_gets_no_line(checked):
@@ -221,7 +221,7 @@ def test_code_that_is_right_only_in_a_search_has_no_certain_line(engine, checked
     result = engine.grade(submission, ["sequence_mask"]).exercises[0]
     found = search(engine, Source(submission), result, Budget(wall=20.0))
     assert found.repairs
-    assert found.sure is None
+    assert found.certified is None
 
 
 def test_hidden_cases_get_no_line(bundles, engine, checked):

@@ -9,7 +9,7 @@ import pytest
 
 from grader.intake.names import read_names
 from grader.lines.candidates import places
-from grader.lines.pointer import certain
+from grader.lines.pointer import first_agreed
 from grader.lines.search import Candidate
 from tests.helpers.minimal import submission_of
 
@@ -52,29 +52,29 @@ def repair():
     return find
 
 
-def test_repairs_of_distant_statements_leave_none_certain(repair):
-    assert certain([repair("drop call", "Y ="), repair("drop statement", "for")]) is None
+def test_repairs_of_distant_statements_certify_none(repair):
+    assert first_agreed([repair("drop call", "Y ="), repair("drop statement", "for")]) is None
 
 
 def test_one_line_for_several_places_is_one_repair(repair):
     first = repair("unused layer", "Y =", "Y = self.norm(Y)")
-    assert certain([first, repair("unused layer", "return", "Y = self.norm(Y)")]) is first
-    assert certain([first, repair("unused layer", "return", "other = self.norm(other)")]) is None
+    assert first_agreed([first, repair("unused layer", "return", "Y = self.norm(Y)")]) is first
+    assert first_agreed([first, repair("unused layer", "return", "other = self.norm(other)")]) is None
 
 
 def test_edits_that_share_a_statement_agree(repair):
     exchanged = repair("exchange", "self.layer", "width")
     beside = repair("name", "self.wide", "size")
     assert exchanged.place.touched(exchanged.edit).issuperset(beside.place.touched(beside.edit))
-    assert certain([exchanged, beside]) is exchanged
+    assert first_agreed([exchanged, beside]) is exchanged
 
 
 def test_a_name_comes_after_a_target_order_and_before_a_target(repair):
     order, read = repair("target order", "one, other"), repair("name", "Y =", "other")
-    assert certain([order, read]) is order
-    assert certain([repair("target", "Y ="), read]) is read
+    assert first_agreed([order, read]) is order
+    assert first_agreed([repair("target", "Y ="), read]) is read
 
 
-def test_a_keyword_and_a_distant_repair_leave_none_certain(repair):
+def test_a_keyword_and_a_distant_repair_certify_none(repair):
     keyword, distant = repair("add argument", "self.layer", "bias=False"), repair("drop call", "Y =")
-    assert certain([keyword, distant]) is None
+    assert first_agreed([keyword, distant]) is None

@@ -30,6 +30,22 @@ def test_every_facet_is_translated(facet, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("outcomes", "short", "in_words"),
+    [
+        (["passed", "passed"], "purity ✓ 2", "purity: 2 of 2 checks passed."),
+        (["passed", "failed"], "purity ✗ 1/2", "purity: 1 of 2 checks passed."),
+        (["passed", "skipped"], "purity 1/2", "purity: 1 of 2 checks passed."),
+        (["skipped", "skipped"], "purity skipped", "purity: skipped."),
+    ],
+)
+def test_a_facet_says_how_many_of_its_checks_passed(outcomes, short, in_words):
+    checks = [CheckResult(f"c/{n}", "purity", "", outcome) for n, outcome in enumerate(outcomes)]
+    (count,) = shared_sentences.facet_counts(checks)
+    assert shared_sentences.facet_with_mark(count) == short
+    assert shared_sentences.facet_in_words(count) == in_words
+
+
+@pytest.mark.parametrize(
     ("score", "text"), [(None, "– / 2.5"), (0.0, "0 / 2.5"), (1.5, "1.5 / 2.5"), (1 / 3, "0.33 / 2.5")]
 )
 def test_points_have_no_needless_zeros(score, text):
