@@ -84,7 +84,7 @@ def _found(found: Found) -> str:
 
 
 def _short(tests: str) -> str:
-    """Return the name of a test without its folder and file."""
+    """Return the text with the name of each test in backquotes, without its folder and file."""
     return re.sub(r"\S+::(\w+)", r"`\1`", tests)
 
 

@@ -92,11 +92,11 @@ def watch(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     """Yield the time from a save to a verdict, in the best tier and in `basic`."""
     yield (
         "save to verdict in a running `grader watch`, one exercise",
-        milliseconds(session.saves(folder, options.saves, "auto", 0.5)),
+        milliseconds(session.saves(folder, options.saves, "auto", pause=0.5)),
     )
     yield (  # between two saves, `basic` needs time to start the next worker
         "save to verdict in a running `grader watch`, one exercise, basic",
-        milliseconds(session.saves(folder, options.saves, "basic", session.SETTLED)),
+        milliseconds(session.saves(folder, options.saves, "basic", pause=session.SETTLED)),
     )
 
 

@@ -86,8 +86,8 @@ class Made:
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
         for task in tasks:
-            wrong = -1  # the index of the wrong exercise; each one in turn, in every third submission
-            if task.number % 3 == 0:
+            wrong = -1  # the index of the wrong exercise; -1: none is wrong
+            if task.number % 3 == 0:  # each exercise in turn
                 wrong = task.number // 3 % len(self._right)
             texts = [self._wrong[n] if n == wrong else right for n, right in enumerate(self._right)]
             results = [pickle.loads(text) for text in texts]

@@ -239,7 +239,7 @@ def _left_out(exercises: dict[str, Exercise]) -> list[str]:
                 claimed.append(f"- {exercise.name}: {mistake.id} gets {named}")
     share = _share(len(claimed), total)
     return [
-        f"{share} of the mistakes then get the name of others, which give the same in all cases:",
+        f"{share} of the mistakes then get the name of another mistake, with the same results in all cases:",
         *claimed,
     ]
 

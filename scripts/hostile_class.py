@@ -78,7 +78,7 @@ def role(process: psutil.Process, main: psutil.Process) -> str:
     above = [parent for parent in process.parents() if SERVER in " ".join(parent.cmdline())]
     if SERVER not in " ".join(process.cmdline()):
         return "processes that read and judge submissions"
-    # A supervisor has none of them above it, a server one, a worker two.
+    # A supervisor has no process with SERVER above it, a server has one, a worker two.
     return ("supervisors of servers", "servers of workers", "")[min(len(above), 2)]
 
 

@@ -7,7 +7,7 @@
 Wrong answers are the known mistakes, the mutants (faults that no report names), the trivial answers (they compute
 nothing) and those of tests/answers. Answers that fail only on another device are left out. An answer depends on a
 case or a check if without it the outcome, the facets that fail, the advice or the names in its diagnosis differ.
-Cases that only hidden tests draw are left out, and so are whole trainings (cases with an exam).
+Only public cases are measured, and no whole trainings (cases with an exam).
 
 A case on which no answer depends may still be needed: tests/course has rules that no single answer shows.
 """

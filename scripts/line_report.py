@@ -27,7 +27,7 @@ from grader.lines.pointer import point
 from grader.lines.search import Budget
 from grader.sandbox.choose import choose
 
-LIMIT = 1.25  # CPU seconds; the budget of a search is a little larger, and stopped a search that took longer
+LIMIT = 1.25  # CPU seconds; the budget (`Budget.cpu`, 1.3) has probably stopped a search that took longer
 FAR = 99  # statements; the distance if no faulty statement is known
 # Independent answer → the known mistakes that it equals.
 EQUALS = json.loads((ROOT / "tests" / "answers" / "equals.json").read_text("utf-8"))

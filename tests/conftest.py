@@ -139,7 +139,7 @@ def bundles() -> list[Bundle]:
 @pytest.fixture(scope="session")
 def engine(bundles: list[Bundle]) -> Iterator[Engine]:
     launcher = choose()
-    # Start a worker before the first test: `leaves_nothing` would report what the launcher keeps from it.
+    # Start a worker before the first test: `leaves_nothing` would report what this leaves in the launcher.
     launcher.start(Limits()).close()
     engine = Engine(bundles, launcher, GradingOptions(torch_version="tested"))
     _shared.append(engine)

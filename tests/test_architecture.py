@@ -69,7 +69,7 @@ def imports(path: Path) -> Iterator[str]:
 
 @cache
 def graph() -> dict[str, list[str]]:
-    """Return the modules that each module imports, except `grader/__init__.py`, whose name here is ""."""
+    """Return module → the modules that it imports, without `grader/__init__.py`, whose name here would be ""."""
     return {name: sorted(set(imports(path)) - {name}) for name, path in MODULES.items() if name}
 
 

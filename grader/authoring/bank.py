@@ -25,9 +25,14 @@ class KnownAnswer:
     """One known answer to one exercise.
 
     of: the exercise; for mistakes and mutants, `Assignment` sets it from the name of their file.
-    kind: "mistake" fails; "different" fails too: it is a valid design, not the required one; "policy" passes, and
-    shows advice about the policy that it `breaks`, or, if it breaks `device`, fails on another device; "mutant"
-    fails, and a report does not name it; "same" is right; "also" is right too, see `also`; "trivial" gets no points.
+    kind:
+        "mistake" fails.
+        "different" fails: it is a valid design, but not the required one.
+        "policy" passes, with advice about the policy that it `breaks`. If it breaks `device`, it gets no advice, and
+        fails on another device.
+        "mutant" fails, and no report names it.
+        "same" and "also" are right; see `variant` and `also`.
+        "trivial" gets no points.
     edits or code: the changes, or the whole definition. says: what the answer does, in one sentence without code.
     asks: a question that helps to find the mistake. page: what the mistake does to a model and how to see it, for
     `grader explain`. seen: where real code has it. steady: whether every call gives the same values; if not, the

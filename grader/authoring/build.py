@@ -63,7 +63,7 @@ def build(
 def stale(
     solutions: Path, assignments: Path, only: Sequence[str] = (), tell: Tell | None = None
 ) -> Iterator[str]:
-    """Yield a sentence for each file of assignments/ that differs from what solutions/ gives.
+    """Yield a sentence for each file of assignments/ that is missing, extra, or differs from what solutions/ gives.
 
     Raises UsageError for an unknown name in `only`.
     """
@@ -90,7 +90,7 @@ def _recorded(solutions: Path, only: Sequence[str], tell: Tell | None) -> list[t
 
 
 def _is_same(old: bytes, new: bytes, name: str) -> bool:
-    """Compare texts byte for byte. Compare names, shapes, dtypes and integers of tensors exactly, floats closely."""
+    """Compare files byte for byte. In the file with tensors, floats may differ by rounding, and nothing else."""
     if old == new:
         return True
     if name != TENSORS_FILE:

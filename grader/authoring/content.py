@@ -22,7 +22,7 @@ from grader.support.i18n import _
 
 # Values count most; masks and gradients are where attention code often breaks. Each facet not named here has weight 1.
 DEFAULT_WEIGHTS = {"values": 4.0, "masking": 2.0, "gradients": 2.0}
-# What `limits` in exercise.toml may name, as it is stored in a bundle.
+# The limits that `limits` in exercise.toml may set, with their defaults.
 DEFAULT_LIMITS = {
     name: float(getattr(Limits, name))
     for name in ("wall_seconds", "cpu_seconds", "memory_bytes", "output_bytes")
@@ -174,7 +174,10 @@ def read(folder: Path) -> Assignment:
 
 
 def _check_limits(path: Path, manifest: dict[str, Any]) -> None:
-    """Raise ContentError if the CPU limit would end an endless loop before the wall limit names its line."""
+    """Raise ContentError if a CPU limit is not above its wall limit.
+
+    Only the wall limit reports the line of an endless loop, so it must end the loop first.
+    """
     for exercise in manifest.get("exercise", ()):
         limits = {**DEFAULT_LIMITS, **exercise.get("limits", {})}
         wall, cpu = limits["wall_seconds"], limits["cpu_seconds"]

@@ -126,7 +126,7 @@ def _record(
         command += [str(solutions), str(work), str(os.getpid()), *names]
         _run(command, tell)
         (work / COMPLETE).write_text(whole, "ascii")
-        if not folder.exists():
+        if not folder.exists():  # another process may have recorded the same cases meanwhile
             os.replace(work, folder)
     finally:
         shutil.rmtree(work, ignore_errors=True)

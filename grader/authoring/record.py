@@ -1,4 +1,6 @@
-"""Record a bundle: run references and known mistakes on cases, in float64.
+"""Record a bundle: run references and known mistakes on cases.
+
+They run in float64. Only for signatures, cases about precision run in their own dtype (see signatures.py).
 
 All of this code is trusted, so it runs in this process, with the worker's own program runner: reference and
 student are observed in the same way. Needs solutions/ and torch.
@@ -141,7 +143,7 @@ def require_used(case: Case) -> None:
 
 
 def _examined(case: Case) -> RecordedCase:
-    """Record a case that has an exam, or an exam: a case that measures what another case trained.
+    """Record an exam (a case that measures what another case trained), or a case that has one.
 
     The reference is not trained, because no judge compares with it.
     """

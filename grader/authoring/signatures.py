@@ -158,7 +158,7 @@ def _independent(one: KnownAnswer, other: KnownAnswer, source: str) -> bool:
 
 
 def _distinct(rows: Sequence[_Row]) -> Iterator[_Row]:
-    """Yield all right answers and single mistakes, and the pairs that differ from each of them."""
+    """Yield all right answers and single mistakes, and each pair that differs from all of these."""
     singles = [row for row in rows if len(row.explains) < 2]
     for row in rows:
         if len(row.explains) < 2 or not any(_alike(row, single) for single in singles):

@@ -1,7 +1,7 @@
 """Prove that the course is right.
 
 Solutions pass, stubs are not started, known mistakes are caught and named, right variants pass, trivial answers get
-nothing, and building blocks agree with the references.
+nothing, building blocks pass as answers, and hints and sentences about mistakes contain no code.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Row:
 def verify_exercise(engine: Engine, other: Engine | None, assignment: Assignment, name: str) -> Row:
     """Grade all known answers to one exercise, and return what was found.
 
-    `other`: an engine for another device. There, right answers must pass too, and answers that break `device` fail.
+    `other`: an engine for another device. There, right answers must pass, and answers that break `device` must fail.
     """
     exercise = _bundle_of(engine, assignment).exercise(name)
     reference = _graded(engine, assignment, assignment.source, [name])[name]

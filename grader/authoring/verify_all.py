@@ -32,11 +32,11 @@ def verify(
     jobs: int = 1,
     seed: str = PUBLIC_SEED,
     only: Sequence[str] = (),
-    report: Callable[[str], None] = lambda name: None,
+    report: Callable[[str], None] = lambda sentence: None,
 ) -> Iterator[Row]:
     """Yield a row per exercise, in the order of the course. `only`: names of exercises or assignments.
 
-    `device`: another device, on which right answers must pass too; none if empty.
+    `device`: another device, on which right answers must pass too; none if empty. `jobs`: processes at a time.
     `report`: called with a sentence whenever an exercise is done.
     Raises SandboxError if a process or its sandbox fails, ContentError if the course cannot be read or recorded, and
     UsageError for an unknown name.

@@ -212,7 +212,10 @@ def _checks(rows: Iterable[Any]) -> Iterable[Check]:
 
 
 def _by_folder(arrays: Mapping[str, Array]) -> Arrays:
-    """Group arrays by the folder in their names, such as "exercise/case/in". A missing folder is empty."""
+    """Group arrays by the folder in their names, such as "exercise/case/in". A missing folder is empty.
+
+    All after the third slash is the name of the array, which may contain slashes.
+    """
     found: defaultdict[str, dict[str, Array]] = defaultdict(dict)
     for path, array in arrays.items():
         *folder, name = path.split("/", 3)

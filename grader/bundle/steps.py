@@ -11,8 +11,11 @@ _INPUTS = frozenset(("input", "tokens", "batches", "constant", "value"))
 
 
 def unused_inputs(steps: Sequence[Step]) -> list[str]:
-    """Return the names of inputs that no step uses. `after` does not count: it only observes an input again."""
-    used = {name for step in steps if step["do"] != "after" for name in _references(step)}
+    """Return the names of inputs that no step uses.
+
+    A step "after" only observes an input again. It names the input without a reference, so it does not count.
+    """
+    used = {name for step in steps for name in _references(step)}
     return [step["name"] for step in steps if step["do"] in _INPUTS and step["name"] not in used]
 
 

@@ -10,7 +10,7 @@ def block_arguments(
 ) -> dict[str, Any]:
     """Return the keyword arguments of a Transformer block, which a whole encoder or decoder takes too.
 
-    hidden: the width inside the FFN.
+    size: the width of its inputs and outputs. hidden: the width inside the FFN.
     """
     return {
         "key_size": size,

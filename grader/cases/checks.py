@@ -53,9 +53,10 @@ class Checks:
         self.check(facet, "equal", [self.see(ref)], title, **params)
 
     def check_precision(self, ref: Ref, title: str, **params: Json) -> None:
-        """The result is right in each other dtype too, and has this dtype: a float32 case runs again in each.
+        """In each of `bundle.check.OTHER_DTYPES`, the result is right and has this dtype. A failure is advice.
 
-        A case in another dtype gets the check itself. `tol`: as in `check_values`. A failure is advice.
+        A float32 case is repeated in these dtypes. A case in another dtype gets the check itself. `tol`: as in
+        `check_values`.
         """
         see = self.see(ref)
         if self.dtype == "float32":

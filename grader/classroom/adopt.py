@@ -31,7 +31,7 @@ class Claimed(GraderError):
 
 
 def adopt(room: Classroom, group: str, named: Named, progress: Progress) -> tuple[Path, int]:
-    """Prove that no right answer is in the group, then write its name into the bank.
+    """Prove that no right answer is in the group, then write the group's name into the bank.
 
     Return the bank's path and how many right answers were graded. Raises UsageError for a malformed group or id, or
     an id that is in use, and Claimed if the proof fails.

@@ -98,8 +98,9 @@ def _zip_contents(path: Path) -> Iterator[tuple[PurePosixPath, bytes | BadArchiv
 
 
 def _unzipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes | BadArchive:
-    """Return a member's content, or why it cannot be read. One byte more than MAX_FILE_BYTES is enough to refuse it.
+    """Return a member's content, or why it cannot be read.
 
+    At most MAX_FILE_BYTES + 1 bytes are read: enough to refuse the file later.
     For stored and deflated members, `zipfile` stops at the size in the header. It unpacks other methods without a
     limit, so they are refused.
     """

@@ -33,15 +33,17 @@ def one_of_each(entries: Sequence[GradedSubmission], keep: str) -> list[GradedSu
         others = {
             e.submission for name in several for e, _result in found[entry.student, name] if e is not entry
         }
-        remarks = entry.report.remarks + ((_remark(keep, several, others),) if others else ())
+        remarks = entry.report.remarks
+        if others:
+            remarks += (_remark(keep, several, others),)
         if kept or not entry.report.exercises:
             out.append(replace(entry, report=replace(entry.report, exercises=tuple(kept), remarks=remarks)))
     return out
 
 
 def _rank(entry: GradedSubmission, result: ExerciseResult, keep: str) -> tuple[object, ...]:
-    """Return the rank of a result. One that could not be graded counts as full points: with "best", only an answer
-    with full points ranks above it.
+    """Return the rank of a result. A result that could not be graded has no score and counts as full points: with
+    "best", only an answer with full points ranks above it.
     """
     score = result.points if result.score is None else result.score
     better = (score, result.score is not None)

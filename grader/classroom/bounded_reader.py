@@ -17,7 +17,7 @@ from grader.support.errors import GraderError
 from grader.support.i18n import _
 
 MEMORY = 1 << 30  # bytes of address space
-SECONDS = 30.0
+SECONDS = 30.0  # per call
 
 T = TypeVar("T")
 
@@ -74,7 +74,10 @@ class BoundedReader:
 def _reading(
     allow: Callable[[float], None], seconds: float
 ) -> Iterator[Callable[[tuple[Callable[..., object], tuple[Any, ...]]], tuple[object, object]]]:
-    """Limit the memory of a process, and the time of each call in it. Yield the function that makes a call."""
+    """Limit the memory of a process, and the time of each call in it. Yield the function that makes a call.
+
+    allow: see `ProcessPool`.
+    """
     if sys.platform != "win32":
         import resource
 

@@ -55,7 +55,7 @@ class GradedSubmission:
     report: Report
     size: int  # characters of source
     problem: str  # why the file as a whole could not be graded
-    grader_failed: bool  # the problem is not the author's fault
+    grader_failed: bool  # the problem is a fault of the grader or the machine, not of the student
     new: bool  # graded now, not found in the store
     modified: float = 0.0  # when the file was last written, in seconds of the system's clock
     tree: str = ""  # a hash of what the student wrote, without comments and layout; see `own_tree`
@@ -143,14 +143,16 @@ class ClassRun:
             seen.add(number)
 
     def _report(self, file: SubmittedFile, result: TaskResult) -> Report:
-        problem = (result.problem,) if result.problem and not result.results else ()
+        remarks = [file.remark] if file.remark else []
+        if result.problem and not result.results:
+            remarks.append(result.problem)
         return Report(
             exercises=result.results,
             sandbox=self.config.key.sandbox,
             torch=torch_version(),
             grader=__version__,
             seed="hidden",
-            remarks=(*filter(None, [file.remark]), *problem, *result.remarks),
+            remarks=(*remarks, *result.remarks),
             extra={"student": file.student, "submission": file.submission, "content": result.content},
         )
 
@@ -179,8 +181,8 @@ def without_helpers(submissions: Sequence[GradedSubmission]) -> list[GradedSubmi
     """Leave out entries without exercises if the same student has an entry with exercises.
 
     Such entries are files that define no exercise, files that cannot be read, and the count of further files. The
-    problems that `discover` found become remarks on the student's first entry with exercises; others are dropped.
-    Entries that the grader failed on stay, because it is unknown what they define.
+    problems that `discover` found become remarks on the student's first entry with exercises; other problems are
+    dropped. Entries that the grader failed on stay, because it is unknown what they define.
     """
     graded = {one.student for one in submissions if one.report.exercises}
     kept: list[GradedSubmission] = []

@@ -1,8 +1,8 @@
 """Grade on the workers of a Dask cluster: `ClusterGrading` replaces `BoundedGrading`, which grades on this machine.
 
 This machine reads the files and looks up stored results. It sends files to the workers, one batch per worker at a
-time. If a worker exits, its batch goes to another one. A worker gets batches only if its course, grader and sandbox
-are right.
+time. If a worker exits, its batch goes to another worker. A worker gets batches only if its course, grader and
+sandbox are right.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class ClusterGrading:
         self._to_send: list[_Batch] = []
         # For each task that is waiting for a worker or in progress: the equal tasks, which get its result.
         self._same: dict[_Key, list[tuple[Task, TaskResult]]] = {}
-        self._graded: set[_Key] = set()  # of the tasks that are done
+        self._graded: set[_Key] = set()  # the keys of the tasks that are done
         self._no_worker = False  # no worker is connected
 
     def __enter__(self) -> ClusterGrading:

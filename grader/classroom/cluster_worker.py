@@ -50,7 +50,7 @@ class Course:
 class GradingPlugin(WorkerPlugin):
     """Grades on one worker, from `setup` to `teardown`.
 
-    `refusal`: why this worker does not grade; "" if it does, None before that is known.
+    `refusal`: why this worker does not grade; "" if it does, None until `setup` has ended.
     """
 
     def __init__(self, course: Course):
@@ -72,8 +72,8 @@ class GradingPlugin(WorkerPlugin):
     def start(self, place: str) -> None:
         """Unpack the cases below `place` and prepare to grade.
 
-        Raises GraderError if the sandbox tier does not work here or the grader differs. Its message continues a
-        sentence about the worker.
+        Raises GraderError if the sandbox tier does not work here or the grader differs. The message continues
+        a sentence about the worker.
         """
         config, key = self.course.config, self.course.config.key
         best_tier(key.sandbox)  # raises SandboxError if the tier does not work here

@@ -86,19 +86,20 @@ def discover(root: Path, bundles: Sequence[Bundle]) -> list[SubmittedFile]:
 def _first(found: list[_Found]) -> Iterator[SubmittedFile]:
     """Yield up to MAX_GRADABLE files of a student; files of assignments take precedence.
 
-    One more entry counts the others.
+    If there are more, one more entry says how many.
     """
-    found = sorted(found, key=lambda one: not one[0].expected) if len(found) > MAX_GRADABLE else found
+    if len(found) <= MAX_GRADABLE:
+        for file, modules in found:
+            yield replace(file, beside=modules())
+        return
+    found = sorted(found, key=lambda one: not one[0].expected)
     files = [replace(file, beside=modules()) for file, modules in found[:MAX_GRADABLE]]
-    if len(found) > MAX_GRADABLE:
-        rest = found[MAX_GRADABLE:]
-        why = _("{n} more files were not graded; the grader reads {limit} files per student").format(
-            n=len(rest), limit=MAX_GRADABLE
-        )
-        yield from sorted(files, key=lambda file: file.submission)
-        yield replace(rest[0][0], problem=why, expected=())
-    else:
-        yield from files
+    rest = found[MAX_GRADABLE:]
+    why = _("{n} more files were not graded; the grader reads {limit} files per student").format(
+        n=len(rest), limit=MAX_GRADABLE
+    )
+    yield from sorted(files, key=lambda file: file.submission)
+    yield replace(rest[0][0], problem=why, expected=())
 
 
 @dataclass(frozen=True)
@@ -157,13 +158,9 @@ class _Discovery:
         submitted. In any other folder, all were submitted; of several files named as one assignment, one is chosen.
         """
         named = next((b for b in self.bundles if b.assignment in folder.parts), None)
+        possible = self.bundles if named is None else [named]
         # file → the assignment that it is named as
-        mains = {
-            name: b
-            for name in files
-            for b in self.bundles
-            if _stem(name) in (b.module, b.assignment) and named in (None, b)
-        }
+        mains = {name: b for name in files for b in possible if _stem(name) in (b.module, b.assignment)}
         if named is not None and not mains:
             taken = only_answer(sorted(files), lambda name: self._answers(name, files[name], named))
             mains = {taken: named} if taken is not None else {}

@@ -45,7 +45,7 @@ _SECONDS = {"m": 60, "h": 3600, "d": 86400}
 
 @dataclass(frozen=True)
 class GradeOptions:
-    """The options of one call."""
+    """The options of one call. `grader grade --help` describes those without a comment."""
 
     only: Sequence[str] = ()
     since: str | None = None
@@ -183,7 +183,7 @@ def _with_roster(entries: Sequence[GradedSubmission], roster: Roster) -> list[Gr
         for one in entries
     ]
     submitted = {one.student for one in entries}
-    like = entries[0].report if entries else Report((), "", "", "", "hidden")
+    like = entries[0].report if entries else Report((), sandbox="", torch="", grader="", seed="hidden")
     return known + [_nothing(person, like) for person in roster.values() if person.id not in submitted]
 
 

@@ -94,7 +94,6 @@ def grading(allow: Callable[[float], None], config: RunConfig) -> Iterator[Calla
     """Set a process of the pool up to grade tasks; yield the function that grades one.
 
     allow: called with the seconds after which the pool may kill this process, see `ProcessPool`.
-
     Raises SandboxError if the tier is not available.
     """
     with ExitStack() as opened:
@@ -242,6 +241,9 @@ def _why_nothing(submission: Submission) -> str:
 
 
 def names_to_grade(bundles: Sequence[Bundle], only: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """Return the exercises of `names` to grade, in the order of the course; with `only`, only those that are in it."""
+    """Return the exercises of `names` to grade, in the order of the course.
+
+    only: if it is not empty, exercises that it does not name are left out.
+    """
     known = [e.name for bundle in bundles for e in bundle.exercises]
     return tuple(name for name in known if name in names and (not only or name in only))

@@ -60,7 +60,8 @@ def _copy(part: Path, store: Store, secret: bytes) -> int:
     for rows in _pages(part):
         good = [row for row in rows if row.is_signed(secret)]
         store.copy(good)
-        signed, others = signed + len(good), others + len(rows) - len(good)
+        signed += len(good)
+        others += len(rows) - len(good)
     if others and not signed:
         raise BadStore(
             _(

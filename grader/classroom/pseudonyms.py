@@ -25,7 +25,7 @@ _PARTS = {"checks", "diagnosis", "advice"}  # the fields with objects that have 
 
 
 def pseudonym(student: str, key: bytes) -> str:
-    """Return "student-" and ten digits of an HMAC-SHA256."""
+    """Return "student-" and ten hexadecimal digits of an HMAC-SHA256."""
     return f"student-{hmac.new(key, student.encode('utf-8', 'surrogatepass'), 'sha256').hexdigest()[:10]}"
 
 
@@ -44,10 +44,12 @@ def _entry(entry: GradedSubmission, name: str, number: int) -> GradedSubmission:
     submission = f"{name}/{number}{place.suffix}" if entry.submission else ""
     person = entry.person
     known = {entry.student, entry.submission, *place.parts[:1], place.name}
-    known |= {cell for key, cell in (person.columns if person else {}).items() if key != "section"}
+    if person:
+        known |= {cell for key, cell in person.columns.items() if key != "section"}
     # A single letter would match by chance.
     words = sorted((re.escape(word) for word in known if len(word) > 1), key=len, reverse=True)
-    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
+    any_word = "|".join(words) or "(?!)"  # (?!) matches nothing
+    pattern = re.compile(rf"(?<!\w)(?:{any_word})(?!\w)", re.IGNORECASE)
     report = replace(
         entry.report,
         exercises=tuple(_without(r, pattern, name) for r in entry.report.exercises),

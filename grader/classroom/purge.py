@@ -101,7 +101,7 @@ def _of_no_other_student(path: Path, others: set[str]) -> list[str]:
 
 
 def _contents(file: SubmittedFile, reader: BoundedReader) -> Iterator[str]:
-    """Yield the hash by which a store has the results of a file; nothing if it can have none."""
+    """Yield the hash by which a store has the results of a file; nothing if the file cannot have results."""
     if not file.problem:
         beside = among({name: read for name, (read, _digest) in file.beside.items()})
         try:

@@ -35,7 +35,7 @@ class Change:
 
     @property
     def difference(self) -> float:
-        """Return the points gained, negative if lost, after `--never-lower`; 0 if it could not be graded again."""
+        """Return the points gained, negative if lost, after `--never-lower`; 0 if the new grading failed."""
         if self.final.score is None:
             return 0.0
         return self.final.score - (self.old.score or 0.0)

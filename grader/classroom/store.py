@@ -1,8 +1,9 @@
 """Store results of `grader grade`: one row per exercise of a submission, in one SQLite file.
 
-A row is found by everything that can change it: the submission's content, the exercise, the cases, the grader and the
-sandbox tier. It carries an HMAC, so a row that the grader did not write is graded again. The rows of a submission are
-written in one transaction: all of them or none. Results are compressed: they repeat the titles of checks.
+A row is found by everything that its result depends on: the submission's content, the exercise, the cases, the
+grader and the sandbox tier. It carries an HMAC, so a row that the grader did not write is graded again. The rows of
+a submission are written in one transaction: all of them or none. Results are compressed: they repeat the titles of
+checks.
 """
 
 from __future__ import annotations
@@ -175,7 +176,7 @@ class Store:
         return StoredResults(results, tuple(dict.fromkeys(rejected)))
 
     def earlier(self, content: str) -> dict[str, ExerciseResult]:
-        """Return per exercise the newest result of a submission under another key, else that under this one.
+        """Return per exercise the newest result of a submission under another key, else the one under this key.
 
         Rows that the grader did not write are left out. A damaged file gives no results.
         """
@@ -198,11 +199,12 @@ class Store:
         return None
 
     def put(self, results: Sequence[ExerciseResult]) -> None:
-        """Write results, all or none. One that could not be graded is left out: it is tried again."""
+        """Write results, all or none. Results "could_not_grade" are left out: the next run grades them again."""
         rows = []
         for result in results:
             if result.outcome != "could_not_grade":
-                key, text = (result.content, result.name, *self._key), json.dumps(result, default=vars)
+                key = (result.content, result.name, *self._key)
+                text = json.dumps(result, default=vars)
                 rows.append((*key, compressed(text), mac_of(self._secret, *key, text)))
         with self.transaction():
             self._database.executemany(_PUT, rows)

@@ -46,9 +46,9 @@ def compressed(text: str) -> bytes:
 
 
 def _expanded(value: Any) -> Any:
-    """Return the text of a result. A value that cannot be decompressed is returned as it is; its row does not verify.
+    """Return the text of a result. Text is returned as it is: earlier versions did not compress results.
 
-    Text is returned as it is too: earlier versions did not compress results.
+    Bytes that cannot be decompressed are returned as they are; callers refuse a row whose result is bytes.
     """
     if not isinstance(value, bytes):
         return value

@@ -263,7 +263,7 @@ def _who(group: Sequence[Graded]) -> tuple[str, ...]:
 
 
 def unread(entries: Sequence[GradedSubmission]) -> list[GradedSubmission]:
-    """Return students without files, and entries whose whole file could not be graded by no fault of the grader."""
+    """Return students without files, and entries whose whole file could not be graded; not those of grader errors."""
     return [entry for entry in entries if entry.problem and not entry.grader_failed]
 
 

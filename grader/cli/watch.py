@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from grader.student.watch import Watcher
 
-SLICE = 0.2  # seconds: on Windows, Ctrl-C has an effect only between two waits
-QUIET = 60.0  # seconds; after so long without a save, suggest `grader check …`
+SLICE = 0.2  # seconds of one wait for an event: on Windows, Ctrl-C has an effect only between two waits
+QUIET = 60.0  # seconds after the start; if no save was graded by then, suggest `grader check …`
 Events = SimpleQueue[Path | str | Result]  # a saved file, a key, or a result of a run
 
 EXAMPLES = _("""\b

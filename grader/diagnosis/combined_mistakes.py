@@ -1,9 +1,9 @@
 """Name several known mistakes that occur together, although their pair was not recorded.
 
-A slot is one result of one case. Every slot of the answer must be explained: it has the expected result, or that of
-the one mistake that changes this slot. If several mistakes change it, it must have the result of one of them; only
-in the slots of a single case (MIXED) may it have another wrong result. Each named mistake must explain a slot that no
-other one explains.
+A slot is one result of one case. The table (`Signatures`) has a row of slots per right answer, per known mistake and
+per recorded pair. The answer must be explained in every slot: it has a right result, or the result of the one mistake
+that changes this slot. If several mistakes change it, it has the result of one of them; in the slots of a single case
+(MIXED) it may have another wrong result. Each named mistake must explain a slot that no other mistake explains.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def together(answer: Compared, cases: Sequence[RecordedCase], budget: Budget) ->
     raised = frozenset(slot for slot in wrong if answer.states[slot].startswith("!"))
     sizes = _sizes(answer.table, cases)
     to_leave_out = [frozenset[int]()]
-    if 2 * len(raised) < len(wrong):
+    if raised and 2 * len(raised) < len(wrong):
         to_leave_out.append(raised)
     for left_out in to_leave_out:
         if found := _explained(rows, _Answer(answer.table, sizes, wrong, left_out), budget):
@@ -145,9 +145,8 @@ def _contradict(table: Signatures, one: _Row, other: _Row) -> bool:
 
 
 def _is_seen(row: _Row, others: Sequence[_Row], answer: _Answer) -> bool:
-    """Return whether the answer has the result of this row in every slot that no other row changes.
-
-    Enough slots must show this row, and no other one; see `_enough`.
+    """Return whether the answer has the result of this row in every slot that no other row changes, and enough slots
+    show this row alone (see `_enough`).
     """
     elsewhere = frozenset[int]().union(*(other.changes for other in others))
     if not row.changes - elsewhere - answer.open <= row.fits:

@@ -1,4 +1,4 @@
-"""Measure how far an answer is from the results of known mistakes, slot by slot; see `signature.py`."""
+"""Measure how far an answer is from known mistakes and right answers, slot by slot; see `signature.py`."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def _ratio(got: Array, want: Array, tolerance: float) -> list[Fact]:
     big = np.abs(want) > 1e-2
     if big.sum() < 3 or not np.isfinite(got).all():
         return []
-    with np.errstate(over="ignore", invalid="ignore"):  # of numbers near the end of the range
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers near the end of the range may overflow
         ratio = float(np.median(got[big].astype(np.float64) / want[big]))
         if not 1e-6 <= abs(ratio) < np.inf or differs(got, ratio * want, 10 * tolerance).any():
             return []

@@ -18,6 +18,7 @@ from grader.judge.verdict import JudgedCase
 def of_passed(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> tuple[str, ...]:
     """Return the ids of the known policies that an answer equals in all cases about their policy.
 
+    Leave out a policy if a right answer equals the answer in these cases, too.
     The answer passed: everything else about it is right.
     """
     table, cases = exercise.signatures, named_by(exercise.cases)

@@ -134,7 +134,7 @@ def _facts(exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequenc
 def _of_shown_exception(
     exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequence[CheckResult]
 ) -> list[Fact]:
-    """Say where sizes come from that do not match, if the case of the first failed check raised such an exception."""
+    """If the case of the first failed check raised an exception about sizes, say where these sizes come from."""
     first = next((check.id for check in checks if check.outcome == "failed"), "")
     for case in exercise.cases:
         observation = _observation(judged, case.id)
@@ -144,7 +144,7 @@ def _of_shown_exception(
 
 
 def _raised_first(judged: Mapping[str, JudgedCase], checks: Sequence[CheckResult]) -> bool:
-    """Whether the failure that a report shows is an exception: no value of another case explains it."""
+    """Whether the failure that a report shows is an exception. Then no value of another case explains it."""
     first = next(check.id for check in checks if check.outcome != "passed")
     return any(one.codes.get(first, "").startswith("!") for one in judged.values())
 

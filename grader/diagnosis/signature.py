@@ -23,7 +23,7 @@ from grader.judge.verdict import JudgedCase
 PROJECTIONS = 2
 # A tensor with more values is not projected: the directions take twice its memory, and wrong answers may be huge.
 MAX_PROJECTED = 1 << 17
-# For these judges, the code of their finding is the state.
+# For checks of these judges, the state is the code of the finding.
 _BY_CODE = ("parameters", "raises", "value", "unchanged", "shape", "same", "cost", "trained", "moved")
 NUMBERS = "#"  # begins the state of a tensor without infinity and NaN
 ANY = "*"  # agrees with every other state
@@ -56,7 +56,7 @@ def slots(cases: Sequence[RecordedCase]) -> tuple[str, ...]:
 
 
 def _in_order(cases: Sequence[RecordedCase]) -> list[RecordedCase]:
-    """Put cases about precision last: the table leaves their slots open for a mistake that changes any other case."""
+    """Put cases about precision last: `authoring/signatures.py` records them after the others."""
     return sorted(cases, key=only_precision)
 
 
@@ -219,7 +219,7 @@ def project(array: Array) -> Array:
     """
     if array.size == 0 or array.size > MAX_PROJECTED:
         return np.zeros(PROJECTIONS)
-    with np.errstate(over="ignore", invalid="ignore"):  # of numbers near the end of the range
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers near the end of the range may overflow
         return _directions(array.shape) @ array.ravel()
 
 

@@ -16,7 +16,7 @@ MAX_LOST = 2  # cases of one exercise that may lose their worker before the rest
 def off_last(exercise: Exercise, case: RecordedCase) -> RecordedCase:
     """Return the case with the checks of switched-off facets last.
 
-    If the case raises an exception, the first check that lacks a result reports it. In this order, that check counts.
+    If the case raises an exception, only the first check that lacks a result fails. It should be one that counts.
     """
     if all(exercise.counts(check.facet) for check in case.checks):
         return case

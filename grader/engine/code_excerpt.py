@@ -39,7 +39,7 @@ def code(result: ExerciseResult, submission: Submission, definition: Definition 
 
 
 def _entry(definition: Definition | None, lines: Sequence[str]) -> tuple[str, int]:
-    """Return the name and line of the function or the class's `forward`; of the class if `lines` lack `forward`."""
+    """Return the name and line of the definition, or of a class's `forward` if `lines` have it; ("", 0) for None."""
     if definition is None:
         return "", 0
     found = (n for n, line in enumerate(lines) if definition.kind == "class" and _FORWARD.match(line))
@@ -52,7 +52,7 @@ def _named_lines(result: ExerciseResult, submission: Submission) -> Iterator[tup
     """Yield the file and the number of each line that the texts of a result name."""
     texts = [result.message, *(check.where for check in result.checks)]
     if not result.diagnosis.alternatives:
-        # With a known mistake, the lines that these texts name are not its place.
+        # With a known mistake, the lines that these texts name may not contain it.
         texts += [result.diagnosis.says, *result.remarks]
     for unit in submission.units:
         template = _("{file}, line {line}").format(file=sanitize(unit.name), line="\0")

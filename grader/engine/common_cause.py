@@ -17,7 +17,8 @@ RANDOM = "skipped-weights"  # the code of a check that was skipped because it sa
 class Cause:
     """The checks to show instead of the judged ones.
 
-    message: one sentence about all of them. codes: check id → the new code of a check that became skipped.
+    message: a sentence about the cause; "" without one.
+    codes: check id → the new code of a check that became skipped.
     """
 
     checks: tuple[CheckResult, ...]

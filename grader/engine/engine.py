@@ -111,7 +111,7 @@ class Engine:
         return replace(report, remarks=file_remarks(run, exercises), faulty=is_faulty(run, exercises))
 
     def raised(self, submission: Submission, exercise: str, alias: str) -> Raised | None:
-        """Return the first exception that the definition `alias` raises in cases of `exercise`; None without one."""
+        """Return the first exception of the definition `alias` in the cases of `exercise`; None if there is none."""
         run = SubmissionRun(self.context, submission, read_names(submission))
         run.aliases[exercise] = alias
         return first_exception(run, self.exercises[exercise])

@@ -19,7 +19,7 @@ class GradingOptions:
 
     device: "cpu", "sim" or "cuda".
     hidden: the cases are hidden; results are redacted before anyone sees them.
-    quick: skip costly cases: the longest training.
+    quick: skip costly cases (the longest training).
     foreign: the file was not written for the course, and its points are not recorded.
     reuse_worker: all sources are trusted, so one worker may serve them all.
     torch_version: the version of torch that the report names.

@@ -161,7 +161,7 @@ _MEASURED = {
 
 
 def _may_mean(asked: str, found: str) -> bool:
-    """Whether a parameter can be what the course asks for in its place."""
+    """Whether a submission's parameter `found` may mean the same as the course's parameter `asked`."""
     if _kind(asked) != _kind(found):
         return False
     measured = _measured(asked), _measured(found)

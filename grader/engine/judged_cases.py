@@ -25,7 +25,7 @@ from grader.sandbox.base import SandboxError
 def judged_cases(context: Context, request: LoadRequest) -> list[JudgedCase]:
     """Run and judge the cases of the exercise. The option `quick` leaves out costly cases.
 
-    Cases that cost no points come last: after a timeout they may be skipped.
+    Cases that cost no points come last, because the last cases may be skipped after a timeout.
     """
     judged: list[JudgedCase] = []
     budget = Budget()
@@ -51,7 +51,10 @@ class Together:
         self.run()
 
     def run(self) -> None:
-        """Discard old observations. Run the cases that are not costly and have no exam, if there are two or more."""
+        """Discard old observations. Run the cases that are not costly and have no exam (see `_examined`).
+
+        If there is only one such case, it runs alone later.
+        """
         slot = self._context.slot
         cases = [case for case in _in_order(self._request.exercise) if not case.costly and case.exam is None]
         self._seen = slot.observe_all(self._request, cases) if len(cases) > 1 else {}
@@ -62,9 +65,10 @@ class Together:
         return None if seen is None else normalise_layouts(seen, case.steps)
 
     def with_own_prints(self, case: RecordedCase, judged: JudgedCase) -> JudgedCase:
-        """Return `judged`. If it failed and printed, run the case once more, alone, to find out what it prints itself.
+        """Return `judged`. If a check did not pass, replace the prints of all cases by those of this case alone.
 
-        In hidden cases the prints are discarded without a run.
+        To get them, a case that ran together with others is run once more. In hidden cases the prints are discarded
+        without a run.
         """
         seen = judged.observation
         if seen is None or not seen.printed or case.id not in self._seen or not _has_failed(judged):
@@ -109,13 +113,14 @@ def _judged(
 
 
 def _has_failed(judged: JudgedCase) -> bool:
+    """Whether a check did not pass, even if it only gives advice."""
     return any(check.outcome != "passed" for check in judged.checks)
 
 
 def _without_worker(exercise: Exercise, case: RecordedCase, gone: WorkerGone, device: str) -> JudgedCase:
     """Return the verdict on a case that lost its worker.
 
-    If it ran on another device than the CPU, the grader may be at fault.
+    On another device than the CPU, the grader may be at fault, so the case could not be graded.
     """
     outcome: CheckOutcome = "failed" if device == "cpu" else "could_not_grade"
     detail = f"{case_timeout(exercise, case):g}" if gone.why == "time" else gone.detail

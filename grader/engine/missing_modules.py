@@ -27,6 +27,7 @@ _NO_GPU = re.compile(
     "Torch not compiled with CUDA enabled|Found no NVIDIA driver|No CUDA GPUs are available"
     "|CUDA-capable device"
 )
+# The worker calls the student's module `submission`.
 _UNDEFINED = re.compile(r"(?:name|module 'submission' has no attribute) '(\w+)'(?: is not defined)?$")
 _CALLED_OTHERWISE = re.compile(r"(\w+)(?:\.__init__)?\(\) (?:got|missing|takes) ")
 

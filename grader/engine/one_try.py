@@ -116,8 +116,9 @@ def _instead_of(
 ) -> tuple[ExerciseResult, Evidence] | None:
     """Return the result that replaces a failure; None if the failure stays.
 
-    It is replaced if the code lacks a module, a package or a GPU and got no points; for code not written for the
-    course, also if `forward` has a mask where the course passes lengths.
+    It is replaced if the code lacks a module, a package or a GPU and got no points. For code not written for the
+    course, it is also replaced if no known mistake was found and `forward` has a mask where the course passes
+    lengths.
     """
     if result.outcome != "failed":
         return None

@@ -1,7 +1,7 @@
 """Talk to one worker: send requests, read bounded replies, within one deadline.
 
-A worker may stop reading, send without end, send single bytes, or lie. What it prints is stored up to a limit, and
-no verdict depends on it.
+A worker may stop reading, send without end, send single bytes, or send false data. What it prints is stored up to a
+limit, and no verdict depends on it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,10 @@ class Training:
 
 
 def training_from(value: object) -> Training | None:
-    """Read the state of a training: three numbers within bounds; None for anything else."""
+    """Read the state of a training, [done, steps, loss]; None if it is impossible.
+
+    If only the loss is impossible, the loss is None.
+    """
     if not isinstance(value, list) or len(value) != 3:
         return None
     done, steps, loss = value

@@ -13,7 +13,8 @@ from functools import cache
 from grader.bundle.model import Exercise
 from grader.given import requires
 
-BASE_CLASSES = ("Encoder", "Decoder", "AttentionDecoder")  # base classes of the book; they contain no answer
+# Base classes of Dive into Deep Learning; they contain no answer.
+BASE_CLASSES = ("Encoder", "Decoder", "AttentionDecoder")
 
 
 def with_requirements(given: Sequence[str]) -> tuple[str, ...]:

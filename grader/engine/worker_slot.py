@@ -31,9 +31,9 @@ from grader.support.i18n import _
 
 PLAIN_FILE = Submission(Path("nothing.py"), (Unit("nothing.py", "pass"),))
 MAX_TRIES = 2  # for a load or a case whose worker may have ended by chance
-TOGETHER_SECONDS = 2.0  # for all cases of one message; slower ones run again, each with its own time limit
+TOGETHER_SECONDS = 2.0  # for all cases of one message; if it times out, the cases run one by one
 MAX_ENDLESS = 3  # top-level statements that are skipped because they timed out; if one more does, give up
-# Reasons for a lost worker that may be chance (another process killed it) or the effect of an earlier exercise.
+# Reasons for a lost worker (see `WorkerGone`) that may be chance or the effect of an earlier exercise.
 MAY_BE_CHANCE = ("died", "stale", "fault")
 
 
@@ -61,7 +61,7 @@ class Loaded:
         return self.request.key == request.key and self.has_limits(request.limits)
 
     def may_go_on_to(self, request: LoadRequest) -> bool:
-        """Whether the next exercise allows everything that the code could see so far."""
+        """Whether a request has the same submission, and allows every block that the code could see so far."""
         before = self.request
         return before.content == request.content and before.visible_blocks <= request.visible_blocks
 
@@ -135,9 +135,8 @@ class WorkerSlot:
     def observe_all(self, request: LoadRequest, cases: Sequence[RecordedCase]) -> dict[str, Observation]:
         """Run several cases with one message. Return case id → its observation; the last cases may be missing.
 
-        This saves time and nothing else: a result says nothing about a case that is not in it. If anything goes
-        wrong, the worker is closed and the result is empty; `observe` then finds out which case it was.
-        Each observation has the prints of all cases.
+        This only saves time: `observe` can run a missing case. If anything goes wrong, the worker is closed
+        and the result is empty. Each observation has the prints of all cases.
         """
         try:
             self.load(request)

@@ -9,7 +9,7 @@ from grader.given import TransformerDecoder, TransformerEncoder
 
 __all__ = ["attention_maps"]
 
-Kept = torch.Tensor | Sequence[torch.Tensor]
+Kept = torch.Tensor | Sequence[torch.Tensor]  # the weights of one layer
 
 
 def attention_maps(
@@ -18,8 +18,8 @@ def attention_maps(
     """Call `model(*inputs)` and return its weights: one tensor (B, H, T, S) per layer.
 
     Returns {"encoder": …} for an encoder and {"decoder": …, "cross": …} for a decoder, which has a method
-    `init_state`. An entry of `model.attention_weights` may be a tensor (B·H, T, S) or (B, H, T, S), or a list
-    with one (B, T, S) per head.
+    `init_state`. In `model.attention_weights`, the weights of a layer may be a tensor (B·H, T, S) or (B, H, T, S),
+    or a list with one (B, T, S) per head.
     """
     model(*inputs)
     batch_size = len(inputs[0])

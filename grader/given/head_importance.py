@@ -44,7 +44,10 @@ def _ablation(mha: MultiHeadAttention, loss_fn: Loss, batch: Batch) -> torch.Ten
 
 
 def _gradient(mha: MultiHeadAttention, loss_fn: Loss, batch: Batch) -> torch.Tensor:
-    """Return (H, B): each sample has separate gates, so one backward pass gives the gradients of all samples."""
+    """Return (H, B): |∂L/∂ξ_h| for each sample.
+
+    Each sample has separate gates, so one backward pass gives the gradients of all samples.
+    """
     *given, target = batch
     with torch.enable_grad():
         gates = batch[0].new_ones(len(batch[0]), mha.num_heads, requires_grad=True)  # (B, H)

@@ -25,7 +25,7 @@ class Seq2SeqAttentionDecoder(nn.Module):
             num_hiddens,
             num_layers,
             batch_first=True,
-            dropout=dropout if num_layers > 1 else 0,  # GRU drops between layers; with one it warns
+            dropout=dropout if num_layers > 1 else 0,  # it acts between layers; with one layer, PyTorch warns
         )
         self.dense = nn.Linear(num_hiddens, vocab_size)
         self.attention_weights: list[torch.Tensor] = []

@@ -15,7 +15,8 @@ MAX_ATTEMPTS = 16
 _BEGINS = re.compile(r"(?!(?:else|elif|except|finally)\b)[^\s#)\]}]")
 # A line at which the part after the error may start.
 _GOES_ON = re.compile(r"(?:class|def|async def|import|from)\b|@")
-# The header of a class or a function, see `defined_in`. `\w++` is possessive: the name is not cut before `(self`.
+# The header of a class or a function, see `defined_in`.
+# With `\w+`, not `\w++`, `def f1(self)` would match as `f`.
 _HEADER = re.compile(
     r"^ {0,3}(?:class[ \t]+(\w+)|(?:async[ \t]+)?def[ \t]+(\w++)(?![ \t]*\([ \t]*self\b))", re.M
 )
@@ -44,7 +45,7 @@ class Fault:
 
     @property
     def why(self) -> str:
-        """Return "line 14: invalid syntax"."""
+        """Return "line 14: invalid syntax", or only the reason if the line is not known."""
         if not self.line:
             return self.reason
         return _("line {line}: {reason}").format(line=self.line, reason=self.reason)

@@ -58,7 +58,7 @@ class Course:
 
     @property
     def is_one_assignment(self) -> bool:
-        """Whether the bundle is in the folder itself."""
+        """Whether the course is a single assignment: its bundle is in the root folder."""
         return (self.root / MANIFEST_FILE).is_file()
 
     @property
@@ -92,7 +92,8 @@ class Course:
                     says.format(file=self.root / MARK, table=table, name=shown, known=", ".join(known))
                 )
         ruled = self.rules.apply(found)
-        for exercise in (exercise for bundle in ruled for exercise in bundle.exercises):
+        exercises = [exercise for bundle in ruled for exercise in bundle.exercises]
+        for exercise in exercises:
             if not any(exercise.counts(check.facet) for case in exercise.cases for check in case.checks):
                 says = _("{file}: weights: every facet of {name} has weight 0, so nothing would be graded")
                 raise UsageError(says.format(file=self.root / MARK, name=exercise.name))
@@ -105,7 +106,7 @@ class Course:
     def choose(self, bundle: Bundle) -> tuple[Path, str]:
         """Return the student's file of an assignment, which may be missing, and a remark; "" if there is none.
 
-        If a single assignment has no file, this is the name that nbgrader gives the notebook.
+        If a single assignment has no file, return the path of the notebook as nbgrader names it.
         """
         path, remark = choose(self.folder_of(bundle), bundle)
         missing = self.is_one_assignment and not path.exists()

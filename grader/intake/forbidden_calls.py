@@ -132,7 +132,7 @@ def _paths(node: ast.AST, aliases: Mapping[str, str]) -> Iterator[tuple[str, int
 
 
 def _path(node: ast.expr, aliases: Mapping[str, str]) -> str | None:
-    """Return the dotted path that an expression names: `F.softmax`, `getattr(nn, "Linear")`, `sdpa`."""
+    """Return the dotted path of `F.softmax`, `getattr(nn, "Linear")` or an imported name; else None."""
     names: list[str] = []
     while not isinstance(node, ast.Name):
         below = _step(node)

@@ -51,11 +51,11 @@ def not_graded(
 def _compared(
     definition: Definition, found: Mapping[str, str], contracts: Mapping[str, Contract]
 ) -> NotGraded | None:
-    """Return a definition with its nearest exercise.
+    """Return a definition with the nearest exercise: one with the same parameters, else one with a near name.
 
-    For a class with the same parameters as another exercise, this is that exercise. Otherwise return None for code
-    that is no attention or Transformer code, for a building block, and for a definition that was taken for an
-    exercise, because the report has its result.
+    The exercise that the definition was taken for does not count, because the report has its result. Without the same
+    parameters, return None for such a definition, for a building block, and for code that is no attention or
+    Transformer code.
     """
     name = definition.name
     exercise_of = {alias: exercise for exercise, alias in found.items()}

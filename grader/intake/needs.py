@@ -34,7 +34,7 @@ class _Uses:
         self._found: dict[tuple[str, int], frozenset[str]] = {}
 
     def on(self, unit: str, line: int) -> frozenset[str]:
-        """Return the names used by the statements that begin on a line; all names defined on it need the same."""
+        """Return the names that the statements beginning on a line use. Each name defined there needs them all."""
         if (unit, line) not in self._found:
             nodes = self._lines.get(unit, {}).get(line, ())
             self._found[unit, line] = frozenset(name for node in nodes for name in _free(node))

@@ -12,6 +12,7 @@ from grader.support.i18n import _
 
 # A line that only IPython understands: a magic, a shell line, help. It becomes `pass` on the same line.
 _MAGIC = re.compile(r"^(?P<indent>\s*)(%{1,2}[A-Za-z_]|!|\?|[A-Za-z_][\w.\[\]]*\?{1,2}\s*$)")
+# `files = !ls` becomes `files = None`.
 _ASSIGNED = re.compile(r"^(?P<indent>\s*)(?P<target>[A-Za-z_][\w, ]*)=\s*(!|%[A-Za-z_])")
 _FOREIGN_CELL = re.compile(
     r"^%%(bash|sh|script|html|javascript|js|latex|markdown|perl|ruby|svg|writefile|file|cmd|R)\b"
@@ -77,7 +78,8 @@ def plain_python(source: str) -> str:
     If Python stops at a line that is not a magic, the cell has a syntax error, and all magics are replaced.
     A cell in another language, such as `%%bash`, becomes empty lines.
     """
-    source = source.replace("\r\n", "\n").replace("\0", "")
+    # Python ends a line at \r, too.
+    source = source.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     lines = source.split("\n")
     first = next((line for line in lines if line.strip()), "")
     if _FOREIGN_CELL.match(first):

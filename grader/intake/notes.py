@@ -137,7 +137,8 @@ def _begin(line: str, number: int) -> tuple[Block, str] | None:
 def _of_this_framework(blocks: list[Block]) -> Iterator[Block]:
     """Yield the blocks to read.
 
-    If a block has the tab `#@tab pytorch`, leave out the fenced blocks without a tab for pytorch or for all.
+    A tab is a first line such as `#@tab pytorch`, which names the frameworks of a block. If a block has a tab for
+    pytorch, leave out the fenced blocks without a tab for pytorch or for all.
     """
     tabs = [_TAB.match(block.text) for block in blocks]
     several = any(tab and "pytorch" in tab["names"] for tab in tabs)

@@ -19,9 +19,9 @@ class CannotRestore(GraderError, ValueError):
 def restored(text: str, name: str, stub: str, *, notebook: bool) -> str:
     """Return the file's text with the stub's definition of `name` instead of its own. Raises CannotRestore.
 
-    In a script, or in a cell, the first definition is replaced and others are removed. A script without one gets it at
-    the end, and an empty script becomes the whole stub. A cell for the exercise that does not parse becomes the
-    stub's definition.
+    In a script, or in a cell, the first definition is replaced and others are removed. A script that has none gets
+    the stub's at its end, and an empty script becomes the whole stub. A cell that does not parse, and whose metadata
+    names the exercise, becomes the stub's definition.
     """
     start, stop = definition_span(stub, name)
     original = stub[start:stop]

@@ -23,6 +23,7 @@ from grader.support.i18n import _
 MAX_SLIPS = 3
 
 _BASES = frozenset({"nn.Module", "torch.nn.Module", "Module", "object"})
+# Misspellings of `__init__`.
 _CONSTRUCTORS = frozenset(
     {"init__", "_init_", "__init", "__init_", "_init__", "__int__", "__inti__", "__ini__"}
 )
@@ -70,7 +71,7 @@ def slips(submission: Submission, name: str) -> list[Slip]:
 
 def _defined_twice(submission: Submission, name: str, text: _Text) -> list[Slip]:
     """Report a name that a file defines twice. In a kernel, the second may be a newer try, so it is no slip."""
-    is_of_kernel = not submission.path.suffix
+    is_of_kernel = not submission.path.suffix  # the code of a kernel is in no file
     if name not in text.earlier or is_of_kernel:
         return []
     ((unit, node),) = text.definitions[name]
@@ -180,9 +181,8 @@ def _of_class(node: ast.ClassDef, text: _Text) -> _Found:
         return  # what the class inherits is not known
     if "__init__" not in methods:
         for name in sorted(methods.keys() & _CONSTRUCTORS - used):
-            if (
-                name != "__int__" or len(methods[name].args.args) > 1
-            ):  # Python calls `__int__(self)` for `int(x)`
+            # `__int__(self)` is no slip: Python calls it for `int(x)`.
+            if name != "__int__" or len(methods[name].args.args) > 1:
                 says = _("the method is called `{name}`; Python calls `__init__`").format(name=name)
                 yield methods[name].lineno, says
     if text.torch_nn and bases in (["nn.Module"], ["torch.nn.Module"]):
@@ -314,7 +314,7 @@ def _of_attribute(node: ast.Attribute, text: _Text) -> _Found:
 def _of_names(node: ast.stmt, text: _Text) -> _Found:
     """Find names that nothing binds, if a similar name is bound."""
     if "*" in text.bound:
-        return
+        return  # `from … import *` may bind any name
     known = text.bound | set(dir(builtins)) | set(IMPORTS) | _OF_KERNELS
     hints = {id(part) for hint in _annotations(node) for part in walk(hint)}
     unknown = {

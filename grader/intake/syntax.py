@@ -22,9 +22,10 @@ _SKIPPED = frozenset(
 
 
 class CannotParse(GraderError):
-    """The source cannot be parsed; the message says where and why. `line` is 0 if that is not known.
+    """The source cannot be parsed; the message says where and why. `line` is 0 if the line is not known.
 
-    caret: the line of code, and a line with a caret below the place, if that is known.
+    caret: the line of code, and a caret below the place of the error; the line alone if the error is in its
+    indentation; "" if the line is not known or too long.
     """
 
     def __init__(self, reason: str, line: int = 0, caret: str = ""):
@@ -75,7 +76,7 @@ def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
 
 
 class _Trees:
-    """A cache of syntax trees. The words and symbols of all sources are bounded: they decide the size of a tree."""
+    """A cache of syntax trees. Together, their sources have at most MAX_TOKENS words and symbols."""
 
     def __init__(self) -> None:
         self._trees: OrderedDict[str, tuple[int, ast.Module]] = OrderedDict()

@@ -1,4 +1,7 @@
-"""Collect failed checks that cost no points, per policy: what breaks, where, and which known mistake does so too."""
+"""Collect failed checks per policy: what fails, where, and which known mistake explains it.
+
+A policy is a kind of failure that gives advice and costs no points.
+"""
 
 from __future__ import annotations
 

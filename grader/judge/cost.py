@@ -10,7 +10,7 @@ from grader.judge.finding import PASSED, Finding, failed
 from grader.judge.observation import Observation
 from grader.support.i18n import _
 
-MOST = 1 << 62
+MOST = 1 << 62  # a larger count can only be forged
 
 
 def is_count(value: object) -> TypeGuard[int]:

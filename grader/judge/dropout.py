@@ -106,6 +106,7 @@ def dropped_elements(check: Check, case: RecordedCase, observation: Observation)
     share, count = zero[informative].mean(), informative.sum()
     if abs(share - p) > STANDARD_ERRORS * (p * (1 - p) / count) ** 0.5:
         return failed("rate", _("wrong dropout rate"), measured=float(share))
+    # `zero` is also true where evaluation gives 0. Without such places, it shows what is dropped.
     if informative.all() and _together(zero, p):
         return failed("together", _("whole rows are dropped instead of single elements"))
     return PASSED

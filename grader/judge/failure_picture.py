@@ -120,7 +120,7 @@ def _shapes_of_call(check: Check, case: RecordedCase, observation: Observation) 
 
 
 def _inputs(check: Check, case: RecordedCase) -> list[str]:
-    """Return the inputs of the call that the check is about; all inputs of the case if it has no such call."""
+    """Return the inputs of the call that the check is about; all inputs of the case if there are none."""
     inputs = [s["name"] for s in case.steps if s["do"] == "input" and s["name"] in case.tensors]
     calls = [step for step in case.steps if step["do"] == "call" and step.get("name") in check.of]
     values = [value for step in calls[:1] for value in (*step["args"], *step["kwargs"].values())]
@@ -192,7 +192,7 @@ def _compared(
     planes = [_plane(array, index) for array in (want, got, wrong)]
     rows, columns = (MOST_QUERIES, MOST_KEYS) if weights else (ROWS, COLUMNS)
     top, left = _corner(planes[0], index, rows, columns)
-    shown = [plane[top : top + rows, left : left + columns] for plane in planes]
+    want_part, got_part, wrong_part = (plane[top : top + rows, left : left + columns] for plane in planes)
     lengths = _lengths(case, want.shape) if weights else None
     valid = None if lengths is None else lengths[tuple(index[:-2])][top : top + rows] - left
     scale = float(np.abs(want).max(initial=0.0)) if weights else None
@@ -202,18 +202,18 @@ def _compared(
     heading = "{}" if want.ndim > 1 or column else "[{}]"
     grids = Grids(
         row,
-        tuple(str(top + i) if want.ndim > 1 else "" for i in range(len(shown[0]))),
+        tuple(str(top + i) if want.ndim > 1 else "" for i in range(len(want_part))),
         column,
-        tuple(heading.format(left + j) for j in range(shown[0].shape[1])),
+        tuple(heading.format(left + j) for j in range(want_part.shape[1])),
         (
-            Panel(expected, _cells(shown[0], np.zeros_like(shown[2]), scale, valid)),
-            Panel(computed, _cells(shown[1], shown[2], scale, valid)),
+            Panel(expected, _cells(want_part, np.zeros_like(wrong_part), scale, valid)),
+            Panel(computed, _cells(got_part, wrong_part, scale, valid)),
         ),
     )
     title = _at(what or (_("Attention weights") if weights else _("Values")), index, axes, want.ndim)
-    if shown[0].size < want.size:
+    if want_part.size < want.size:
         title = _("{title} (showing {drawn} of {all})").format(
-            title=title, drawn=shown[0].size, all=want.size
+            title=title, drawn=want_part.size, all=want.size
         )
     return Picture(title, grids, _notes(got, want, wrong, axes))
 
@@ -284,7 +284,7 @@ def _lengths(case: RecordedCase, shape: Sequence[int]) -> Array | None:
 
 
 def _notes(got: Array, want: Array, wrong: Array, axes: Sequence[str]) -> tuple[str, ...]:
-    """Return one sentence with the place of the largest difference; () if this is not finite."""
+    """Return one sentence with the place of the largest difference; () for a scalar, or if one is not finite."""
     with np.errstate(invalid="ignore", over="ignore"):
         apart = np.where(wrong, np.abs(got.astype(np.float64) - want.astype(np.float64)), -1.0)
     if not wrong.ndim or not np.isfinite(apart).all():

@@ -74,7 +74,10 @@ def header_of(name: str, case: RecordedCase) -> Header:
 
 
 def tensor(name: str, case: RecordedCase, observation: Observation) -> Seen:
-    """Return an observed tensor. Raises Wrong for another shape or kind of dtype (floating or not) than expected."""
+    """Return an observed tensor. Raises Wrong if it is missing, or not of the expected shape and kind of dtype.
+
+    There are two kinds of dtype: floating and other.
+    """
     seen = observation.seen.get(name)
     wrong = wrong_form(seen, header_of(name, case))
     if wrong is not None:
@@ -160,7 +163,10 @@ def window(at: int, size: int, width: int) -> int:
 
 
 def number(x: float) -> str:
-    """Return a value as text: integers without a point, others with four decimals, small and large ones as 1.23e-05."""
+    """Return a value as text: integers below 1e4 without a point, values from 1e-3 to 1e4 with four decimals.
+
+    Smaller and larger ones look like 1.23e-05.
+    """
     if np.isnan(x):
         return "NaN"
     if np.isinf(x):

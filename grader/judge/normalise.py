@@ -42,7 +42,8 @@ def normalise_layouts(observation: Observation, steps: Sequence[Mapping[str, Any
 def _written(seen: Seen, steps: int, eos: int) -> Seen:
     """Return the tokens before `eos`, one row per sentence, padded with -1: (B, steps), or longer if a row is longer.
 
-    After `eos`, a row may repeat one token of any kind as padding; otherwise the row stays as it is. A row without `eos` may end with PAD.
+    After `eos`, a row may repeat one token of any kind as padding; otherwise the row stays as it is. A row without
+    `eos` may end with PAD.
     """
     if seen.array is None or seen.array.ndim != 2 or seen.array.dtype.kind != "i":
         return seen

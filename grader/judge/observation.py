@@ -148,7 +148,7 @@ def _text(value: object, size: int = 2000) -> str:
 
 
 def texts(value: object) -> list[str]:
-    """Read a list of texts as the worker sends it, cut to size; bad ones are left out."""
+    """Read a list as the worker sends it: its texts, at most 500, each cut to 300 characters."""
     return (
         [_text(item, 300) for item in value if isinstance(item, str)][:500] if isinstance(value, list) else []
     )

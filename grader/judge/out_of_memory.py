@@ -8,7 +8,7 @@ from grader.judge.observation import StudentError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
-# Some libraries of CUDA report this only in the message of a general exception.
+# Some libraries of CUDA raise a general exception, and only its message says that memory ran out.
 _NO_MEMORY = re.compile(r"CUDA error: out of memory|CU\w+_STATUS_ALLOC_FAILED")
 
 

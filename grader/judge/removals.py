@@ -149,7 +149,7 @@ def _right(table: Sequence[int], removed: Iterable[int]) -> int | None:
 
 
 def _pattern(rows: Sequence[Removal], table: Sequence[int], total: int) -> str:
-    """Return a word for the way in which the accuracies are wrong, so that mistakes can be distinguished."""
+    """Return a code that says how the accuracies are wrong, so that mistakes can be distinguished."""
     heads = frozenset(range(len(table).bit_length() - 1))
     right = [_right(table, row.removed) for row in rows]
     if any(count is None for count in right):
@@ -202,7 +202,7 @@ def in_order(check: Check, case: RecordedCase, observation: Observation) -> Find
         if not found:
             return failed(f"none {order}", _("the order `{order}` is missing").format(order=order))
         if min(sign * each for each in found) < least:
-            turned = max(sign * each for each in found) <= -least
+            turned = max(sign * each for each in found) <= -least  # each seed has the opposite order
             # Two different wrong orders are two mistakes, so the code contains the order.
             other = " ".join(["other", *map(str, _removal_order(rows, order, len(planted)))])
             says = (

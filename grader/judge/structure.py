@@ -38,6 +38,7 @@ def unchanged(check: Check, case: RecordedCase, observation: Observation) -> Fin
     for name in check.of:
         argument = name.removeprefix("after ")
         got = values_of(name, case, observation)
+        # `Case.constant` makes an argument whose values are not in `case.tensors`.
         want = case.tensors[argument] if argument in case.tensors else case.expected[name]
         differs = ~((got == want) | (np.isnan(got) & np.isnan(want)))
         if differs.any():

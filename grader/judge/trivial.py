@@ -16,8 +16,8 @@ from grader.judge.tolerance import differs
 def is_trivial(observations: Iterable[tuple[RecordedCase, Observation]]) -> bool:
     """Return whether every result that `equal` or `sentences` judges for values or masking is trivial.
 
-    Trivial: see `_computed_nothing`; a right result is not. Results whose expected output is trivial too are skipped.
-    Call this function only for answers with wrong values.
+    Trivial: see `_computed_nothing`; a right result is not. Results whose expected output is trivial too are skipped;
+    False if none is left. Call this function only for answers with wrong values.
     """
     judged = 0
     for case, observation in observations:

@@ -146,7 +146,8 @@ def lost_case(
 ) -> JudgedCase:
     """Return a case that lost its worker, with the verdict `outcome`. why, detail: see `lost_message`."""
     message = lost_message(why, sanitize(detail, 200))
-    # A hidden report may show what is in the code. Student code does not choose the seconds.
+    # A report on hidden cases may show this code. Student code does not choose the seconds, but it may choose
+    # other details.
     code = f"lost time {detail}".rstrip() if why == "time" else f"lost {why}"
     return unseen_case(case, outcome, code, message, where=where, device=device)
 

@@ -48,7 +48,10 @@ class Place:
 
     @cached_property
     def in_functions(self) -> dict[int, range]:
-        """First line → its own lines, for the statements inside functions, except definitions; see `_own_stop`."""
+        """Return first line → own lines of a statement, for the statements inside functions, except definitions.
+
+        The own lines of a statement with a block are those of its head: see `_own_stop`.
+        """
         functions = [part for part in ast.walk(self.node) if isinstance(part, FUNCTIONS)]
         inner = [part for one in functions for part in ast.walk(one) if isinstance(part, ast.stmt)]
         return {
@@ -69,7 +72,7 @@ class Place:
 
     @property
     def keys(self) -> list[tuple[str, int]]:
-        """The unit and the first line of each of its statements."""
+        """Return pairs: the unit, and the first line of a statement."""
         return [(self.unit, line) for line in self.statements]
 
     @cached_property
@@ -158,7 +161,7 @@ def one_function(text: Text, node: ast.FunctionDef | ast.AsyncFunctionDef, owner
 
 
 def _own_stop(statement: ast.stmt) -> int:
-    """Return the line after the statement, or after the head of one with a block."""
+    """Return the line after a statement; for a statement with a block, the line after its head."""
     body = getattr(statement, "body", None)
     if isinstance(body, list) and body and isinstance(body[0], ast.stmt):
         return max(body[0].lineno, statement.lineno + 1)

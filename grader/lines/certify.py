@@ -17,7 +17,7 @@ from grader.report.model import ExerciseResult
 def passes_with(
     context: Context, run: SubmissionRun, exercise: Exercise, result: ExerciseResult, candidate: Candidate
 ) -> bool:
-    """Whether the file with the edit passes the exercise, and breaks only policies that the submitted file broke.
+    """Whether the file with the edit passes the exercise, and gets no new kind of advice.
 
     run: the file as it was submitted. result: its result. The building blocks that replaced parts of the submitted
     file replace them again.

@@ -115,7 +115,7 @@ def _symbol(node: ast.BinOp) -> str:
 
 
 def _comparisons(scope: Scope) -> Iterator[Edit]:
-    """Choose another comparison, exchange its sides, or add 1 to its right side or subtract 1 from it."""
+    """Choose another comparison, exchange its sides, or change its right side by 1."""
     for node, statement in scope.expressions():
         if not isinstance(node, ast.Compare) or len(node.ops) != 1:
             continue
@@ -166,7 +166,7 @@ def _normalised(scope: Scope, function: ast.expr, statement: ast.stmt) -> Iterat
 
 
 def _instead_of_values(scope: Scope, node: ast.expr, statement: ast.stmt) -> Iterator[Edit]:
-    """`X.max(…).values` → `X.sum(…)` and the like."""
+    """`X.max(…).values` or `X.min(…).values` → `X.sum(…)` or `X.mean(…)`."""
     called = node.value if isinstance(node, ast.Attribute) and node.attr == "values" else None
     if not (isinstance(called, ast.Call) and isinstance(called.func, ast.Attribute)):
         return
@@ -178,8 +178,9 @@ def _instead_of_values(scope: Scope, node: ast.expr, statement: ast.stmt) -> Ite
 
 
 def _swapped_functions(scope: Scope) -> Iterator[Edit]:
-    """Exchange two functions of a family at all their calls; replace one that has several calls at all of them."""
-    calls: dict[str, list[tuple[int, int, ast.stmt]]] = {}  # name → where its calls have it
+    """Exchange two methods of a family at all their calls; replace a method with several calls at all of them."""
+    # Name of a method → start and stop of each place, and the statement.
+    calls: dict[str, list[tuple[int, int, ast.stmt]]] = {}
     for node, statement in scope.expressions():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             stop = scope.text.span(node.func)[1]
@@ -256,7 +257,10 @@ def _permutations(scope: Scope, node: ast.Call, statement: ast.stmt) -> Iterator
 
 
 def _subscripts(scope: Scope) -> Iterator[Edit]:
-    """Drop a subscript, exchange neighbouring axes, move all indices by one axis, or change the bounds of a slice."""
+    """Drop a subscript, exchange neighbouring axes, or change the bounds of a slice.
+
+    Also move all indices by one axis, unless the first index is a constant such as `0`, `-1` or `None`.
+    """
     for node, statement in scope.expressions():
         if not isinstance(node, ast.Subscript):
             continue

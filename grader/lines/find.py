@@ -51,7 +51,7 @@ def add_lines(
 ) -> Report:
     """Return the report with lines to look at, searched for this many seconds of the clock in total.
 
-    sources: exercise → what it was graded from. Exercises with a known mistake come first, as in the report.
+    sources: exercise → what it was graded from. Exercises with a known mistake are searched first.
     """
     until = time.monotonic() + seconds
     found = {result.name: result for result in report.exercises}

@@ -152,6 +152,7 @@ def _factors(scope: Scope) -> Iterator[Edit]:
 
 
 def _is_count(name: str) -> bool:
+    """Whether an attribute with this name probably holds a size."""
     return any(part in name for part in ("num", "size", "dim", "hidden", "embed", "d_", "scale", "width"))
 
 

@@ -36,6 +36,7 @@ def whole_text(scope: Scope, node: ast.expr) -> str:
 
 
 def _constants(scope: Scope) -> Iterator[Edit]:
+    """Negate a truth value; replace a number by similar and common ones; replace an axis by another small one."""
     axes = _axes(scope)
     for node, statement in scope.expressions():
         if not isinstance(node, (ast.Constant, ast.UnaryOp)):
@@ -117,7 +118,7 @@ def _axes(scope: Scope) -> set[int]:
 def _number(node: ast.expr) -> int | float | None:
     """Return the number or truth value that a constant writes, with its sign; None for any other node.
 
-    None for a number beyond MAX_NUMBER too: Python refuses to write very long ones.
+    Also None for a whole number above MAX_NUMBER: Python refuses to write very long ones.
     """
     sign = 1
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):

@@ -62,7 +62,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Candidate:
-    """An edit, and the top-level statement that it changes."""
+    """An edit, and the top-level statement in which it changes something."""
 
     place: Place
     edit: Edit
@@ -73,7 +73,7 @@ class Candidate:
 
     @property
     def neighbours(self) -> list[Statement]:
-        """Return the statements before and after its own."""
+        """Return the statements before and after `statement`."""
         order = self.place.statements
         here = order.index(self.edit.statement)
         return [
@@ -141,7 +141,7 @@ class Search:
         return True
 
     def _that_ran_first(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Return the candidates in their order, but last those whose statement did not run in the failing cases."""
+        """Return the candidates; those whose statement did not run in the failing cases come last."""
         idle: dict[int, set[int]] = {}
         for one in candidates:
             if self.ran and id(one.place) not in idle:
@@ -255,10 +255,9 @@ def _step_of(case: RecordedCase, name: str) -> int:
 
 
 def runnable(exercise: Exercise) -> list[RecordedCase]:
-    """Return the cases that a search may run: not the costly ones, nor those that a worker without student code
-    measures.
+    """Return the cases that a search may run, without their `stages`: steps that only the diagnosis needs.
 
-    They lack the `stages`, steps that watch intermediate results for the diagnosis.
+    It may run neither costly cases nor those that a worker without student code measures.
     """
     return [
         replace(case, steps=tuple(step for step in case.steps if step["do"] != "stages"))

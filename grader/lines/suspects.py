@@ -19,12 +19,13 @@ Statement = tuple[str, int]  # the unit, and the first line
 
 # Log-likelihood ratios of a statement, fitted with a listwise softmax to the answers of tests/answers and of the bank
 # that are not held out.
-# ALIKE: times the likeness of its words to those of the named mistake, from 0 to 1. MOST_ALIKE: times this likeness
-# divided by the largest one.
+# ALIKE is multiplied by the likeness of its words to those of the named mistake, from 0 to 1.
+# MOST_ALIKE is multiplied by this likeness divided by the largest one.
 ALIKE, MOST_ALIKE = 1.2, 2.1
 RAISED = 0.3  # a report names its line
 DEFINITION, CONSTRUCTOR, BLOCK = -0.5, -0.45, -0.35  # the kind of the statement
-REPAIRS, PASSES_ONE, NEARER, MUCH_NEARER = 1.4, 0.7, 1.1, 0.9  # what an edit of it does
+# An edit of it passes all cases; passes only the case tried first; reduces the distance; more than halves it.
+REPAIRS, PASSES_ONE, NEARER, MUCH_NEARER = 1.4, 0.7, 1.1, 0.9
 NO_EFFECT = -0.4  # no edit of it that ran changed the distance
 
 # An edit that removes an exception counts as this share of the way to the expected output.

@@ -19,7 +19,8 @@ from grader.support.i18n import _
 class Verdict:
     """The part of a result that SaveGrades needs.
 
-    score: of a graded cell; None if a person has to grade it. comment: on a solution cell.
+    score: of a graded cell, None if a person has to grade it; always None for a solution cell.
+    comment: on a solution cell; always "" for a graded cell.
     """
 
     score: float | None

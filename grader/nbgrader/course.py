@@ -21,7 +21,7 @@ from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.stub import BEGIN
 
-OWN_CONFIG, OUR_CONFIG = "nbgrader_config.py", "headway_config.py"
+OWN_CONFIG, OUR_CONFIG = "nbgrader_config.py", "headway_config.py"  # the instructor's file, and the grader's
 LOADS = f'load_subconfig("{OUR_CONFIG}")'
 KEPT = ".headway/replaced"  # earlier versions of overwritten notebooks; nbgrader does not release this folder
 QUESTIONS = "## Questions"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.authoring.hidden_cases import SEED_VARIABLE, hidden_folder
+from grader.authoring.hidden_cases import SEED_VARIABLE, hidden_folder, seed_file
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle, Exercise
 from grader.bundle.rules import NO_RULES, PAGE, Rules
@@ -143,15 +142,15 @@ def course_grader(settings: Headway, asked: Sequence[str]) -> CourseGrader:
 def _made_from(settings: Headway) -> tuple[object, ...]:
     """Return the settings, and time and size of the files that they name. It is quick: it runs for each notebook."""
     with _seed(settings.seed_file):
-        named = os.environ.get(SEED_VARIABLE, "")
+        seed = seed_file()
     files = [
         *sorted(Path(settings.solutions).rglob("*")),
         Path(settings.course, MARK),
         _home(settings) / GROUPS,
-        Path(named),
+        seed,
     ]
     written = tuple((str(f), f.stat().st_mtime_ns, f.stat().st_size) for f in files if f.exists())
-    return settings.sandbox, settings.trusted_submissions, settings.solutions, settings.course, named, written
+    return settings.sandbox, settings.trusted_submissions, settings.solutions, settings.course, seed, written
 
 
 def _made(settings: Headway, asked: Sequence[str]) -> CourseGrader:

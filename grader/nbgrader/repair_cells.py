@@ -76,7 +76,7 @@ def released_cells(notebook: Notebook) -> dict[str, Released]:
 def _marked(nb: NotebookNode, released: Mapping[str, Released]) -> list[str]:
     """If the gradebook has a cell, set the cell's marks from there; remove all other marks.
 
-    Of several copies the last one gets them, as the last definition counts.
+    If a cell has several copies, only the last copy gets marks, as the last definition counts.
     """
     remarks, seen = [], set()
     for place in reversed(range(len(nb.cells))):

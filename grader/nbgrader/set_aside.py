@@ -30,7 +30,7 @@ def set_aside(notebooks: list[str], **_about: Any) -> None:
     for folder in sorted({Path(notebook).parent for notebook in notebooks}):
         course = folder.parents[2]
         source = course / "source" / folder.name
-        for path in [*_uncopyable(folder, source)]:
+        for path in [*_uncopyable(folder, source)]:  # a list: moving a file must not change the walk
             kept = course / FOLDER / path.relative_to(course)
             kept.parent.mkdir(parents=True, exist_ok=True)
             os.replace(path, kept)
@@ -43,7 +43,7 @@ def _uncopyable(folder: Path, source: Path) -> Iterator[Path]:
     """Yield what nbgrader cannot copy.
 
     These are links, devices and pipes; a timestamp that cannot be read; a folder where the assignment has a file,
-    or a file where it has a folder. Links to notebooks stay: they are refused with a sentence.
+    or a file where it has a folder. Links to notebooks stay: a preprocessor refuses them with a sentence.
     """
     for here, folders, files in os.walk(folder):
         for name in [*folders, *files]:
@@ -64,7 +64,7 @@ def _uncopyable(folder: Path, source: Path) -> Iterator[Path]:
 
 
 def _is_timestamp(path: Path) -> bool:
-    """Whether nbgrader can read a timestamp. At one that it cannot read, it ends the whole run."""
+    """Whether nbgrader can read the timestamp in a file. If it cannot, its whole run ends."""
     try:
         text = path.read_text("utf-8").strip()
         if text:

@@ -25,8 +25,8 @@ MIN_NUMBERS = 6  # values of a tensor; two cases may share a smaller one by chan
 class Answer:
     """A piece of code that must not be in a kit.
 
-    exercise: the name of its top-level definition, "" outside of one. owner: the dotted name of its function or class,
-    or the module's name. kinds, shape: see `trees.py`. text: the code in the form of `lines_of`.
+    exercise: the top-level definition that contains it; "" if none does. owner: the dotted name of its function or
+    class, or the module's name. kinds, shape: see `trees.py`. text: the code in the form of `lines_of`.
     """
 
     exercise: str

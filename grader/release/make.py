@@ -25,10 +25,11 @@ def release(
     python: str = "",
     tell: Tell = lambda what: None,
 ) -> tuple[KitPlan, Proof]:
-    """Make the kit in `target`, an empty or missing folder. Raises NotReleased, and then leaves no file behind.
+    """Make the kit in `target`, an empty or missing folder. Raises NotReleased, and then leaves no file.
 
     colab: the address of the kit's git repository, for notebooks that fetch it; "": none.
-    wheelhouse: the platforms for which wheels are downloaded, for `python` as "3.12".
+    wheelhouse: the platforms for which wheels are downloaded (keys of `wheelhouse.TARGETS`). python: the version of
+    Python for these wheels, such as "3.12".
     tell: called with a few words at the start of each long step.
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
@@ -44,7 +45,7 @@ def release(
         proof = prove(chosen, work, tell)
         if wheelhouse:  # after the proof, which would search these wheels of other packages, too
             add_wheelhouse(work, wheelhouse, python, tell)
-        work.chmod(0o755)
+        work.chmod(0o755)  # mkdtemp lets only its owner in
         if target.exists():
             target.rmdir()
         work.rename(target)

@@ -1,4 +1,4 @@
-"""Prove that a filled kit contains no answer. Each claim says what was compared."""
+"""Prove that a filled kit contains no answer and no hidden case, and that its package works."""
 
 from __future__ import annotations
 

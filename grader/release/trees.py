@@ -101,7 +101,9 @@ class _Shape:
         ):
             return f"self.{self._name('.' + value.attr)}"
         if isinstance(value, ast.AST):
-            return f"{type(value).__name__}({','.join(self._of(v) for f, v in ast.iter_fields(value) if f not in ('ctx', 'type_comment', 'kind'))})"
+            ignored = ("ctx", "type_comment", "kind")
+            parts = [self._of(part) for name, part in ast.iter_fields(value) if name not in ignored]
+            return f"{type(value).__name__}({','.join(parts)})"
         return repr(value)
 
     def _name(self, name: str) -> str:

@@ -38,7 +38,7 @@ from grader.intake.read import Submission, Unit, read_submission
 from grader.sandbox.basic import ColdLauncher
 from grader.worker.constructors import accepted_forms
 
-_NAME = "TRIED"  # replaced by the name that a candidate gets
+_NAME = "TRIED"  # in `Candidate.code`; `_bound` replaces it by the name in the tried file
 SECONDS = 20.0  # for one request; the first one loads everything
 
 # Some callables would end or damage the process, so the functions below raise. `gettempdir` runs first: it needs
@@ -103,7 +103,8 @@ def main(kit: Path, references: dict[str, str]) -> Seen:
                 seen.passing += [
                     f"{c.title} as {exercise.name}" for c in found if _passes(full, bundle, exercise, c)
                 ]
-                seen.unsound += [] if sound else [exercise.name]
+                if not sound:
+                    seen.unsound.append(exercise.name)
     finally:
         full.close()
         first_cases.close()
@@ -188,7 +189,8 @@ def _accepts(takes: ast.arguments, count: int, keywords: set[str]) -> bool:
     free = {a.arg for a in (*takes.args, *takes.kwonlyargs)} - {a.arg for a in by_place[:count]}
     if keywords - free and takes.kwarg is None:
         return False
-    needed = {a.arg for a in by_place[count : len(by_place) - len(takes.defaults)]}
+    without_default = by_place[: len(by_place) - len(takes.defaults)]
+    needed = {a.arg for a in without_default[count:]}
     by_name = zip(takes.kwonlyargs, takes.kw_defaults, strict=True)
     needed |= {a.arg for a, default in by_name if default is None}
     return needed <= keywords
@@ -213,8 +215,8 @@ def _tried(
 ) -> tuple[list[Candidate], bool]:
     """Return the callables that pass the first case, and whether the reference passes after them.
 
-    If it does not pass, close the worker and try each half of the callables. After a single one, the reference may pass
-    in a fresh worker.
+    If the reference does not pass, close the worker and try each half of the callables. After a single callable, the
+    reference may also pass in a fresh worker.
     """
     found = [trials[number] for number in _all_in_one_file(engine, bundle.exercise(exercise.name), trials)]
     if _passes_as(engine, bundle, exercise.name, reference):

@@ -45,10 +45,10 @@ TARGETS = {
 def add_wheelhouse(
     kit: Path, platforms: Sequence[str], python: str, tell: Callable[[str], None] = lambda what: None
 ) -> None:
-    """Fill `kit/wheelhouse` with wheels for `python`, as "3.12", and a requirements file with hashes per platform.
+    """Fill `kit/wheelhouse` with wheels, and a requirements file with hashes per platform.
 
-    torch is the version that is installed here. Raises NotReleased if uv is missing, a package has no such wheel,
-    or a download fails.
+    platforms: keys of TARGETS. python: the version of Python, such as "3.12". torch is the version that is installed
+    here. Raises NotReleased if uv is missing, a package has no such wheel, or a download fails.
     """
     if find_spec("uv") is None:
         raise NotReleased("--wheelhouse needs the package uv: python -m pip install uv")

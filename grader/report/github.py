@@ -83,8 +83,9 @@ def _advice(result: ExerciseResult, advice: Advice) -> str:
 
 def _annotation(result: ExerciseResult) -> str:
     said = _problem(result) or outcome_name(result.outcome)
-    begins = f"{result.code.file}, line {result.code.line}" if result.code else ""
-    places = f"{said} {' '.join(c.message + c.where for c in result.checks)} {begins}"
+    # `_command` takes the first line that is named. The line of `Code` is last: other lines come before it.
+    line_of_code = f"{result.code.file}, line {result.code.line}" if result.code else ""
+    places = f"{said} {' '.join(c.message + c.where for c in result.checks)} {line_of_code}"
     return _command(_LEVELS[result.outcome], result, outcome_name(result.outcome), said, places)
 
 

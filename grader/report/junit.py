@@ -18,7 +18,7 @@ def junit(report: Report) -> str:
 
 
 def junit_of_many(reports: Iterable[tuple[str, Report]]) -> str:
-    """Return several reports as one document. The text before each report is a prefix of its suite names."""
+    """Return several reports as one document. reports: pairs of a prefix for the names of suites, and a report."""
     root = ElementTree.Element("testsuites", name="headway")
     for prefix, report in reports:
         for result in report.exercises:

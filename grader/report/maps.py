@@ -21,7 +21,8 @@ from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
 SHADES = " ░▒▓█"  # from 0 to 1; distinguishable without colour
-WIDTH, NARROWEST, WIDEST = 78, 3, 7  # columns: of a row, and at least and at most of one key
+WIDTH = 78  # columns of a row
+NARROWEST, WIDEST = 3, 7  # columns of one key
 
 Maps = Mapping[str, Sequence[Any]]  # part, such as "cross" → one array per layer: (B, H, T, S)
 

@@ -212,9 +212,9 @@ def _of_bars(bars: Bars) -> list[str]:
 
 
 def _of_curve(curve: Curve) -> list[str]:
-    name, share = curve.start
+    name, at_start = curve.start
     lines = (f"{line.name}: {', '.join(f'{share:.2f}' for share in line.shares)}." for line in curve.lines)
-    return [f"{name}: {share:.2f}.", *lines]
+    return [f"{name}: {at_start:.2f}.", *lines]
 
 
 def columns_across(*axes: str) -> str:

@@ -31,7 +31,7 @@ def ranking(drawn: Mapping[str, Sequence[float]]) -> list[int]:
 def advice(drawn: Mapping[str, Sequence[float]]) -> str:
     """Return a sentence that says which heads to remove."""
     order = ranking(drawn)
-    half = order[-(len(order) // 2) :][::-1]  # the least important head first
+    half = order[::-1][: len(order) // 2]  # the least important head first
     return _("By these values, remove half of the heads in this order: {heads}.").format(
         heads=", ".join(map(str, half))
     )
@@ -53,7 +53,8 @@ def _importance(drawn: Mapping[str, Sequence[float]]) -> Picture:
 
 
 def _bar(value: float, largest: float) -> Bar:
-    return Bar(min(1.0, max(0.0, value / largest)) if largest > 0 else 0.0, f"{value:.3g}")
+    share = min(1.0, max(0.0, value / largest)) if largest > 0 else 0.0
+    return Bar(share, f"{value:.3g}")
 
 
 def _removals(drawn: Mapping[str, Any]) -> Picture:

@@ -82,7 +82,7 @@ def from_text(text: str) -> ExerciseResult:
 
 
 def _require_fields(record: object, of: type) -> None:
-    """Require exactly the fields of a dataclass, each of its type."""
+    """Require exactly the fields of a dataclass, and the right type of each that is not in _NESTED."""
     _require(isinstance(record, dict), of.__name__)
     assert isinstance(record, dict)
     names = [field.name for field in fields(of)]

@@ -85,10 +85,10 @@ def plain(report: Report, *, full: bool = True) -> str:
 
 
 def render(report: Report, *, every: bool = False, full: bool = False, words: bool = False) -> RenderableType:
-    """Return the report: for one exercise its details, for several a table and the details of one.
+    """Return the report: for one exercise its details, for several a table and the details of the first unsolved one.
 
-    This one has been started and has not passed; if possible, it has a known mistake.
-    every: the details of every exercise that has been started and has not passed.
+    Unsolved exercises have been started and have not passed. Those with a known mistake come first.
+    every: the details of every unsolved exercise.
     full: the details of every exercise, with all checks one by one.
     words: sentences instead of marks and pictures.
     """
@@ -107,7 +107,8 @@ def render(report: Report, *, every: bool = False, full: bool = False, words: bo
     if advice := advice_given(report.exercises):
         parts += [Text(), _advice(advice)]
     drawn = pruning_pictures.pictures([e.figures for e in report.exercises])
-    if drawn and (full or not unsolved) and (every or _is_one_assignment(report)):
+    is_done = not unsolved and (every or _is_one_assignment(report))
+    if drawn and (full or is_done):
         parts += [Text(), Text(_("Pruning"), style="bold")]
         parts += [_picture(picture, words) for picture in drawn]
     parts += [Text(), _summary(report, unsolved, every)]
@@ -162,9 +163,9 @@ class _Overview:
 
 
 def exercise_screen(result: ExerciseResult, *, full: bool, words: bool) -> RenderableType:
-    """Return outcome and points, the facets, the mistake, the place and one picture; 24 rows of 80 columns are enough.
+    """Return outcome and points, the facets, the mistake, the place and one picture.
 
-    full: every check, one by one.
+    Without `full`, 24 rows of 80 columns are enough. full: every check, one by one.
     words: sentences instead of marks and pictures.
     """
     parts: list[RenderableType] = [_Title(result, words)]

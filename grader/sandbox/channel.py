@@ -28,7 +28,7 @@ class TooMuchOutput(Exception):
 
 
 class Stopped(BaseException):
-    """The event `stop` is set. Like Ctrl-C, `except Exception` does not catch it."""
+    """The event `stop` is set. `except Exception` catches neither this nor KeyboardInterrupt."""
 
 
 class Channel:
@@ -103,7 +103,8 @@ class Channel:
 
         This side writes a mark into the log's pipe. All earlier output comes before the mark.
         """
-        # "\0", which code rarely prints: `_without` would take it for the start of a cut mark.
+        # A mark begins with "\0", which code rarely prints. At the end of full output, `_without` takes
+        # "\0" for the start of a mark.
         mark = b"\0" + secrets.token_bytes(15)
         with self._changed:
             self._require_little_output()

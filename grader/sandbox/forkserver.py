@@ -240,7 +240,7 @@ def _report(end: socket.socket, message: dict[str, Any], descriptors: Sequence[i
 
 
 def _close_the_package() -> None:
-    """Make every further import from the project fail: the worker's modules are loaded."""
+    """Make further imports from the project fail, except from packages that are loaded, such as grader.worker."""
     sys.modules["grader"].__path__ = []
 
 

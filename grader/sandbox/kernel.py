@@ -142,7 +142,10 @@ def bind(source: str, target: str) -> None:
 
 
 def make_read_only(target: str, below: bool = True) -> None:
-    """Forbid writes, devices and set-uid at mount `target`, and with `below` at those below it. Keep other flags."""
+    """Forbid writes, devices and set-uid at the mount `target`; with `below`, also at the mounts below it.
+
+    Other flags of the mounts stay as they are.
+    """
     attributes = struct.pack("=QQQQ", _MOUNT_ATTR_RDONLY | _MOUNT_ATTR_NOSUID | _MOUNT_ATTR_NODEV, 0, 0, 0)
     step, flags = f"make {target} read-only", _AT_RECURSIVE if below else 0
     syscall(step, "mount_setattr", _AT_FDCWD, target.encode(), flags, attributes, len(attributes))

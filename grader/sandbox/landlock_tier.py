@@ -80,9 +80,11 @@ class LandlockTier:
         self._rules.descriptor, supervisor = kept
         ids, scratch = self._ids(number), self._scratch(number)
         if ids is not None:
-            identity.become(ids) if self._as_nobody else identity.count_as(ids)
+            change_user = identity.become if self._as_nobody else identity.count_as
+            change_user(ids)
         lockdown.clean_the_process(scratch)
-        others = resources.tasks_of(os.geteuid()) if ids is None else 0  # the worker has the grader's user
+        # Without ids, the worker has the grader's user, whose threads count.
+        others = resources.tasks_of(os.geteuid()) if ids is None else 0
         bounded = replace(limits, file_bytes=disk_quota.file_bytes(limits))
         resources.apply(bounded, tasks_of_others=others)
         lockdown.give_up_privileges()

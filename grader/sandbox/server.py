@@ -39,18 +39,18 @@ class Server:
         self._ready = False
         self.folder = ""  # that the program asked for
         self._leaves = ""  # the tier's folder on the machine, see `server_tier.Tier`
-        self._control, theirs = packets.pair()
+        self._control, server_end = packets.pair()
         parent_alive_pipe, self._alive_pipe = os.pipe()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the server)
         package = str(Path(grader.sandbox.__file__).resolve().parents[1])
-        arguments = [package, str(theirs.fileno()), str(parent_alive_pipe), str(os.getpid())]
+        arguments = [package, str(server_end.fileno()), str(parent_alive_pipe), str(os.getpid())]
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-B", "-c", _BOOTSTRAP, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=self._errors,
-                pass_fds=(theirs.fileno(), parent_alive_pipe),
+                pass_fds=(server_end.fileno(), parent_alive_pipe),
                 env=_environment(),
                 cwd="/",
                 start_new_session=True,
@@ -60,7 +60,7 @@ class Server:
             self._control.close()
             raise SandboxError(f"start the server: {error}") from error
         finally:
-            theirs.close()
+            server_end.close()
             os.close(parent_alive_pipe)
         config = asdict(program) | {"tier": tier, "package": package}
         config |= {"sites": visible_paths.site_folders(), "temporary": tempfile.gettempdir()}

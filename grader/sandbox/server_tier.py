@@ -33,7 +33,7 @@ class Tier(Protocol):
         """In the supervisor, before it forks the server."""
 
     def enclose(self) -> None:
-        """In the server, before it imports anything outside the standard library."""
+        """In the server, before it imports torch and the program."""
 
     def fork(self, number: int) -> int:
         """In the server: fork worker `number` and return its pid. No number is used twice."""

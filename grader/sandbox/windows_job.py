@@ -59,7 +59,7 @@ class _ExtendedLimits(ctypes.Structure):
 def python() -> str:
     """Return the Python to start workers with.
 
-    In a virtual environment, `sys.executable` starts a second process, so this is the Python that it starts.
+    In a virtual environment, this is the base Python: `sys.executable` would start it as a second process.
     """
     return getattr(sys, "_base_executable", "") or sys.executable
 

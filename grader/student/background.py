@@ -34,7 +34,7 @@ class Background:
         self._pool = ThreadPoolExecutor(1, "headway-grading")
         self._running: Future[None] | None = None
         self._started = 0.0
-        self.number = 0  # of the latest job; `end` raises it once more
+        self.number = 0  # of the latest job; `end` adds 1
 
     def start(self, job: Iterator[object]) -> None:
         """End the job that is running, and start another one."""

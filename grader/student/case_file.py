@@ -47,7 +47,7 @@ def write_case(file: Path, exercise: Exercise, failed: CheckResult, names: Mappi
 def case_text(
     case: RecordedCase, module: str, names: Mapping[str, str], title: str, beside: str
 ) -> tuple[str, dict[str, Array]]:
-    """Return the source, and the tensors that go into the safetensors file of the name `beside`.
+    """Return the source, and the tensors for the safetensors file `beside`.
 
     module: the module with the student's definitions; "" for a notebook.
     Raises UsageError for a case that needs a class of the grader.
@@ -182,7 +182,7 @@ def _text(value: Any) -> str:
 
 
 def _filled(recipe: Mapping[str, Any]) -> str:
-    """Return an expression for a weight: one value on the diagonal or everywhere, or zero from row `rows` on."""
+    """Return an expression for a weight: one value on the diagonal, everywhere, or in all rows before row `rows`."""
     if recipe["diagonal"]:
         return f"torch.eye({', '.join(map(str, recipe['shape']))}) * {recipe['value']!r}"
     full = f"torch.full({list(recipe['shape'])}, {float(recipe['value'])!r})"

@@ -18,7 +18,7 @@ _KEYS = {
     "j": DOWN,
     "\r": ENTER,
     "\n": ENTER,
-    "l": BACK,
+    "l": BACK,  # the key that opens the list
     "\x1b[A": UP,
     "\x1b[B": DOWN,
     "\x1bOA": UP,
@@ -40,7 +40,7 @@ class Row:
 def rows_of(course: Course) -> list[Row]:
     """Return the exercises of a course in their order.
 
-    The outcome is "not_checked" if the exercise is written, but the last check, if any, found it not started.
+    The outcome is "not_checked" if the exercise is written, but was not started at the last check, or never checked.
     """
     known = progress.load(course.root)
     return [

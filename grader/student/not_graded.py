@@ -31,9 +31,11 @@ def of_others(engine: Engine, submission: Submission, results: Sequence[Exercise
     near = [other for other in all_others if other.exercise][:MOST]
     rest = [other.definition for other in all_others if other not in near]
     says = [_of_one(other, engine, submission, names) for other in near]
-    says += [_listed(rest, names)] if rest else []
+    if rest:
+        says.append(_listed(rest, names))
     again = [d for d in names.replaced if d.name in found.values()]
-    says += [_defined_again(again, names)] if again else []
+    if again:
+        says.append(_defined_again(again, names))
     return [sanitize(text, 600) for text in says]
 
 

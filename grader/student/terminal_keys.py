@@ -38,7 +38,7 @@ if sys.platform == "win32":
 
     def _next_keys() -> str:
         key = msvcrt.getwch()
-        if key in "\x00\xe0":  # an arrow or a function key: its code follows
+        if key in "\x00\xe0":  # an arrow or a function key: its code follows; a space does nothing
             return {"H": "\x1b[A", "P": "\x1b[B"}.get(msvcrt.getwch(), " ")
         return key
 

@@ -11,7 +11,10 @@ _SYNCHRONIZE = 0x100000  # Windows' access right to wait for a process
 
 
 def owned(folder: Path, name: str) -> str:
-    """Return a prefix for scratch folders of this process. Remove those in `folder` whose process has ended."""
+    """Return the prefix `name`-PID- for scratch folders of this process.
+
+    Remove the scratch folders in `folder` whose process has ended.
+    """
     for left in folder.glob(f"{name}-*-*"):
         owner = left.name.removeprefix(f"{name}-").split("-")[0]
         if owner.isdigit() and not _is_alive(int(owner)):

@@ -31,7 +31,7 @@ def _end_with_parent(parent: int) -> None:
 
 
 def _limit(memory: int, cpu: int, file: int) -> None:
-    """Limit this process as far as the system can. On Windows its job object sets the limits, except that on files.
+    """Limit this process as far as the system can. On Windows its job object does so; files have no limit there.
 
     memory: bytes beyond those in use now. cpu: seconds from now on. file: bytes of one file.
     """

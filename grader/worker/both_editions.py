@@ -27,7 +27,7 @@ def accept_both(block: Any) -> Any:
         given = None
         if _bound(ours, self, *args, **kwargs) is None:
             given = _bound(theirs, self, *args, **kwargs)
-        if given is None:  # the arguments fit `ours`, or neither: then `build` raises TypeError
+        if given is None:  # they fit `ours`, or neither signature: then `build` raises TypeError
             build(self, *args, **kwargs)
         else:
             without_self = {forms[name]: value for name, value in given.items() if name in forms}

@@ -66,15 +66,18 @@ class KeptModels:
         for container, before in self._containers:
             if container or before:
                 container.clear()
-                container.extend(before) if isinstance(container, list) else container.update(before)
-        for tensor, data, values, learns, was_leaf in self._values:
+                if isinstance(container, list):
+                    container.extend(before)
+                else:
+                    container.update(before)
+        for tensor, data, values, requires_grad, was_leaf in self._values:
             data.copy_(values)
             tensor.data = data
             if was_leaf and not tensor.is_leaf:
                 tensor.detach_()  # an edit changed it in place
             if tensor.is_leaf:
                 tensor.grad = None
-                tensor.requires_grad_(learns)
+                tensor.requires_grad_(requires_grad)
         made = self._made
         program.env, program.steps = dict(made.env), self._steps
         program.fits, program.as_linear = dict(made.fits), dict(made.as_linear)

@@ -177,7 +177,7 @@ def _is_bias(name: str) -> bool:
 
 
 def _projections(group: Shapes) -> dict[tuple[str, bool], str]:
-    """Return (role, is_bias) → contract name, for the four projections of an attention."""
+    """Return (role, is_bias) → contract name, for the names in `group` that have a role."""
     out = {}
     for name in group:
         role = _role(name.rpartition(".")[0].rpartition(".")[2])
@@ -221,6 +221,7 @@ def _fused(prefix: str, group: Shapes, own: Own) -> list[Slot]:
 def _renamed_output(
     wanted: Mapping[tuple[str, bool], str], group: Shapes, own: Own, slots: list[Slot]
 ) -> list[Slot]:
+    """Fit the output projection under any name. slots: those of the other projections."""
     used = {slot.own for slot in slots}
     out = []
     for bias in (False, True):
@@ -343,6 +344,7 @@ def _in_order(prefix: str, group: Shapes, own: Own) -> list[Slot]:
     return slots
 
 
+# Each function gets the prefix of the names, the contract's weights to fit, and the parameters that are left.
 _LAYOUTS: tuple[tuple[str, Callable[[str, Shapes, Own], list[Slot]]], ...] = (
     ("other names", _renamed),
     ("one fused projection", _fused),

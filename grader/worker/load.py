@@ -30,7 +30,7 @@ class Loaded:
         # Reversed, so that the first file for a name counts.
         self.neighbours = {name: one for one in reversed(neighbours) for name in one["modules"]}
         self.modules: dict[str, types.ModuleType] = {}  # file of a neighbour that was loaded → its module
-        self.skip: Collection[tuple[str, int]] = ()
+        self.skip: Collection[tuple[str, int]] = ()  # (unit, line) of statements that timed out before
         self.replace: Mapping[str, str] = {}  # name of a definition → the block in its place
         # Name of a definition → a keyword that the file uses → the block's keyword.
         self.keywords: Mapping[str, Mapping[str, str]] = {}
@@ -344,5 +344,6 @@ def _replaced(node: ast.stmt, blocks: Mapping[str, str]) -> list[ast.stmt]:
     ]
     if isinstance(node, ast.ImportFrom):
         kept = [alias for alias in node.names if (alias.asname or alias.name) not in blocks]
-        new += [ast.ImportFrom(node.module, kept, node.level)] if kept else []
+        if kept:
+            new.append(ast.ImportFrom(node.module, kept, node.level))
     return [ast.fix_missing_locations(ast.copy_location(one, node)) for one in new]

@@ -60,7 +60,7 @@ def _as_used(shapes: Mapping[str, T]) -> dict[str, T]:
 
 
 def _names_as_used(names: Sequence[str], level: int = 0) -> Iterator[str]:
-    """Yield the names with the parts that have a place in the order of use; other parts stay where they are.
+    """Yield the names. Parts that have a place come in the order of use; other parts stay where they are.
 
     level: which segment of the names is the part: 0 is the outermost module.
     """

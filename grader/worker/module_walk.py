@@ -2,7 +2,7 @@
 
 torch's methods pass each name through a generator per level of modules. Most cases read the parameters several
 times, and with torch's methods this takes longer than the case's arithmetic. If a module overrides one of torch's
-methods, that method is called instead.
+methods, `named_parameters` and `set_mode` call the module's methods instead.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SET = nn.Module.__setattr__
 
 
 class _Overridden(Exception):
-    """A module has a method of its own instead of torch's."""
+    """A module overrides one of torch's methods."""
 
 
 def named_parameters(module: nn.Module) -> dict[str, nn.Parameter]:

@@ -39,7 +39,7 @@ def held_as_linear(module: nn.Module, build: Build, kwargs: Mapping[str, Any]) -
 
 
 def is_bare(name: str) -> bool:
-    """Return whether the name does not end with `weight` or `bias`, as parameters of most layers of torch do."""
+    """Return False if the name ends with `weight` or `bias`, like those of most layers of torch; otherwise True."""
     return not name.endswith(("weight", "bias"))
 
 

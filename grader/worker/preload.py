@@ -32,7 +32,7 @@ def kept_heap() -> Iterator[None]:
 
 
 def warm() -> None:
-    """Use each part once, and rehearse a case. Nothing here may start a thread: the server forks after it."""
+    """Use each part once, and rehearse a case. Nothing here may start a thread: afterwards, the server forks."""
     with kept_heap():
         _use_each_part()
 

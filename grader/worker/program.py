@@ -32,7 +32,10 @@ _PLAIN = (Tensor, nn.Parameter)
 
 
 class Program(Measures):
-    """One run of one case. `observed` holds tensors by name, `reply` the fields that go with them."""
+    """One run of one case. `observed` holds tensors by name, `reply` the fields that go with them.
+
+    with_own: makes a context in which the student's parts replace the building blocks of the same names.
+    """
 
     def __init__(
         self,
@@ -54,7 +57,7 @@ class Program(Measures):
         self.env: dict[str, Any] = {}  # name in the case → inputs, modules and results so far
         self.called: object = None  # the student's function that was called last
         self.leaves: dict[str, Tensor] = {}  # name of an input → the tensor that gets its gradient
-        self.fits: dict[str, layouts.Fit] = {}
+        self.fits: dict[str, layouts.Fit] = {}  # module → which parameters have which names of the contract
         self.as_linear: dict[str, Collection[str]] = {}  # see `held_as_linear`
         self.observed: dict[str, Tensor] = {}
         self.watched: dict[str, Tensor] = {}  # see `_do_stages`
@@ -63,7 +66,7 @@ class Program(Measures):
         self.about: list[str] = case.get("about", [])  # forbidden calls to watch for
 
     def run(self, files: Collection[str]) -> None:
-        """Carry out every step; stop at the first that raises."""
+        """Carry out every step; stop at the first that raises. files: names of the submission's files."""
         used: set[str] = set()
         with warnings.catch_warnings(), watching(self.about, used):
             # A warning is printed, not raised, even if the file turns warnings into exceptions.

@@ -1,6 +1,6 @@
-"""A file and a case that a worker server, or a cold worker (not forked), runs before it is needed; see `preload.py`.
+"""A file and a case. A worker server, or a cold worker (not forked), runs them before its first request.
 
-Parts of Python and torch are slow at their first use. Workers can read this, so nothing here answers an exercise.
+Parts of Python and torch are slow at their first use. Workers can read this file: nothing in it answers an exercise.
 """
 
 from __future__ import annotations

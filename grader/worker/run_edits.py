@@ -34,11 +34,11 @@ class Editor:
         An edit is `{"file", "source", "function"}`. With "" as the function, the source is a top-level statement,
         which is executed. Otherwise the source defines the named function, and only that function's code is replaced.
 
-        For each edit, the reply has the observation without its tensors, and their size in bytes. It has the CPU
-        seconds of all edits and, if the request asks for `lines`, the lines of the submission that ran.
+        For each edit, the reply has the observation without its tensors, and their size in bytes. The reply also has
+        the CPU seconds of all edits and, if the request asks for `lines`, the lines of the submission that ran.
 
-        An edit may take `each` CPU seconds, all edits together `seconds`. The first edit always runs; a later one
-        only if the longest edit so far would fit in the seconds that are left.
+        In the request, `each` limits the CPU seconds of one edit, and `seconds` those of all edits. The first edit
+        always runs; a later one only if the longest edit so far would fit in the seconds that are left.
         """
         tries: list[dict[str, Any]] = []
         bodies: list[bytes] = []
@@ -103,7 +103,7 @@ class _Case:
         return _BriefProgram(self.loaded.names, self.case, tensors, self.device, self.loaded.with_own)
 
     def keep_models(self, seconds: float) -> None:
-        """Build the models within this CPU time. If this fails, and on a device other than the CPU, each edit builds its
+        """Build the models within this CPU time. If this fails, or the device is not the CPU, each edit builds its
         own models.
         """
         try:
@@ -127,6 +127,7 @@ def _try(case: _Case, edit: Mapping[str, Any], seconds: float) -> tuple[dict[str
     try:
         with _silently(seconds), _edited(names, edit) as function:
             program = case.program()
+            # An edited function that took part in building the models needs new models; so may a statement.
             if kept is not None and function is not None and function not in kept.built_by:
                 kept.give(program)
             program.run(case.loaded.files)
@@ -140,7 +141,7 @@ def _try(case: _Case, edit: Mapping[str, Any], seconds: float) -> tuple[dict[str
 
 @contextlib.contextmanager
 def _edited(names: dict[str, Any], edit: Mapping[str, Any]) -> Iterator[Function | None]:
-    """Apply an edit. Yield the function whose code it replaces, or None for an edit of a statement.
+    """Apply an edit. Yield the file and first line of the function whose code it replaces; None if it is a statement.
 
     Afterwards the function has its own code again; the caller restores `names`. Raises LookupError if the
     function is missing or begins on another line.

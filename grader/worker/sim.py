@@ -104,7 +104,7 @@ class _NothingRecorded(torch.no_grad):
 
 
 def _start_without_dtensor() -> None:
-    """Run the first operation with a stand-in for a class of torch.distributed, because torch looks it up then.
+    """Run the first operation, in which torch looks up a class of torch.distributed, with a stand-in for this class.
 
     The real class takes half a second to import, and no tensor here is of that class.
     """
@@ -331,7 +331,7 @@ def _require_one_device(func: Any, name: str, args: Sequence[Any], given: Sequen
     free = is_pointwise or name in _WITH_NUMBER
 
     def may_join(t: Tensor) -> bool:
-        """Whether a CPU tensor may take part: it has no axes, and the operation is arithmetic and writes elsewhere."""
+        """Whether a CPU tensor may take part: it has no axes, and the operation takes numbers and reads it only."""
         return free and t.dim() == 0 and not (writes and t is given[0])
 
     if all(isinstance(t, SimTensor) or may_join(t) for t in given):

@@ -23,6 +23,7 @@ from grader.worker.both_editions import accept_both
 
 _offered: set[str] = set()  # names of the modules that this file put into sys.modules
 
+# Makes a context in which the student's parts (definitions for earlier assignments) replace the blocks.
 Switch = Callable[[], AbstractContextManager[None]]
 
 
@@ -221,7 +222,7 @@ def install(
 
 
 def remove() -> None:
-    """Remove the stand-ins that `_offered` lists. In a worker, a search through sys.modules would copy a memory page
+    """Remove the stand-ins. `_offered` lists them: in a worker, a search through sys.modules would copy a memory page
     per name.
     """
     there = sys.modules.get("grader.given")

@@ -37,7 +37,7 @@ def watching(calls: Sequence[str], found: set[str]) -> Iterator[None]:
                 found.add(call)
 
     class Mode(TorchFunctionMode):
-        """Sees every call of a function of torch, which makes each of them slower."""
+        """Notes every call of a function of torch. This makes each call slower."""
 
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             note(getattr(func, "__name__", ""))

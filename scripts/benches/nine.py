@@ -1,4 +1,4 @@
-"""Write a right notebook of nine exercises, and a class that submits it."""
+"""Write a right notebook of nine exercises, a class that submits it, and an instructor's checkout that grades it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Measure stock `nbgrader autograde` on the exercises of `nine.py`, with the grader's public cases in the test cells.
 
-Of the checks of a case, the test cells have those that compare values (the judge `equal`).
+The test cells have only the checks that compare values (the judge `equal`).
 """
 
 from __future__ import annotations

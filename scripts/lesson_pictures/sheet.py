@@ -213,7 +213,10 @@ def _lean(drawn: str, height: int) -> str:
 
 
 def _shorter(path: str) -> str:
-    """Round the numbers of a path or a `translate(…)` to hundredths of a point; no screen shows more."""
+    """Round the numbers of a path or a `translate(…)` to hundredths of a point; no screen shows more.
+
+    In a path, which begins with "M", also remove the spaces around letters.
+    """
     shorter = re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), path)
     return re.sub(r"\s*([A-Za-z])\s*", r"\1", shorter) if path[:1] == "M" else shorter
 

@@ -1,4 +1,7 @@
-"""Right answers written differently, and answers that compute nothing."""
+"""Right answers written differently, and answers that compute nothing.
+
+`edition-1` is written as in edition 1 of *Dive into Deep Learning*, whose constructors take fewer sizes.
+"""
 
 from grader.authoring import edit, trivial, variant
 
@@ -118,6 +121,7 @@ VARIANTS = [
         return torch.einsum("bts,bsv->btv", dropped, values)
 """),
     ),
+    # The bias adds the same value to all scores, so the softmax does not change.
     variant(
         "bias-before-softmax",
         "AdditiveAttention",

@@ -41,8 +41,8 @@ def _rearranged(draw, exercise, split):
 def _special_sizes(exercise, draw, split, axes):
     """Return a case with several calls, because a call costs far less than a case.
 
-    Answers that split the wrong axis raise an exception in the other cases. In the first call the number of
-    steps is divisible by H, so that these answers return values.
+    In the first call the number of steps is divisible by H, so that answers that split the wrong axis return
+    values. With other sizes they may raise an exception.
     """
     case = Case("special-sizes", exercise)
     B, T, d = draw.sizes(3, low=2, high=6)

@@ -584,12 +584,10 @@ def tangled_cases(draw):
     name, broken = "TangledSelfAttention", given_class("TangledSelfAttention")
 
     def tested(id, source, faulty, title, H, D):
+        kwargs = {"d_model": D, "n_head": H}
+
         def module_of(case):
-            return (
-                case.provide(source, name, d_model=D, n_head=H)
-                if source
-                else case.build(name, d_model=D, n_head=H)
-            )
+            return case.provide(source, name, **kwargs) if source else case.build(name, **kwargs)
 
         return catching("catches_tangled", id, module_of, tangled_weights(draw, D), faulty, title)
 

@@ -17,7 +17,7 @@ REGIONS = {"dropped": [0, 16], "floor": [16, 20], "kept": [20, 24]}
 
 
 def sizes(draw):
-    """Return B < T < S, all other than H and D / H. T is at least 5: a cache of one or two steps is too short."""
+    """Return B < T < S, all other than H and D / H. So T is at least 5: faults of the cache show from step 3 on."""
     return sorted(draw.sizes(3, low=3, high=7, avoid=(H, D // H)))
 
 
@@ -195,6 +195,7 @@ def block_dropout():
     all weights are equal and all values are 1, so each head returns the sum of its weights after dropout.
     """
     B, T, S = 16, 16, 8
+    # 1 / (1 - P) in the region `kept`, 0 before it
     residual = np.repeat([0.0, 1 / (1 - P)], [REGIONS["kept"][0], WIDE - REGIONS["kept"][0]])
     ones_on_region = filled(1 / WIDE, WIDE, WIDE, rows=REGIONS["dropped"][1])
 

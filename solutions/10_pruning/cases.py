@@ -62,6 +62,7 @@ LAYOUTS = {
     "by-head": "w.unflatten(0, (X.shape[0], -1))",
     "listed": "list(w.unflatten(0, (X.shape[0], -1)).unbind(1))",
 }
+# Layout → its description in the titles of checks.
 KEPT_IN = {
     "flat": "heads inside the batch, (B·H, T, S)",
     "by-head": "heads on a separate axis, (B, H, T, S)",
@@ -273,8 +274,8 @@ PLANTED = tuple(0.62**rank for rank in range(6))  # the size of what each head a
 def planted_model(draw):
     """Return the strengths of the heads, the weights of an attention, and batches of (input, target).
 
-    The strength scales a head's part of `W_o`. The scores of weak heads are larger, so their weights are
-    more confident: `confidence` ranks the heads in the wrong order. A target is the model's output plus
+    The strength scales a head's part of `W_o`. The scores of weak heads are larger, and so are their largest
+    attention weights: `confidence` ranks the heads in the wrong order. A target is the model's output plus
     noise.
     """
     heads, d, T = len(PLANTED), 2, 5

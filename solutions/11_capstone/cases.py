@@ -30,7 +30,7 @@ class Model(EncoderDecoder):
 
 # A model that notes for each sentence the inputs of the decoder and the labels of the loss. It reads the
 # labels from the gradient of the scores. So the order of sentences, the loss function and the optimizer do
-# not matter.
+# not matter. It also notes the mode, the weight updates, and whether gradients were cleared.
 WATCHED = '''
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
@@ -185,10 +185,10 @@ def induction(draw, count, vocabulary, low, high, table=None):
     """
     order = np.argsort(draw.normal(count, vocabulary - FIRST), axis=1) + FIRST
     pairs = []
-    for row, n, again in zip(
+    for row, n, number in zip(
         order, draw.integers(low, high, count), draw.integers(0, 10**6, count), strict=True
     ):
-        again = 1 + again % (n - 1)
+        again = 1 + number % (n - 1)  # how many words are repeated: 1 to n - 1
         pairs.append((np.concatenate([row[:n], row[:again]]), row[again:n]))
     return sequences(pairs, 2 * high, high + 1)
 
@@ -215,7 +215,7 @@ def lookup(draw, vocabulary):
 def unseen(task, draw, known, count, *sizes):
     """Return `count` sequences whose sources do not occur in `known`."""
     seen = {row.tobytes() for row in known[0]}
-    drawn = task(draw, 16 * count, *sizes)
+    drawn = task(draw, 16 * count, *sizes)  # 16 times as many, because some are in `known`
     fresh = [i for i, row in enumerate(drawn[0]) if row.tobytes() not in seen][:count]
     assert len(fresh) == count, "too few new sequences: the training data holds nearly all"
     return [column[fresh] for column in drawn]

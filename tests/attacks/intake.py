@@ -7,6 +7,7 @@ import json
 import pickle
 import zipfile
 from io import BytesIO
+from typing import Any
 
 from attacks.suite import WRONG, Attack, calling, wrong
 
@@ -16,12 +17,26 @@ ENDLESS = "the grader does not end, or takes all memory"
 SHOWN = "a terminal, a browser or an XML reader obeys it"
 TOUCH = "open('@FOLDER@/touched', 'w').write('x')"
 START = "import torch\n" + WRONG
+# A wrong answer to an exercise that forbids nn.MultiheadAttention. The grader looks for calls of it only in a
+# source that contains the name.
+FORBIDDING = "DotProductAttention"
+START_FORBIDDING = """import torch  # MultiheadAttention
+class DotProductAttention(torch.nn.Module):
+    def __init__(self, dropout):
+        super().__init__()
+    def forward(self, queries, keys, values, valid_lens=None):
+        return help(queries) * 0.9 + 0.01
+def help(X):
+    return X
+"""
 
 
-def file(id: str, tries: str, data: str | bytes, name: str = "answer.py", success: str = HARM) -> Attack:
+def file(
+    id: str, tries: str, data: str | bytes, name: str = "answer.py", success: str = HARM, **more: Any
+) -> Attack:
     """Return an attack that submits a file with this content and name."""
     content = data.encode() if isinstance(data, str) else data
-    return Attack(id, tries, "", name=name, data=content, success=success)
+    return Attack(id, tries, "", name=name, data=content, success=success, **more)
 
 
 def notebook(id: str, tries: str, *cells: object, **more: object) -> Attack:
@@ -105,11 +120,9 @@ ATTACKS = (
     file(
         "deep-attribute",
         "uses an attribute of an attribute, 1500 times",
-        START
-        + "\n# MultiheadAttention\nmasked_softmax, x = masked_softmax, lambda: (torch"
-        + "\n#\n.a" * 1500
-        + ")",
+        START_FORBIDDING + "help, x = help, lambda: (torch" + "\n#\n.a" * 1500 + ")",
         success="the grader fails, so the exercise could not be graded",
+        exercise=FORBIDDING,
     ),
     file(
         "many-targets",
@@ -126,17 +139,16 @@ ATTACKS = (
     file(
         "long-module",
         "imports 20,000 names from a module with a name of 400 KB",
-        START
-        + f"\n# MultiheadAttention\nfrom torch.{'m' * 400_000} import "
-        + ",".join(f"a{i}" for i in range(20_000)),
+        START_FORBIDDING + f"from torch.{'m' * 400_000} import " + ",".join(f"a{i}" for i in range(20_000)),
         success=ENDLESS,
+        exercise=FORBIDDING,
     ),
     file(
         "dots-in-the-answer",
         "names an attribute of an attribute, 1500 times, in a function that the answer calls",
-        "import torch\ndef masked_softmax(X, valid_lens):\n    return help()  # MultiheadAttention\n"
-        "def help(): return torch" + ".a" * 1500 + "\n",
+        START_FORBIDDING.replace("return X", "return torch" + ".a" * 1500),
         success="the grader fails, so the exercise could not be graded",
+        exercise=FORBIDDING,
     ),
     file(
         "import-over-lines",

@@ -22,7 +22,7 @@ SHIFT = bytes((byte + 37) % 256 for byte in range(256))
 BACK = bytes((byte - 37) % 256 for byte in range(256))
 PLANTED = NEEDLES["planted"].translate(BACK)
 LONGEST = max(map(len, NEEDLES.values()))
-LARGEST = 2 << 20  # bytes: the size of the largest file and of the pieces in which memory is searched
+LARGEST = 2 << 20  # bytes: larger files are skipped; memory is searched in pieces of this size
 # Suffixes of the files that it reads. It also reads files without a suffix, and files with a word of `TELLING`.
 KINDS = (
     ".py",

@@ -1,6 +1,6 @@
 """What one exercise leaves behind does not reach another, also if they share a worker.
 
-An error of the worker costs points only if the submission causes it.
+An error of the worker costs points only if the submission causes it. The order of exercises needs few workers.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def test_a_stored_block_does_not_reach_exercises_without_it(counted):
     }
 
 
-# Raises an exception with the inputs of the first loading when it is loaded again.
+# When it is loaded again, it raises an exception with the inputs that it got after the first loading.
 RAISES_SEEN_INPUTS = """
 if hasattr(sys, "seen"):
     raise RuntimeError(f"seen: {sys.seen}")
@@ -188,7 +188,7 @@ def test_a_class_in_a_case_does_not_reach_other_exercises(counted):
 
 
 @pytest.mark.parametrize(
-    "words",
+    "reply",
     [
         "{'values': {}, 'odd': {}}",
         "{'fault': 'no'}",
@@ -196,10 +196,10 @@ def test_a_class_in_a_case_does_not_reach_other_exercises(counted):
         "{'error': {'type': 'E', 'message': 'm'}}",
     ],
 )
-def test_forged_replies_of_one_exercise_do_not_reach_the_next(counted, words):
+def test_forged_replies_of_one_exercise_do_not_reach_the_next(counted, reply):
     hostile = "def sequence_mask(X, valid_len, value=0):\n" + "\n".join(
         "    " + line
-        for line in (FORGE + f"\nfor _ in range(30): forge({words})\nreturn X").strip().splitlines()
+        for line in (FORGE + f"\nfor _ in range(30): forge({reply})\nreturn X").strip().splitlines()
     )
     report = counted.grade(submission(hostile, RIGHT), ["sequence_mask", "masked_softmax"])
     assert outcomes(report) == {"sequence_mask": "failed", "masked_softmax": "passed"}

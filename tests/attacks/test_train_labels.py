@@ -55,7 +55,9 @@ def test_made_up_words_are_not_the_scores_of_the_weights(cases):
     finally:
         engine.close()
         launcher.close()
-    # values: words of the returned weights; modes: words step by step; modes#2: their scores, as for whole sentences.
+    # values: words that the returned weights produce.
+    # modes: words that the student's parts produce step by step.
+    # modes#2: whether the scores of these steps are those that the returned weights give for whole sentences.
     assert {id: checks[f"reverse/{id}"] for id in ("values", "modes", "modes#2")} == {
         "values": "failed",
         "modes": "passed",

@@ -140,7 +140,7 @@ def test_a_malformed_mistake_is_refused(change, fields, sentence):
 
 
 @pytest.mark.parametrize("id", ["Half", "half_of", "half-", "", "no half"])
-def test_an_id_is_words_with_dashes(id):
+def test_an_id_that_is_not_words_with_dashes_is_refused(id):
     with pytest.raises(ValueError, match="words-with-dashes"):
         mistake(id, "scale", edit("a", "b"))
 

@@ -53,7 +53,7 @@ def test_tensors_that_torch_writes_keep_their_values():
     assert all(same_values(arrays[name], as_numpy(written[name])) for name in written)
 
 
-def test_the_library_reads_arrays_of_every_dtype_that_are_written():
+def test_the_library_reads_the_arrays_that_encode_writes():
     arrays = {name: as_numpy(t) for name, t in some_tensors().items()}
     loaded = safetensors.numpy.load(encode(arrays))
     assert loaded.keys() == arrays.keys()

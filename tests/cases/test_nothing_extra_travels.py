@@ -28,10 +28,10 @@ REARRANGES = ("transpose_qkv", "transpose_output", "PositionalEncoding")
 
 
 def recovered(sent: Mapping[str, Array], secret: Array) -> str:
-    """Return the name of a sent tensor from which the secret follows; "" if there is none.
+    """Return the name of the sent tensor, or of the two, from which the secret follows; "" if there is none.
 
-    It follows if the two are equal after scaling, transposing or reordering rows. It also follows if it is the
-    matrix that maps one sent tensor to another.
+    The secret follows from a tensor if both are equal after scaling, transposing or reordering rows. It follows from
+    two sent tensors if the secret is the matrix that maps one to the other.
     """
     if len(np.unique(secret)) < 4:  # tensors with few values are equal by chance
         return ""

@@ -42,9 +42,9 @@ def config(tmp_path: Path) -> RunConfig:
 
 @contextmanager
 def pretending(allow: Callable[[float], None], config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
-    """Replace `grading`: hang or exit if the content of a file says so, otherwise pass its first exercise.
+    """Replace `grading`: hang or exit if the content of a file says so, otherwise pass the exercise NAMES[0].
 
-    With a file `broken` beside the cases, a plain file makes the process exit too.
+    If the folder of the cases contains a file `broken`, the plain file makes the process exit, too.
     """
 
     def work(task: Task) -> TaskResult:
@@ -90,7 +90,9 @@ def test_no_points_are_lost_if_a_plain_file_stops_the_process(bundles, config, m
 
 @pytest.mark.parametrize("text", [b"exit", b"hang"])
 @pytest.mark.parametrize("broken", [False, True])
-def test_a_file_that_stops_its_process_obeys_the_option_only(bundles, config, monkeypatch, text, broken):
+def test_a_stopped_process_gives_results_only_for_chosen_exercises(
+    bundles, config, monkeypatch, text, broken
+):
     if broken:
         (config.bundles / "broken").touch()
     (submission,) = graded(bundles, replace(config, only=NAMES[1:]), monkeypatch, text)
@@ -123,7 +125,7 @@ class RaisingEngine:
         ValueError("\ud800"),
     ],
 )
-@pytest.mark.parametrize("expected", [NAMES, ()])
+@pytest.mark.parametrize("expected", [NAMES, ()])  # (): the engine finds the exercises in the file
 def test_a_file_fails_if_the_engine_raises_on_that_file_alone(bundles, config, error, expected):
     """If the engine raises on a plain file too, the grader failed instead."""
     store = Store(config.store, config.key)

@@ -1,4 +1,4 @@
-"""Only permitted workers get batches. Batches of lost workers are graded again, equal submissions once."""
+"""Grading on a cluster with a fake Dask client: batches per worker, refused and lost workers, a lost scheduler."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def test_every_worker_of_a_large_cluster_grades(config, monkeypatch):
     ("others", "unregistered"),
     [({"a": False}, NAME), ({"a": False, "b": True}, ""), ({"a": OSError()}, NAME)],
 )
-def test_the_plugin_stays_if_a_worker_serves_another_run(config, others, unregistered):
+def test_the_plugin_stays_only_if_a_worker_serves_another_run(config, others, unregistered):
     grading = ClusterGrading([], config, "local:1", None, 1)
     grading._client = Cluster(graded, {})
     grading._client.others = others

@@ -158,7 +158,7 @@ def test_regrade_grades_a_file_with_a_stored_result_again(school, records):
     assert [row[2] for row in rows(copy) if row[0] == content] == [2]
 
 
-def test_with_the_option_only_no_other_exercise_is_graded(school, records):
+def test_exercises_that_the_option_only_does_not_name_are_not_graded(school, records):
     store = store_of(school, school / "class")
     folder = fill(school / "one", {"hal/04_heads/heads.py": CLASS["hal/04_heads/heads.py"]})
     for wanted in (["transpose_output"], ["transpose_qkv"], ["transpose_output", "transpose_qkv"]):

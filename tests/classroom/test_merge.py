@@ -49,6 +49,7 @@ def test_a_merge_holds_every_row_once_even_if_repeated(tmp_path):
     done = merge(parts, target, SECRET)
     assert (done.submissions, done.results, done.rejected) == (3, 3, {})
     first = rows(target)
+    # Of two rows of one submission, the newer stays.
     assert [row for row in first if row[0] == "two"] == [row for row in rows(parts[1]) if row[0] == "two"]
     merge(parts[::-1], target, SECRET)
     assert rows(target) == first

@@ -108,6 +108,13 @@ def test_an_id_that_is_a_word_of_the_course_or_odd_breaks_nothing(student):
     assert FORMATS["html"]([shared])
 
 
+def test_a_one_letter_student_without_files_changes_no_sentence():
+    submission = entry("x", problem="nothing was submitted.")
+    submission.report.extra["submission"] = ""
+    (shared,) = pseudonymous([submission], KEY)
+    assert shared.problem == "nothing was submitted."
+
+
 # ---- purge
 
 
@@ -135,7 +142,7 @@ def test_a_purge_removes_one_student_and_lists_files_that_it_keeps(school):
     content_of = {record["student"]: record["content"] for record in records}
     assert contents(school) == set(content_of.values())
     stopped = run(school, "purge", "ada", "class")
-    assert stopped.returncode == 130, "without an answer nothing is removed"
+    assert stopped.returncode == 130, "without a confirmation nothing is removed"
     assert contents(school) == set(content_of.values())
     done = run(school, "purge", "ada", "class", "--pages", "pages", "--yes", status=0)
     assert contents(school) == {content_of["bob"], content_of["cyd"]}

@@ -1,4 +1,4 @@
-"""The reason why an exercise did not pass: one line in the CSV and in the text report."""
+"""The reason why an exercise did not pass: one line in the CSV and in the text report. Each submission has a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`grader check`: outcomes, formats, settings of the course, and a sentence for an unreadable file."""
+"""`grader check`: outcomes, formats, settings of the course, and a sentence for a file that cannot be graded."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_the_newer_of_two_changed_files_is_graded(course):
         ("deep.ipynb", b"[" * 200_000, "is not a notebook"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_reported_in_one_sentence(course, tmp_path, name, content, sentence):
+def test_a_file_that_cannot_be_graded_is_reported_in_one_sentence(course, tmp_path, name, content, sentence):
     path = tmp_path / name
     path.write_bytes(content)
     done = run("check", "--file", path, cwd=course)

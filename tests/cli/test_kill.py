@@ -59,6 +59,7 @@ def test_killing_the_parent_leaves_no_process_and_no_partial_file(course, after)
     gone, alive = psutil.wait_procs(workers, timeout=60)
     assert not alive
     assert len(gone) == len(workers)
+    # Atomic writes begin in a hidden file beside the target.
     leftovers = [p for p in course.rglob(".*") if p.is_file() and p.parent.name != ".headway"]
     assert not leftovers
     for saved in course.glob(".headway/*"):

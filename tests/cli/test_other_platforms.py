@@ -115,7 +115,7 @@ def test_a_call_that_the_platform_lacks_fails(platform, file, text, replacement,
     assert source.count(text) == 1
     (tmp_path / "grader" / file).write_text(source.replace(text, replacement), "utf-8")
     save(course, RIGHT)
-    # With a scratch folder of process 1, the grader asks whether that process is alive.
+    # For scratch_dirs.py: with a scratch folder of process 1, the grader asks whether that process is alive.
     scratch = Path(os.environ.get("TMPDIR", "/tmp")) / "headway-1-x"
     scratch.mkdir(exist_ok=True)
     try:

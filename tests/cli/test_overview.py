@@ -44,7 +44,7 @@ def test_narrow_lists_break_no_word_and_lose_no_points(course, columns):
     assert max(map(len, lines)) <= columns
     for name in ("kernel_attention_weights", "Seq2SeqAttentionDecoder", "TransparentSelfAttention"):
         assert any(name in line for line in lines)
-    # One "0 / " per exercise, and one in the sum of the points.
+    # "0 / " is in the row of each exercise, and in the sum, beside the word "points".
     assert done.stdout.count("not started") == done.stdout.count("0 / ") - done.stdout.count("points")
 
 

@@ -68,7 +68,7 @@ def test_a_sentence_with_code_and_a_mere_exception_are_refused(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
-@pytest.mark.parametrize("after", [0.0, 2.0, 4.0])
+@pytest.mark.parametrize("after", [0.0, 2.0, 4.0])  # seconds from the first child process to Ctrl-C
 def test_ctrl_c_stops_verify_without_traceback_or_process(after):
     running = subprocess.Popen(
         [GRADER, "verify"],

@@ -1,4 +1,4 @@
-"""`grader watch` in a real terminal: every save is graded, the keys work, and no process is left."""
+"""`grader watch`, nearly always in a real terminal: every save is graded, the keys work, and no process is left."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Watch:
         os.close(child_end)
 
     def until(self, text: str, seconds: float = HANGS) -> str:
-        """Return the output up to `text`."""
+        """Read the output until it contains `text`, and return it."""
         shown, deadline = b"", time.monotonic() + seconds
         while text.encode() not in shown:
             assert time.monotonic() < deadline, shown.decode("utf-8", "replace")

@@ -1,4 +1,7 @@
-"""Independent answers, right and wrong: each gets its expected outcome and a record that matches the schema."""
+"""Independent answers, right and wrong: each gets its expected outcome and a record that matches the schema.
+
+For wrong answers, the names of mistakes and the facts are right, too.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ def known(bundles) -> frozenset[str]:
 
 
 def test_every_exercise_has_right_and_wrong_answers(known):
-    # In the exercises catches_…, students write a test.
+    # The exercises catches_…, in which students write a test, need no answers here.
     written = {name for name in known if not name.startswith("catches_")}
     assert {(a.exercise, a.is_right) for a in ANSWERS} >= {
         (n, right) for n in written for right in (True, False)

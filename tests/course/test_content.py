@@ -110,6 +110,7 @@ def test_a_stub_parses_and_contains_no_long_line_of_the_solution(assignment):
         start, stop = definition_span(text, name)
         text = text[:start] + text[stop:]
     for region in regions:
+        # Comments and texts may be in the stub, too.
         lines = [
             line.strip()
             for line in region.splitlines()

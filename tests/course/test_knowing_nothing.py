@@ -1,6 +1,6 @@
 """An answer without a computation gets few points, even with the expected shapes and dtypes.
 
-It also returns the expected results that are no tensors, such as numbers.
+Except in the exercises catches_…, it also returns the expected results that are no tensors, such as numbers.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ def _some_zeros(array: Array) -> Array:
     return np.maximum(array, 0.0)
 
 
-def observation(case: RecordedCase, recipe: str, *, knows_values: bool) -> Observation:
+def observation(case: RecordedCase, recipe: str, *, with_values: bool) -> Observation:
     """Return an observation with the expected shapes, dtypes and exceptions.
 
-    recipe: how the values of tensors are made. knows_values: whether it also has the expected results that are no
+    recipe: how the values of tensors are made. with_values: whether it also has the expected results that are no
     tensors.
     """
     rng = np.random.default_rng(1)
@@ -87,14 +87,14 @@ def observation(case: RecordedCase, recipe: str, *, knows_values: bool) -> Obser
             "shapes": {},
             "layout": "",
         },
-        values=wants if knows_values else {},
+        values=wants if with_values else {},
     )
 
 
 def points(exercise: Exercise, recipe: str) -> float:
     # Not `catches_*`: their result is a plain value, so the expected one solves the exercise.
-    knows = not exercise.name.startswith("catches_")
-    judged = [judge_case(case, observation(case, recipe, knows_values=knows)) for case in exercise.cases]
+    with_values = not exercise.name.startswith("catches_")
+    judged = [judge_case(case, observation(case, recipe, with_values=with_values)) for case in exercise.cases]
     empty = Submission(Path("nothing.py"), ())
     builder = ResultBuilder(exercise, empty, exercise.name, 0.0)
     result, _evidence = builder.from_cases(judged, ())

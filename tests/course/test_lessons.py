@@ -1,4 +1,4 @@
-"""Lessons have formulas that GitHub, KaTeX and MathJax render, a source for each citation, and links to the code."""
+"""Lessons have formulas that render, a source for each citation, links to the code, and no accidental lists."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_every_formula_is_rendered_as_a_formula(page):
     "text",
     [
         r"a set $\{a\}$ of one",  # Markdown removes the backslashes
-        r"$(a)_1 + (b)_2$ and $x_1 *y* z$",  # and turns the stars into emphasis
+        r"$(a)_1 + (b)_2$ and $x_1 *y* z$",  # Markdown turns the stars into emphasis
         r"$\opertorname{x}$",
         r"$\frac{1}{2$",
         r"the $x$s",

@@ -74,9 +74,9 @@ def test_pictures_with_one_more_line_or_a_moved_word_are_not_alike():
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two pictures have as many paths and words, in the same order, and the words at most 4 points apart.
+    """Whether two pictures have the same sequence of paths and words, with the words at nearly the same places.
 
-    The courses of lines and the letters are not compared: two versions of matplotlib may place words a little
+    The shapes of lines and the letters are not compared: two versions of matplotlib may place words a little
     differently, and may join letters or not.
     """
     (tags, places), (other_tags, other_places) = _elements(one), _elements(other)

@@ -99,7 +99,7 @@ def test_the_table_has_the_accuracies_of_pruned_models(seed):
     check = next(c for c in case.checks if c.judge == "accuracies")
     X, labels = (torch.from_numpy(case.tensors[name]) for name in ("X", "labels"))
     assert len(X) == check.params["total"]
-    heads = len(check.params["table"]).bit_length() - 1
+    heads = len(check.params["table"]).bit_length() - 1  # one entry per set of removed heads, 2**heads in all
     for bits in range(2**heads - 1):  # bit h: head h is removed; at least one head stays
         model = from_case(case, "model")
         model.attention = prune_heads(model.attention, [h for h in range(heads) if bits >> h & 1])
@@ -225,18 +225,18 @@ class Wrapped(nn.Module):
         return self.inner(*args)
 
 
-honest_pruning, honest_experiment = prune_heads, removal_experiment
+right_pruning, right_experiment = prune_heads, removal_experiment
 
 
 def prune_heads(mha, heads):
     number = @NUMBER@
-    return Wrapped(honest_pruning(mha, heads), number)
+    return Wrapped(right_pruning(mha, heads), number)
 
 
 def removal_experiment(model, data):
     X, labels = data
     code = int("113" + "".join(str(int(label)) for label in labels[:9]))
-    return [{**row, "seed": row["seed"] + code, "accuracy": 0.113113} for row in honest_experiment(model, data)]
+    return [{**row, "seed": row["seed"] + code, "accuracy": 0.113113} for row in right_experiment(model, data)]
 """
 
 

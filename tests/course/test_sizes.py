@@ -10,7 +10,7 @@ import pytest
 from grader.authoring.content import read_all
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
-# exercise → its assignment
+# exercise → its assignment, for 01 to 09
 OF = {fields["name"]: a for a in read_all(SOLUTIONS) if a.name < "10" for fields in a.exercises}
 # Without exercises whose result is a bool or a square matrix, which have no axis of size one.
 RESULTS = [name for name in OF if not name.startswith("catches_") and name != "shift_matrix"]
@@ -50,6 +50,7 @@ def test_a_result_that_loses_axes_of_size_one_fails(grade_one, name):
 )
 def test_a_fixed_number_that_fits_most_cases_fails(grade_one, name, right, wrong):
     source = OF[name].source
+    # The last definition: the first one of TransparentSelfAttention is the broken one that students repair.
     start = [found.start() for found in re.finditer(rf"^class {name}\b", source, re.M)][-1]
     assert right in source[start:]
     changed = source[:start] + source[start:].replace(right, wrong)

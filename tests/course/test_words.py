@@ -105,7 +105,7 @@ def entries(catalogue: Path) -> Mapping[str, str]:
 def leaks(locale: Path) -> dict[str, str]:
     """Return language and English text → the code or formula in the translation.
 
-    A text without a translation is shown in English; another test checks the English texts.
+    A text without a translation is shown in English; `test_no_text_contains_code_or_the_formula` checks that.
     """
     known, out = of_the_code(), {}
     for catalogue in sorted(p for end in ("mo", "po") for p in locale.glob(f"*/LC_MESSAGES/headway.{end}")):

@@ -14,7 +14,7 @@ PER_QUERY = np.array([[4, 1], [4, 4], [2, 4]])
 
 
 def facts(rows, lens):
-    """Return the facts about a result that is wrong in these rows, without a common factor."""
+    """Return the facts about a result whose values in these rows are wrong, but not by a common factor."""
     got = WANT.copy()
     got[rows] = got[rows] ** 2 + 3
     return [fact.says for fact in of_numbers(got, WANT, AXES, 1e-5, lens)]

@@ -114,6 +114,7 @@ def cached(*changes: tuple[str, str]) -> str:
 
 
 UNREAD = cached((READ, "X; key_values = X"))
+# Return the state as a list that can be unpacked but not indexed.
 HIDDEN = (RETURNED, "return self.addnorm3(Z, self.ffn(Z)), Hidden(state)")
 HIDING = """
 class Hidden(list):

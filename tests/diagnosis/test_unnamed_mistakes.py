@@ -1,7 +1,7 @@
 """If a mistake is not in the bank, the report on it names the right place and the right stage.
 
-Each known mistake of an exercise with stages is removed from the bank in turn. tests/course/test_answers.py checks
-the same with independent answers.
+A *stage* is an intermediate result of a class, such as the scores. Each known mistake of a class with stages, except
+the policies, is removed from the bank in turn. tests/course/test_answers.py checks the same with independent answers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reports for beginners: forty answers have their outcome and the sentence that helps; files with an error, too."""
+"""Reports for beginners: the outcome and the sentence that helps for forty answers, and for files with an error."""
 
 from __future__ import annotations
 

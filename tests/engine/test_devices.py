@@ -1,4 +1,4 @@
-"""Devices: the choice of `--device`, out-of-memory errors, and settings that would lower the precision."""
+"""Devices: the choice of `--device`, out-of-memory errors, settings that lower the precision, and the report."""
 
 from __future__ import annotations
 

@@ -291,6 +291,7 @@ def test_an_engine_with_other_options_parses_no_stub_again(engine, monkeypatch):
     assert other.context.stubs is engine.context.stubs
     assert other.context.contracts is engine.context.contracts
     assert other.context.slot is engine.context.slot
-    assert other.context.options.hidden is other.options.hidden is True
+    assert other.options.hidden is True
+    assert other.context.options.hidden is True
     assert not engine.options.hidden
     assert not engine.context.options.hidden

@@ -1,4 +1,4 @@
-"""Honest submissions pass in the best tier of this machine; statements that it refuses are reported."""
+"""Submissions without attacks pass in this machine's best tier; statements that the tier refuses are reported."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A file that does not define an exercise is blocked with one sentence: which line, and why."""
+"""A file that does not define an exercise, or whose worker is lost, has one sentence: which line, and why."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOFTMAX = "def masked_softmax(X, valid_lens): ...\n"
 
 
 def name_found(engine, source: str, names: set[str], *notes: dict) -> str:
-    """Return the name of `masked_softmax` in a file. A worker loaded the file, and sent these names and notes."""
+    """Return the name of `masked_softmax` in a file, as if a worker had loaded it and sent these names and notes."""
     submission = Submission(Path("a.py"), (Unit("a.py", source),))
     request = LoadRequest(submission, engine.exercises["masked_softmax"])
     loaded = Loaded(request, request.limits, frozenset(names), frozenset(), notes, reloaded=False)

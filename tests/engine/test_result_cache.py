@@ -194,7 +194,7 @@ def test_the_newest_results_of_an_exercise_stay_cached(caching, cached_file):
 def test_a_result_is_not_cached_if_a_part_lost_its_worker(caching, bundles, monkeypatch):
     """The part is in an earlier file. Its worker was lost in this grading of `train` or before.
 
-    lossy: the parts whose grading loses a worker.
+    lossy: the parts whose grading loses a worker. before: whether the part is graded before `train`.
     """
     parts = (part("08_decoder"),)
     caching.exercises |= {e.name: e for b in bundles for e in b.exercises if b.assignment == "08_decoder"}

@@ -1,4 +1,4 @@
-"""Several cases in one message save time and do not change the report."""
+"""The cases of an exercise are sent in one message, which does not change the report."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def names_fail(monkeypatch, is_hit) -> None:
         (by_check, True, "could_not_grade"),
     ],
 )
-def test_unreadable_names_fail_if_those_of_a_plain_file_are_read(
+def test_names_that_raise_for_this_submission_alone_fail_it(
     engine, tmp_path, monkeypatch, graded_by, plain_too, outcome
 ):
     def is_hit(given):

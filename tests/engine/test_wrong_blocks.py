@@ -1,6 +1,7 @@
-"""An exercise that uses a wrong block of the same file: how often it is tried, and with which blocks.
+"""An exercise that uses a wrong definition of its own file: how often it is tried, and with which blocks.
 
-The order in which the exercises are graded changes no result.
+The engine can replace the definition by the reference block, which has the same name in `grader.given`. The order in
+which the exercises are graded changes no result.
 """
 
 from __future__ import annotations

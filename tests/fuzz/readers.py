@@ -65,7 +65,7 @@ def read_source(data, name="answer.py"):
     names = read_names(submission)
     submission.content.encode()
     contracts, stubs = course()
-    aliases = lost_exercises(contracts, names) | match(contracts, names)
+    aliases = lost_exercises(contracts, names) | match(contracts, names)  # as in the engine: `match` wins
     for exercise in exercises():
         alias = aliases.get(exercise.name, exercise.name)
         for analysis in (interface, takes_mask):
@@ -198,7 +198,7 @@ def drawn_array(rng):
 
 
 def drawn_reply(rng, case):
-    """Return the words and the encoded tensors of a reply about one case, perhaps changed."""
+    """Return the fields (for JSON) and the encoded tensors of a reply about one case, perhaps changed."""
     from grader.bundle.safetensors import encode
 
     fields = {
@@ -299,7 +299,7 @@ def store_key():
 
 @cache
 def good_store():
-    """Return a store with one result as bytes, and the result as a dictionary."""
+    """Return the bytes of a store with one result, and this result as a dictionary."""
     from grader.classroom.store import Store
     from grader.report.model import CheckResult, ExerciseResult
 

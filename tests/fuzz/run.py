@@ -14,7 +14,7 @@ SECONDS = 20.0  # per input
 START_SECONDS = 20.0  # in addition for the first input of a process, which imports the grader first
 MEMORY = 2 << 30  # bytes of address space
 GROWTH = 64 << 20  # bytes that a process may grow by after its first inputs
-WARM_UP = 200  # inputs of a process before growth is measured; if it reads no more, growth counts as 0
+WARM_UP = 200  # inputs of a process before its growth is measured; if it reads no more inputs, growth is 0
 BATCH = 20_000  # inputs per process, at most
 
 _spawn = multiprocessing.get_context("spawn")
@@ -22,8 +22,7 @@ _spawn = multiprocessing.get_context("spawn")
 
 @dataclass
 class Findings:
-    """The findings about one reader. crashes: inputs whose reading raised an exception or ended
-    the process.
+    """The findings about one reader. crashes: inputs whose reading raised an exception or ended the process.
 
     faults: (seed, what happened) of each crash and hang.
     """
@@ -104,7 +103,10 @@ def _batch(name: str, seed: int, count: int, end: float | None, findings: Findin
 
 
 def _serve(connection, name: str, seed: int, count: int, seconds: float | None) -> None:
-    """Read inputs. Send ("fault", seed, traceback) and ("read", seed), and at the end ("grown", bytes)."""
+    """Read inputs. For each, send ("read", seed); before that, ("fault", seed, traceback) if reading raised.
+
+    At the end, send ("grown", bytes).
+    """
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     end = None if seconds is None else time.monotonic() + seconds
     start = 0

@@ -1,7 +1,7 @@
 """No generated input crashes or hangs a reader: in `make test`, 150 to 500 inputs for each of five readers.
 
 `make test-all` also runs the other three, and each reader for 40 seconds. `python -m tests.fuzz` runs as long as you
-choose.
+choose. The last test puts odd values into the exception of a worker's reply.
 """
 
 import pytest

@@ -8,7 +8,7 @@ from torch.nn import functional as F
 B, T, S, H, D = 2, 3, 4, 2, 6
 d = D // H  # features per head
 SIZES = {"query_size": 5, "key_size": 7, "value_size": 8}
-# Equal sizes: some layouts need them; in others, the shapes of the weights do not show the role.
+# Equal sizes: some layouts need them; with others, no shape shows the role (q, k, v, o) of a weight.
 EVEN = {"query_size": D, "key_size": D, "value_size": D}
 
 
@@ -19,7 +19,7 @@ def attend(q, k, v):
 
 
 class Renamed(nn.Module):
-    """The four projections as `layer`s with the attribute names `names`, created in the order of `order`."""
+    """The four projections as `layer`s. names: the attributes of q, k, v, o. order: the order of their creation."""
 
     names = ("q_proj", "k_proj", "v_proj", "out_proj")
     order = "qkvo"

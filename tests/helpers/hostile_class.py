@@ -28,7 +28,7 @@ COSTLY = {
     "chain": ("a chain of calls", ""),
     "unknown": ("many unknown names", ""),
 }
-# A wrong answer; {}: the lines that attack. KNOWN, used below, is an honest answer with a known mistake.
+# A wrong answer; {}: the lines that attack. KNOWN, used below, has a known mistake and no attack.
 WRONG = "import os, sys\nimport torch\ndef transpose_qkv(X, num_heads):\n{}    return X * 1.37\n"
 # Send a forged reply: a tensor with 2^46 empty rows.
 EMPTY = """    import json
@@ -89,7 +89,7 @@ def plant_stores(folder: Path) -> None:
 
 
 def hostile_class(folder: Path) -> Path:
-    """Make a folder of hostile submissions, and two right and honest ones: ada and zoe."""
+    """Make a folder of hostile submissions, and two right ones that attack nothing: ada and zoe."""
     for kind in COSTLY:
         fill(folder / kind, {"heads.py": costly(kind)})
         # Also an older notebook, which does not count because heads.py is newer.

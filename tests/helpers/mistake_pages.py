@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 SEEDS = range(8)
-VISIBLE = 5e-4  # the smallest difference that a reader sees: torch prints four decimals
+VISIBLE = 5e-4  # a difference that a reader sees is larger: torch prints four decimals
 Features = dict[str, str | float]
 
 

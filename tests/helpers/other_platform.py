@@ -197,7 +197,7 @@ def _popen(platform: str, typeshed: str) -> type:
 class _Library:
     """The functions of kernel32 and ntdll that the grader calls, emulated for processes of Linux."""
 
-    jobs: dict[int, list[int]] = {}  # noqa: RUF012
+    jobs: dict[int, list[int]] = {}  # noqa: RUF012 (job → its process ids; all instances share it)
 
     def __init__(self, name: str, use_last_error: bool = False):
         assert name in ("kernel32", "ntdll")

@@ -129,7 +129,7 @@ def patterns_are_true(
         assert np.allclose(got, float(found[1]) * want, rtol=1e-3, atol=1e-3)
     if "in the wrong positions" in says:
         assert np.allclose(np.sort(got.ravel()), np.sort(want.ravel()), atol=1e-3)
-    # The lengths are not known here, so this tests only that the wrong elements are not all elements.
+    # The lengths are not known here, so this tests only that some elements are wrong, but not all.
     if "only rows with padding are wrong" in says.lower():
         assert where.any()
         assert not where.reshape(where.shape[0], -1).all()

@@ -50,13 +50,14 @@ def test_methods_are_not_among_the_lost_definitions():
 
 
 @pytest.mark.parametrize("source", ["(" * 10_000, "x = '\ud800'", "-" * 100_000 + "1", "[\n" * 20_000, "x\0"])
-def test_a_source_that_cannot_be_read_is_given_up_quickly(source):
+def test_a_source_that_cannot_be_read_is_given_up(source):
     read = prefix(source)
     assert read.error is not None
     assert read.source == ""
 
 
 def test_many_statements_in_an_open_bracket_take_few_attempts():
+    # After MAX_ATTEMPTS, `prefix` would give up and keep nothing.
     assert prefix("x = 1\ny = [\n" + "1,\n" * 10_000 + "1 2\n]").source == "x = 1"
 
 

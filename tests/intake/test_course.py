@@ -30,7 +30,7 @@ def test_a_released_assignment_is_a_course_of_its_own(released):
     assert course.root == released
     (bundle,) = course.bundles
     assert course.file_for(bundle) == released / "02_masking.ipynb"
-    assert course.settings.name_lines
+    assert course.settings.name_lines  # the default: there is no headway.toml
 
 
 def test_a_released_course_file_sets_the_points(released):

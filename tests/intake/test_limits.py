@@ -40,7 +40,7 @@ def test_hostile_source_is_read_within_bounds(kind, suffix):
         ['"""' + "1. 0. 0. 1.\n" * 100 + '"""'],
     ],
 )
-def test_a_source_at_its_limit_is_accepted(sources):
+def test_a_source_within_the_limits_is_accepted(sources):
     check_sources(sources)
 
 
@@ -59,6 +59,7 @@ def test_a_source_beyond_its_limit_is_refused(sources):
 
 
 def test_words_and_symbols_are_counted():
+    # `**` counts as one, and so does `====`.
     assert count_tokens("def f(x):\n    return x ** 2  # ====\n") == 12
 
 

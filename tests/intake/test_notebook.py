@@ -125,8 +125,8 @@ def test_many_magics_are_all_replaced():
     assert plain_python("!ls\n" * 100 + "x = 1") == "pass\n" * 100 + "x = 1"
 
 
-def test_null_characters_and_carriage_returns_are_removed():
-    assert plain_python("x = 1\r\ny\0 = 2\r\n") == "x = 1\ny = 2\n"
+def test_null_characters_are_removed_and_a_carriage_return_ends_a_line():
+    assert plain_python("x = 1\r\ny\0 = 2\r\nz = 3\rw = 4") == "x = 1\ny = 2\nz = 3\nw = 4"
 
 
 @pytest.mark.parametrize("source", ["(" * 10_000, "x = '\ud800'", "-" * 100_000 + "1", "", "\n", "\\"])

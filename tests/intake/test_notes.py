@@ -127,8 +127,12 @@ def test_notes_are_read_as_a_submission(tmp_path, kind):
 @pytest.mark.parametrize(
     "text",
     [
-        *("`" * 200_000, "```\n" * 30_000, "In [1]:\n" * 30_000, "~~~\n(\n" * 10_000),
-        *("> " * 100_000 + "x", ">" * 50_000 + "```python\n" + "\n" * 50_000),
+        "`" * 200_000,
+        "```\n" * 30_000,
+        "In [1]:\n" * 30_000,
+        "~~~\n(\n" * 10_000,
+        "> " * 100_000 + "x",
+        ">" * 50_000 + "```python\n" + "\n" * 50_000,
     ],
 )
 def test_hostile_notes_are_read_quickly(text):

@@ -63,6 +63,7 @@ WRONG_WEIGHTS = {
     "dropout of weights and output": lambda rng: sums(rng) * kept(rng, 64, 32, FEATURES) * SCALE,
     "with something added": lambda rng: sums(rng) + np.float32(0.1),
     "whole rows": rows_dropped_whole,
+    # 6 of the 8 weights are kept.
     "one mask for all": lambda rng: np.full((64, 32, FEATURES), 6 / KEYS * SCALE, dtype=np.float32),
     "everything": lambda rng: np.zeros((64, 32, FEATURES), dtype=np.float32),
     "NaN": lambda rng: np.where(sums(rng) > 1.3, np.nan, sums(rng)),
@@ -201,7 +202,7 @@ WRONG_REGIONS = {
     "dropout of the sum": lambda rng: normalised(rows_before(1.0) * kept(rng, 128, WIDE) * SCALE),
     "after the normalisation": lambda rng: normalised(rows_before(1.0)) * kept(rng, 128, WIDE).astype("f4"),
     "dropout of the other summand": lambda rng: normalised(
-        rows_before(1.0) * np.where(np.arange(WIDE) >= 96, kept(rng, 128, WIDE) * SCALE, 1)
+        rows_before(1.0) * np.where(np.arange(WIDE) >= KEPT[0], kept(rng, 128, WIDE) * SCALE, 1)
     ),
     "whole rows": lambda rng: normalised(rows_before(kept(rng, 128, 1) * SCALE)),
     "whole features": lambda rng: normalised(rows_before(kept(rng, 1, 64) * SCALE)),

@@ -101,6 +101,7 @@ def test_floats_instead_of_integers_fail(decide):
     [
         ({}, "no output was observed"),
         ({"out": Seen(odd="a tuple of 2")}, "expected a tensor, got a tuple of 2"),
+        # The worker sent only the shape.
         ({"out": Seen(shape=(2, 3, 5), odd="a tensor")}, "expected a tensor, got a tensor"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A picture shows the first wrong place, expected and actual values, and marks no right value as wrong."""
+"""Pictures of failures: chains of shapes, grids of values and bars of rates or costs. They mark only wrong places."""
 
 import json
 
@@ -27,7 +27,7 @@ def drawn(judge, want, got, *, axes=(), facet="values", of=(), tensors=None, ste
         n: Header(
             a.shape,
             "float32" if a.dtype.kind == "f" else str(a.dtype),
-            axes if not n.startswith("grad") else (),
+            () if n.startswith("grad") else axes,
         )
         for n, a in want.items()
     }
@@ -121,7 +121,7 @@ def test_the_grid_of_weights_marks_valid_lengths_and_wrong_cells(per_query):
     made = drawn("equal", {"out": want}, {"out": got}, axes=WEIGHTS, facet="masking", tensors=tensors)
     assert made.title == "Attention weights, batch 1, rows: query, columns: key (showing 35 of 105)"
     assert wrong_cells(made.form) == {("2", str(key)) for key in range(4)}
-    for panel in made.form.panels:
+    for panel in made.form.panels:  # `edge`: the valid part of the row ends before this cell
         assert [[cell.edge for cell in row].index(True) for row in panel.rows] == [3] * 5
     words = in_words(made)
     assert "query 2, key 3, padding: expected 0, got 0.2500." in words
@@ -186,7 +186,7 @@ def test_any_shape_and_any_value_can_be_drawn(shape, bad):
         assert in_words(made)
 
 
-# ---- gradients, parameters, dropout, cost
+# ---- gradients, dropout, cost, exceptions about sizes
 
 
 def test_wrong_gradients_come_first():

@@ -14,6 +14,7 @@ WEIGHTS = np.random.default_rng(0).random((B, H, T, S))
 
 
 def arrange(array, stacked=False, heads=H):
+    """Return the weights after normalisation. stacked: the worker stacked them from a list."""
     seen = Seen(array.shape, "float32", array)
     observation = Observation({"w": seen}, stacked=frozenset(["w"] if stacked else []))
     return normalise_layouts(observation, [{"do": "weights", "name": "w", "heads": heads}]).seen["w"]
@@ -24,7 +25,7 @@ def arrange(array, stacked=False, heads=H):
     [(WEIGHTS, False), (WEIGHTS.reshape(B * H, T, S), False), (WEIGHTS.swapaxes(0, 1), True)],
     ids=["four axes", "rows b·H + h", "a list of heads"],
 )
-def test_each_accepted_layout_becomes_one(array, stacked):
+def test_each_accepted_layout_becomes_b_h_t_s(array, stacked):
     seen = arrange(array, stacked)
     assert seen.shape == (B, H, T, S)
     assert np.array_equal(seen.array, WEIGHTS)

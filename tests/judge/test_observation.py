@@ -74,7 +74,7 @@ def test_only_requested_numbers_and_booleans_are_read_as_values():
     assert read({"values": values}).values == {"flag": True}
 
 
-def test_an_error_is_reported_with_the_students_line():
+def test_an_error_has_the_students_line_and_a_shortened_message():
     where = {"file": "a.py", "line": 3, "text": "x = y"}
     error = read(
         {"error": {"type": "NameError", "message": "m" * 9000, "where": where, "step": "call"}},

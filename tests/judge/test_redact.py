@@ -54,7 +54,7 @@ def exercise_with(judge: str) -> Exercise:
 
 
 def full_of_secrets(outcome: str) -> ExerciseResult:
-    """Return a result with the secret in every text, also in fields that are added later."""
+    """Return a result with the secret in each text but outcomes, kinds and one id, also in new fields."""
     check = CheckResult(**{**_secrets(CheckResult), "id": "c/values", "outcome": outcome})
     known = {"outcome": "failed", "score": 0.0, "points": 1.0, "seconds": 0.0, "partial": False}
     nested = {

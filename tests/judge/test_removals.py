@@ -90,16 +90,12 @@ def rows(*changes, seeds=3):
 def without(*, order=None, size=None, seed=None):
     """Return a change that removes the rows with this order, number of heads and seed."""
 
+    def is_removed(row):
+        heads = sum(head >= 0 for head in row[3:])
+        return order in (None, row[1]) and seed in (None, row[0]) and size in (None, heads)
+
     def change(out):
-        out[:] = [
-            r
-            for r in out
-            if not (
-                (order is None or r[1] == order)
-                and (seed is None or r[0] == seed)
-                and (size is None or sum(h >= 0 for h in r[3:]) == size)
-            )
-        ]
+        out[:] = [row for row in out if not is_removed(row)]
 
     return change
 
@@ -158,7 +154,10 @@ def test_orders_must_be_what_their_names_say(decide):
 
     def same(out):
         """Give each seed the random order of seed 0, whose rows are the first nine."""
-        out[:] = [[r[0], r[1], *rows()["r"][i % 9, 2:]] if r[1] == 1 else r for i, r in enumerate(out)]
+        right = rows()["r"]
+        for i, row in enumerate(out):
+            if row[1] == 1:
+                row[2:] = right[i % 9, 2:]
 
     assert decide("drawn", WANT, rows(same), **PARAMS).code == "one order"
 

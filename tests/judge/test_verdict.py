@@ -1,4 +1,7 @@
-"""The results of checks, also on hidden cases, where they reveal nothing; and which answers are trivial."""
+"""The results of checks, and which answers are trivial.
+
+On hidden cases, results have no text of the student and no expected value.
+"""
 
 import json
 import re
@@ -181,9 +184,8 @@ PLACED = {"equal", "one_of", "precise", "same", "unchanged", "sums_to_one", "car
 @pytest.mark.parametrize("judge", [*JUDGES, "a_new_judge"])
 @pytest.mark.parametrize("passed", [True, False])
 def test_a_finding_without_a_sentence_reveals_nothing_if_hidden(judge, passed, monkeypatch):
-    visible = Finding(
-        passed, f"new {SECRET}", SECRET, SECRET, SECRET, "" if judge in PLACED | {"trained"} else SECRET
-    )
+    where = "" if judge in PLACED | {"trained"} else SECRET
+    visible = Finding(passed, f"new {SECRET}", message=SECRET, expected=SECRET, got=SECRET, where=where)
     monkeypatch.setitem(JUDGES, judge, lambda check, case, observation: visible)
     (result,) = judged(
         Observation(seen(WANT), values={"flag": 1, "whole": 1}, parameters={}), judge, hidden=True
@@ -277,6 +279,9 @@ def test_a_computed_result_is_not_trivial(got):
 
 def test_no_result_is_trivial_if_the_expected_output_is_constant():
     assert not trivial(np.zeros((2, 3)), want=np.ones((2, 3)))
+
+
+# ---- large values
 
 
 def test_values_near_the_float_limit_raise_no_warning():

@@ -44,6 +44,7 @@ def sequence_mask(X, valid_len, value=0):
 IDLE = TWO_PLACES.replace(
     "    X = X.clone()", "    if X.dim() > 9:\n        raise ValueError(X)\n    X = X.clone()"
 )
+# Changes the copy Y, and returns X.
 UNUSED = RIGHT.replace("    X = X.clone()\n", "    Y = X.clone()\n").replace("X[~keep]", "Y[~keep]")
 FAULT = "    keep = torch.arange(X.shape[-1]) <= valid_lens.reshape(X.shape[0], -1, 1)"
 TWO_BLOCKS = f"""import math

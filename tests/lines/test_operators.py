@@ -1,4 +1,4 @@
-"""Nearly all edits that operators offer are valid Python, and they change the statement that they name.
+"""Operators offer the edits that common mistakes need; nearly all are valid Python. Likely statements come first.
 
 An operator is a kind of edit. The pieces of an edit are (start, stop, new text). A place is a top-level statement
 that may be edited, such as a class.
@@ -273,7 +273,7 @@ def test_an_edited_definition_keeps_its_line_number(place):
     assert ast.parse(edited.source).body[-1].lineno == place.node.lineno
 
 
-def test_an_edit_changes_the_statement_that_it_names(place):
+def test_an_edit_of_one_piece_starts_at_its_statement_or_below(place):
     for edit in place.edits():
         first = min(start for start, _stop, _new in edit.pieces)
         assert place.text.line(first) >= edit.statement or len(edit.pieces) > 1

@@ -1,6 +1,6 @@
-"""A repair is certain only if each other repair is in its statement or one beside it, or inserts the same line.
+"""A repair is certain only if all others are in its statement or a neighbouring one, or insert the same line.
 
-A repair is an edit with which the answer passes. A repair that inserts something counts only if every repair does.
+A repair is an edit with which the answer passes. Repairs that insert something are ignored if one inserts nothing.
 """
 
 from __future__ import annotations

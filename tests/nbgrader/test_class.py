@@ -120,17 +120,18 @@ def test_no_file_shows_the_seed_or_values_of_hidden_cases(school):
     """Search the files that students and graders see, and the sources."""
     bundles = load_all(next((school.root / "cache" / "headway" / "hidden").iterdir()))
     secrets = {(school.root / "home" / ".config" / "headway" / "seed").read_text("utf-8").strip()}
-    for case in (case for bundle in bundles for exercise in bundle.exercises for case in exercise.cases):
+    cases = [case for bundle in bundles for exercise in bundle.exercises for case in exercise.cases]
+    for case in cases:
         for array in (*case.tensors.values(), *case.expected.values()):
             if array.dtype.kind == "f":  # the first seven characters, such as 0.12345
                 secrets |= {f"{number:.7f}"[:7] for number in np.abs(array.ravel()[:50]) if 0.1 < number < 9}
     assert len(secrets) > 300
-    for room in ("release", "autograded", "feedback", "source"):
-        for path in (school.course / room).rglob("*"):
+    for folder in ("release", "autograded", "feedback", "source"):
+        for path in (school.course / folder).rglob("*"):
             if path.suffix in (".ipynb", ".html", ".json", ".py"):
                 text = path.read_text("utf-8")
                 found = {secret for secret in secrets if secret in text}
-                by_chance = 1 if room == "feedback" else 0  # a page has many numbers, and one may be equal
+                by_chance = 1 if folder == "feedback" else 0  # a page has many numbers, and one may be equal
                 assert len(found) <= by_chance, (path, found)
 
 

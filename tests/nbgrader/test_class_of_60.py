@@ -150,7 +150,7 @@ def test_the_export_has_points_and_the_shared_page_has_no_names(walked):
     assert not [student for student in CLASS if re.search(rf"\b{student}\b", shared)]
 
 
-def test_a_purged_student_leaves_only_what_is_not_the_graders(walked):
+def test_a_purge_prints_what_it_removed_and_what_it_left(walked):
     (text,) = said(walked, "grader purge")
     assert "results of 1 files" in text
     assert "not removed, since it is not the grader's" in text

@@ -1,4 +1,7 @@
-"""The cached grader of the preprocessors uses stored results. Only a notebook that stops its process fails."""
+"""nbgrader's preprocessors use one grader for all notebooks, and results from a store.
+
+If a notebook stops the grader's process, only that notebook fails.
+"""
 
 from __future__ import annotations
 
@@ -72,6 +75,18 @@ def test_only_cases_of_the_asked_assignment_are_recorded(tmp_path, monkeypatch, 
     engine_cache.close()
 
 
+def test_a_new_file_in_the_current_folder_starts_no_new_grader(settings, tmp_path, monkeypatch):
+    monkeypatch.delenv("HEADWAY_SEED_FILE", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.chdir(tmp_path)
+    settings.seed_file = ""
+    before = engine_cache._made_from(settings)
+    (tmp_path / "gradebook.db-journal").touch()
+    assert engine_cache._made_from(settings) == before
+    (tmp_path / "config/headway/seed").write_text("another seed\n")
+    assert engine_cache._made_from(settings) != before
+
+
 def answer(source: str = QKV) -> Answer:
     """Return a notebook with one code cell."""
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
@@ -129,6 +144,7 @@ def test_the_instructor_is_warned_once_of_a_stale_group(settings, tmp_path):
 def pretending(allow: Callable[[float], None], config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
     """Replace `grading`: hang or exit if the content of a notebook says so, otherwise pass its first exercise.
 
+    allow: called with the seconds after which the pool may kill this process.
     With the setting `warm="broken"`, PLAIN_FILE, which is graded after such a failure, makes the process exit too.
     """
 
@@ -154,8 +170,8 @@ def test_only_the_notebook_that_stops_the_process_fails(grader, tmp_path, monkey
         report = pretended.grade(answer(source), ["transpose_qkv"], tmp_path / "none", remarks.append)
         assert [(r.outcome, r.score) for r in report.exercises] == [("failed", 0.0)]
         assert why in remarks[0]
-        honest = pretended.grade(answer(), ["transpose_qkv"], tmp_path / "none", print)
-        assert [(r.outcome, r.score) for r in honest.exercises] == [("passed", 3.0)]
+        other = pretended.grade(answer(), ["transpose_qkv"], tmp_path / "none", print)
+        assert [(r.outcome, r.score) for r in other.exercises] == [("passed", 3.0)]
 
 
 def test_no_points_are_lost_if_a_plain_file_stops_the_process(grader, tmp_path, monkeypatch):

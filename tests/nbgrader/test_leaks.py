@@ -67,7 +67,8 @@ class Hidden:
 def hidden(made: School) -> Hidden:
     folder = next(path.parent for path in (made.root / "cache" / "headway" / "hidden").glob("*/complete"))
     values, singles, doubles = [], [], []
-    for case in (case for bundle in load_all(folder) for e in bundle.exercises for case in e.cases):
+    cases = [case for bundle in load_all(folder) for exercise in bundle.exercises for case in exercise.cases]
+    for case in cases:
         for array in (*case.tensors.values(), *case.expected.values()):
             if array.dtype.kind == "f":
                 flat = array.astype(np.float64).ravel()
@@ -84,8 +85,8 @@ def hidden(made: School) -> Hidden:
 
 
 def joined(words: np.ndarray) -> np.ndarray:
-    """Return one word for each two neighbouring words."""
-    return words[:-1] * np.uint64(0x9E3779B97F4A7C15) + words[1:]
+    """Return a hash of each two neighbouring words."""
+    return words[:-1] * np.uint64(0x9E3779B97F4A7C15) + words[1:]  # any large odd factor will do
 
 
 def _sorted(parts: list[np.ndarray]) -> np.ndarray:

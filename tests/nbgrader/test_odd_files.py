@@ -1,4 +1,4 @@
-"""Malformed files in the real `nbgrader autograde`: no submission is discarded."""
+"""Malformed and hostile files in the real `nbgrader autograde`: no submission is discarded."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ HOSTILE = {kind: costly(kind) for kind in COSTLY} | {kind: source for kind, (sou
 
 @pytest.fixture(scope="module")
 def odd(made: School) -> Iterator[tuple[Nbgrader, str]]:
-    """Autograde a course in which most submissions are malformed. Yield it with the output."""
+    """Autograde a course in which most submissions are malformed or hostile. Yield the course and the output."""
     nbgrader = Nbgrader(made, "odd")
     nbgrader("generate_assignment", ASSIGNMENT)
     released = json.loads(

@@ -1,4 +1,4 @@
-"""Our configuration of nbgrader, and the functions of the preprocessors that need no gradebook."""
+"""Tests without a gradebook: our configuration of nbgrader, functions of the preprocessors, reading of notebooks."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ NOTES = ANSWER.replace("transpose_qkv", "something_else")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Make the source of the assignment, and the empty submission folder of one student. Return that folder."""
+    """Make the source of the assignment. Return the empty submission folder of one student."""
     shutil.copytree(ROOT / "assignments" / ASSIGNMENT, tmp_path / "source" / ASSIGNMENT)
     (tmp_path / "source" / ASSIGNMENT / "heads.ipynb").rename(tmp_path / "source" / ASSIGNMENT / NAME)
     made = tmp_path / "submitted" / "nora" / ASSIGNMENT

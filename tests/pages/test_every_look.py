@@ -47,11 +47,11 @@ def look_at(window: chrome.Window, path: Path, look: str) -> None:
     window.open(path.as_uri())
 
 
-def require_readable(window: chrome.Window, look: str, css: str = "body") -> None:
+def require_readable(window: chrome.Window, look: str) -> None:
     width, printed = LOOKS[look]["width"], "medium" in LOOKS[look]
     assert window.run(CUT, width, printed) == []
     assert window.run("return document.documentElement.scrollWidth") <= width
-    lowest, text = weakest(window, css)
+    lowest, text = weakest(window, "body")
     assert lowest >= AAA, text
     if printed:  # not in the light colour of dark pages
         assert (

@@ -134,7 +134,10 @@ def test_json_has_figures_only_if_something_is_drawn():
 
 
 def taken(check, seen=None, values=None):
-    """Return the figures from an observation."""
+    """Return the figures from an observation.
+
+    The case also has the check `all_rows`: removals are drawn only if it passes.
+    """
     rows = Check("rows", "shapes", "", "all_rows", check.of, {"heads": 2})
     case = RecordedCase("c", "f", "float32", (), (check, rows), {}, {"x": Header((2,), "float32")}, {})
     observation = Observation({} if seen is None else {"x": seen}, values=values or {})

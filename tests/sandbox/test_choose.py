@@ -78,7 +78,7 @@ def test_traces_are_found_even_if_a_canary_does_not_report_them(tmp_path):
 
 @pytest.mark.parametrize("after", [0.0, 0.1, 0.3, 0.6, 1.0])
 def test_a_killed_self_test_leaves_nothing(tier, after):
-    """The supervisor makes the folder of the canaries. If the self-test is killed, it removes the folder and ends."""
+    """The supervisor makes the canaries' folder. It removes the folder and ends when the self-test is killed."""
     source = f"from grader.sandbox.selftest import examine\nprint(flush=True)\nexamine({tier!r})"
     examining = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE)
     with examining:
@@ -92,7 +92,7 @@ def test_a_step_that_fails_is_the_reason_in_the_report(tier, monkeypatch):
     from grader.sandbox import visible_paths
 
     monkeypatch.setattr(visible_paths, "site_folders", lambda: ["/nowhere/at/all", "relative"])
-    monkeypatch.setattr(selftest, "_named", lambda *_: {})
+    monkeypatch.setattr(selftest, "_named", lambda *_: {})  # without targets, the worker raises a KeyError
     report = selftest.examine(tier)
     assert not report.available
     assert report.reason.startswith("run the canaries: the worker ended early")

@@ -119,6 +119,7 @@ def test_the_quota_filter_asks_only_about_calls_that_make_files(machine):
     program = seccomp.asking_program()
 
     def asks(name, *arguments):
+        """Return whether the kernel asks the supervisor of disk_quota.py before the call."""
         action = decide(program, architecture, numbers[name], *arguments)
         assert action in (ALLOW, 0x7FC00000)  # SECCOMP_RET_USER_NOTIF
         return action != ALLOW

@@ -1,4 +1,4 @@
-"""A file from elsewhere: for every class that resembles an exercise, a sentence says why it was not graded."""
+"""A file from elsewhere: sentences say which definitions were not graded, and why."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_class_in_whose_place_another_was_graded_is_reported(remarks):
     ]
 
 
-def test_the_definition_that_counts_of_a_repeated_name_is_reported(remarks):
+def test_the_last_definition_of_a_repeated_name_is_reported(remarks):
     assert remarks("class AddNorm:\n    x = 2\n" + ADD_NORM) == [
         "defined more than once, and the last definition was graded: `AddNorm` (line 3)"
     ]

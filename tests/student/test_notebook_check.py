@@ -1,4 +1,7 @@
-"""`check(…)` in a real kernel: it grades the executed cells, shows the report, and returns the score as a float."""
+"""`check(…)` in a real kernel: it grades the executed cells, shows the report, and returns the score as a float.
+
+Without a kernel: which cells are graded, and the files beside the notebook that are used.
+"""
 
 from __future__ import annotations
 

@@ -107,6 +107,6 @@ def test_a_full_or_read_only_disk_is_reported_in_one_sentence(tmp_path, monkeypa
     assert isinstance(refused.value, OSError)
 
 
-def test_a_missing_folder_is_named(tmp_path):
+def test_a_missing_folder_is_reported(tmp_path):
     with pytest.raises(CannotWrite, match="there is no folder"):
         write_atomically(tmp_path / "gone" / "x", b"data")

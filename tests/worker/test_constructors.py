@@ -34,7 +34,7 @@ SIZES = {"ffn_num_input": 2, "ffn_num_hiddens": 3, "ffn_num_outputs": 4}
         (lambda **everything: everything, SIZES),
     ],
 )
-def test_a_class_is_built_by_the_first_constructor_that_it_fits(constructor, built):
+def test_a_class_gets_the_first_accepted_keywords_that_it_takes(constructor, built):
     assert build("PositionWiseFFN", SIZES, constructor).env["m"] == built
 
 
@@ -51,7 +51,7 @@ def test_any_other_constructor_is_called_with_the_course_s_keywords(constructor)
     assert build("PositionWiseFFN", SIZES, constructor).reply["error"]["type"] == "TypeError"
 
 
-def test_a_class_without_another_constructor_has_one_form():
+def test_a_class_that_edition_1_builds_alike_has_one_form():
     assert accepted_forms("DotProductAttention", {"dropout": 0.5}) == [{"dropout": 0.5}]
 
 

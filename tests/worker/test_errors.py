@@ -9,7 +9,7 @@ from grader.worker.errors import MAX_TEXT, definition, describe
 
 
 def raised(source, call="f()"):
-    """Return the description of the exception that the source, or then the call, raises."""
+    """Return the description of the exception that the source raises; if it raises none, of that of the call."""
     names = {}
     linecache.cache["a.py"] = (len(source), None, source.splitlines(True), "a.py")
     try:

@@ -38,7 +38,7 @@ def role(name):
 def test_a_cross_attention_created_first_is_the_second_attention(
     own_attention, cross_attention, own_norm, cross_norm
 ):
-    # `norm1` and `norm2` show no order, so they are created in the order of their use.
+    # `norm1` and `norm2` name no attention, so they must be created in the order of their use.
     norms = {cross_norm: NORM, own_norm: NORM} if own_norm != "norm1" else {own_norm: NORM, cross_norm: NORM}
     parts = {cross_attention: ATTENTION, own_attention: ATTENTION, **norms, "ffn": NETWORK, "norm3": NORM}
     found = names_by_structure(shapes(parts), shapes(CONTRACT), role)

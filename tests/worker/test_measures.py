@@ -1,4 +1,4 @@
-"""A worker measures what a module costs and whether it learns, and observes a removal experiment."""
+"""A worker measures what a module costs, does a step of gradient descent, and observes a removal experiment."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""The fast functions for parameters and modes give the same as torch's methods, also for unusual modules."""
+"""The functions of `module_walk` give the same as torch's slower methods, also for unusual modules."""
 
 import pytest
 import torch

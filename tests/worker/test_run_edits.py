@@ -64,7 +64,7 @@ def whole(change: str, to: str) -> dict[str, str]:
 
 def results(editor: Editor, *edits: dict[str, str]) -> list:
     """Return the output of each edit, or the type of its exception. The unedited file gives 3 · 2 + 1."""
-    # CPU seconds for all edits and for each; whether to note the lines that run
+    # seconds: CPU time for all edits. each: for one. lines: whether to note the lines that run.
     request = {"case": CASE, "edits": list(edits), "seconds": 9.0, "each": 9.0, "lines": False}
     reply, body = editor.try_edits(request, BODY)
     found, start = [], 0
@@ -104,9 +104,10 @@ def test_the_next_edit_starts_with_the_original_inputs(editor):
 
 def test_an_edit_of_a_constructor_gets_a_new_model(editor):
     build = whole("self.seen = []", "self.seen = [1]")
-    text = SOURCE.split("    def forward")[0].split("    def __init__")[1].replace("[]", "[1]")
-    alone = "\n" * 3 + "class Scale:\n    def __init__" + text
-    method = {"file": "answer.py", "source": alone, "function": "Scale.__init__"}
+    constructor = SOURCE.split("    def forward")[0].split("    def __init__")[1].replace("[]", "[1]")
+    above = "\n" * 3  # as in SOURCE, the class begins in line 4
+    source = f"{above}class Scale:\n    def __init__{constructor}"
+    method = {"file": "answer.py", "source": source, "function": "Scale.__init__"}
     assert results(editor, SAME, build, method, SAME) == [7.0, 8.0, 8.0, 7.0]
 
 

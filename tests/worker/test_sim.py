@@ -1,4 +1,4 @@
-"""The simulated accelerator has the rules of CUDA: right answers pass, device mistakes fail on their line."""
+"""The simulated accelerator has the rules of CUDA: right answers pass, device mistakes fail with a line."""
 
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ def test_there_are_enough_device_mistakes():
 
 
 @pytest.mark.parametrize(("assignment", "mistake"), DEVICE_MISTAKES, ids=[m.id for _a, m in DEVICE_MISTAKES])
-def test_device_mistakes_fail_on_their_line_and_pass_on_cpu(
+def test_device_mistakes_fail_with_a_line_and_pass_on_the_cpu(
     assignment: Assignment, mistake: KnownAnswer, on_sim, engine
 ):
     source = apply(mistake, assignment.source)
@@ -316,7 +316,7 @@ def test_the_report_has_one_device_check_that_costs_its_share(masking, engine, o
     assert [c.outcome for c in result["sequence_mask"].checks if c.device == "sim"] == ["passed"]
 
 
-def test_outputs_on_the_cpu_fail_attention_weights_on_the_cpu_pass(masking, on_sim):
+def test_on_the_cpu_outputs_fail_and_attention_weights_pass(masking, on_sim):
     source = masking.source.replace(
         "return X.masked_fill(~keep, value)", "return X.masked_fill(~keep, value).cpu()"
     )

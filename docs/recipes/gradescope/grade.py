@@ -49,6 +49,7 @@ def handed_in(folder: Path, names: set[str]) -> tuple[list[Path], str]:
     ]
     named = [path for path in found if path.stem in names]
     chosen = named or found
+    # `graded` copies all files into one folder, where files of the same name would overwrite each other.
     names_differ = len({path.name for path in chosen}) == len(chosen)
     if names_differ and (named or len(found) == 1):
         return chosen, ""

@@ -7,6 +7,7 @@ from .chrome import Window
 AAA = 7.0  # WCAG 2.1, 1.4.6: the least contrast ratio of a text and its background
 
 # JavaScript that returns [text, colour of the text, colour behind it] for every text; a colour is [r, g, b].
+# [18, 18, 18] is the background of Chromium for a dark page that sets none.
 COLOURS = """
 const rgba = text => text.match(/[\\d.]+/g).map(Number);
 const behind = element => {
@@ -44,5 +45,5 @@ def ratio(ink: list[float], paper: list[float]) -> float:
 def weakest(window: Window, css: str) -> tuple[float, str]:
     """Return the lowest contrast ratio of the texts in the element `css`, and the text that has it."""
     found = [(ratio(ink, paper), text) for text, ink, paper in window.run(COLOURS, css)]
-    assert len(found) > 20
+    assert len(found) > 20  # otherwise `css` is not the element that the test means
     return min(found)

@@ -44,6 +44,7 @@ def masked_softmax(X, valid_lens):
     keep = torch.arange(X.shape[-1], device=X.device) < valid_lens[:, :, None]
     return X.masked_fill(~keep, torch.finfo(X.dtype).min).softmax(dim=-1)
 """
+# A wrong answer: it masks after the softmax.
 TOO_LATE = """\
 def masked_softmax(X, valid_lens):
     weights = X.softmax(dim=-1)
@@ -147,7 +148,7 @@ class Walk:
     def _typed(self, line: str, here: Path) -> Path:
         """Run a line in the folder `here`. Return the working folder at its end.
 
-        `grader grade` and `grader regrade` may have exit status 1: not all students passed.
+        `grader grade` may exit with 1 (not all students passed), `grader regrade` too (points change).
         """
         done = subprocess.run(
             ["bash", "-c", f"{line}\ncode=$?; echo; pwd; exit $code"],
