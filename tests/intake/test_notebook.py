@@ -125,7 +125,7 @@ def test_many_magics_are_all_replaced():
     assert plain_python("!ls\n" * 100 + "x = 1") == "pass\n" * 100 + "x = 1"
 
 
-def test_null_characters_are_removed_and_a_carriage_return_ends_a_line():
+def test_null_characters_go_and_a_lone_return_ends_a_line():
     assert plain_python("x = 1\r\ny\0 = 2\r\nz = 3\rw = 4") == "x = 1\ny = 2\nz = 3\nw = 4"
 
 
