@@ -12,11 +12,12 @@
 # - decode greedily, with a cache, for a batch of sentences that end at different steps;
 # - measure what a trained model has learned, on sentences that it has never seen.
 #
-# When `grader check train` runs, your loop gets a model that is made of **your own parts** from the earlier
-# assignments. If a part is missing or wrong, the grader uses the part of the course instead, and the report
-# says so. In this file everything is imported from `grader.given`, so you can start at once.
+# `grader check train` trains a model with your loop on two small tasks. This model is made of **your own
+# parts** from the earlier assignments. If a part is missing or wrong, the grader uses the part of the course
+# instead, and the report says so. In this file everything is imported from `grader.given`, so you can start
+# at once.
 #
-# **Two small tasks.** A batch is four tensors: `src, src_valid_len, tgt, tgt_valid_len`.
+# **The two tasks.** A batch is four tensors: `src, src_valid_len, tgt, tgt_valid_len`.
 #
 # | name | shape | meaning |
 # |---|---|---|

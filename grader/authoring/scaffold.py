@@ -33,7 +33,7 @@ class NotScaffolded(GraderError):
 def scaffold(solutions: Path, assignment: str, exercise: str) -> list[Path]:
     """Write, or append to, the files of an assignment. Return their paths.
 
-    Raises NotScaffolded for an invalid name, or an exercise that exists.
+    Raises NotScaffolded for an invalid name, an exercise that exists, or an exercise.toml that is not TOML.
     """
     _require_names(assignment, exercise)
     _require_new(solutions, exercise)
@@ -67,7 +67,7 @@ def _text(template: str, path: Path, assignment: str, exercise: str) -> str:
         is_class=is_class,
         name=exercise,
         call=f"{exercise}()" if is_class else exercise,
-        # Begins the ids of its mistakes: AddNorm gives add-norm.
+        # Begins the ids of its mistakes and variants: AddNorm gives add-norm.
         stem=re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_", "-", exercise).strip("-").lower(),
         number=assignment[:2],
         title=assignment.split("_", 1)[1].replace("_", " ").capitalize(),

@@ -52,7 +52,7 @@ def _parts(entries: Sequence[GradedSubmission]) -> Iterator[RenderableType]:
     yield from _listed(_("advice, which costs no points"), summary.advice, _advice)
     yield from _listed(alike, summary.alike, _alike)
     yield from _listed(_("sections"), summary.sections, _section, all_rows=True)
-    yield from _listed(_("why the others did not pass"), reasons(entries), _reason)
+    yield from _listed(_("why exercises without a known mistake did not pass"), reasons(entries), _reason)
     yield from _troubles(entries)
     yield Text()
     yield _totals(entries)

@@ -1,4 +1,6 @@
-"""The source of a submission that searches for answers everywhere. Tests submit it as text.
+"""The source of a submission that searches for answers everywhere.
+
+Tests put a dict in place of "@NEEDLES@" and a list in place of "@ROOTS@", and submit the text.
 
 It contains the byte strings to search for (needles) with every byte shifted, and shifts the bytes that it
 reads. So it does not find its own source. It also makes one unshifted needle, `PLANTED`, and must find it:
@@ -195,7 +197,7 @@ def spans(pages):
 
 
 def run(*steps):
-    """Run the steps of the search, and print an error of each and how much all of them read."""
+    """Run the steps of the search; print the error of each step that raises, and in the end how much was read."""
     for step in steps:
         try:
             step()

@@ -131,7 +131,7 @@ def test_level_1_shows_the_line_without_the_change(bundles, engine, checked):
 def test_a_repair_is_not_certified_without_time_for_it(engine):
     submission = submission_of(WRONG)
     result = engine.grade(submission, ["sequence_mask"]).exercises[0]
-    # most: the CPU seconds for the search and the certification
+    # most=0.0: the search ends at its first repair, and has no time to certify it
     found = search(engine, Source(submission), result, Budget(wall=20.0, most=0.0))
     assert found.repairs
     assert found.certified is None
@@ -149,6 +149,7 @@ def test_a_line_that_did_not_run_is_not_suspected(engine):
 
 def test_a_line_whose_result_is_not_used_is_not_certain(checked):
     (line, *_rest) = checked(UNUSED).diagnosis.lines
+    # "return X" may be certain: `return Y` repairs it.
     assert line.certainty == "suspected" or line.text == "return X"
 
 
