@@ -103,9 +103,9 @@ PAGE = """# How reliably the reference solution learns the capstone tasks
 
 `python scripts/capstone_seeds.py --write` writes this page; do not edit it.
 
-Each seed draws new tables of words, new sequences and a new untrained model. The reference solution trains on each
-for as many steps as a student's loop, on one thread. The table shows the share of sequences that are right, word for
-word, among sequences that were in no batch. Seconds are CPU seconds, on a machine that did other work too.
+Each seed draws new tables of words, new sequences and a new untrained model. For each seed, the reference solution
+trains for as many steps as a student's solution, on one thread. The table shows the share of sequences that are right,
+word for word, among sequences that were in no batch. Seconds are CPU seconds, on a machine that did other work too.
 
 | learning rate of Adam | seeds | task | required | least | median | most | median CPU seconds |
 |--:|---|---|--:|--:|--:|--:|--:|

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers.command_line import HANGS
+from helpers.command_line import HANGS_AFTER
 from helpers.lanes import SLOW_FILES
 
 TESTS = Path(__file__).resolve().parent
@@ -19,7 +19,9 @@ def test_a_file_with_a_pattern_has_tests_in_both_lanes(lane):
     partly_slow = [name for name, pattern in SLOW_FILES.items() if pattern]
     command = [sys.executable, "-m", "pytest", "--collect-only", "-m", lane]
     files = [f"tests/{name}" for name in partly_slow]
-    done = subprocess.run([*command, *files], cwd=TESTS.parent, capture_output=True, text=True, timeout=HANGS)
+    done = subprocess.run(
+        [*command, *files], cwd=TESTS.parent, capture_output=True, text=True, timeout=HANGS_AFTER
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     found = {line.partition("::")[0] for line in done.stdout.splitlines()}
     assert [name for name in files if name not in found] == []

@@ -1,8 +1,8 @@
-"""The names that the cases, known answers and mistakes in solutions/ import.
+"""The names that cases, mistakes and variants in solutions/ import.
 
     from grader.authoring import Case, edit, mistake, trivial, variant
 
-Authors import from here and from `grader.given` only, so that no exercise depends on how the grader is laid out. A
+These files import only from here and from `grader.given`, so that they do not depend on how the grader is laid out. A
 name that needs torch is loaded on first use.
 """
 

@@ -112,7 +112,7 @@ def also(id: str, of: str, *change: Change) -> KnownAnswer:
 
 
 def trivial(id: str, of: str, *change: Change) -> KnownAnswer:
-    """Describe an answer that computes nothing: it must get no points."""
+    """Describe a trivial answer, such as a constant or an input: it must get no points."""
     return _answer(id, of, "trivial", change)
 
 

@@ -1,6 +1,7 @@
 """Make assignments/ from solutions/: text, pictures, stub, notebook and public bundle of every assignment.
 
-assignments/ is generated and committed, never edited by hand. This module needs the libraries of the `build` group.
+The folders of the assignments are generated and committed, never edited by hand. This module needs the libraries of
+the `build` group.
 """
 
 from __future__ import annotations

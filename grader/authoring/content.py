@@ -114,7 +114,7 @@ class Assignment:
         return [v for v in self.variants(exercise) if v.kind == "also"]
 
     def variants(self, exercise: str | None = None) -> list[KnownAnswer]:
-        """Return the answers in variants.py: right ones (`variant`, `also`), and wrong ones that compute nothing."""
+        """Return the answers in variants.py: right ones (`variant`, `also`), and trivial ones."""
         return [v for v in self._run("variants.py").get("VARIANTS", []) if exercise in (None, v.of)]
 
     def check_pairs(self) -> None:

@@ -16,7 +16,7 @@ from grader.intake.names import plain
 from grader.support.atomic_files import write_atomically
 from grader.support.errors import GraderError
 
-# Right answers written differently, and answers that compute nothing: each is one expression.
+# Right answers written differently, and trivial answers: each is one expression.
 _ANSWERS = (
     ("variant", "sum", "X - X.sum(1, keepdim=True) / X.shape[1]"),
     ("variant", "loop", "torch.stack([row - row.mean() for row in X])"),

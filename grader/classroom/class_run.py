@@ -34,7 +34,7 @@ STORE_SECRET = "results of grader grade"  # the purpose from which the key of th
 WARM_FROM = 40  # submissions per process from which a warm worker server (`RunConfig.warm`) saves time
 
 T = TypeVar("T")
-Progress = Callable[[int, int], None]  # submissions done, submissions graded now
+Progress = Callable[[int, int], None]  # submissions done, and how many of them were not in the store
 
 
 class Pool(Protocol):
@@ -180,9 +180,9 @@ def torch_version() -> str:
 def without_helpers(submissions: Sequence[GradedSubmission]) -> list[GradedSubmission]:
     """Leave out entries without exercises if the same student has an entry with exercises.
 
-    Such entries are files that define no exercise, files that cannot be read, and the count of further files. The
-    problems that `discover` found become remarks on the student's first entry with exercises; other problems are
-    dropped. Entries that the grader failed on stay, because it is unknown what they define.
+    Such entries are files that define no exercise, files that cannot be read, and an entry that says how many further
+    files were not graded. The problems that `discover` found become remarks on the student's first entry with exercises;
+    other problems are dropped. Entries that the grader failed on stay, because it is unknown what they define.
     """
     graded = {one.student for one in submissions if one.report.exercises}
     kept: list[GradedSubmission] = []

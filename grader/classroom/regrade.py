@@ -140,7 +140,10 @@ def _change(entry: GradedSubmission, old: ExerciseResult, new: ExerciseResult, n
 
 
 def _differs(change: Change) -> bool:
-    """Whether points, outcome or known mistake differ. Fingerprints do not count: they change with the cases."""
+    """Whether points, outcome or known mistake differ.
+
+    The fingerprint (a hash of the results of an unexplained answer) does not count: it changes with the cases.
+    """
     return any(
         getattr(change.old, name) != getattr(change.new, name) for name in ("score", "points", "outcome")
     ) or (change.old.diagnosis.alternatives != change.new.diagnosis.alternatives)

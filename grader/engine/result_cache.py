@@ -45,7 +45,10 @@ class ResultCache:
         return result if same and result.outcome in ("passed", "failed") and not result.partial else None
 
     def put(self, key: str, exercise: Exercise, result: ExerciseResult) -> None:
-        """Store a result without its picture and code. One with figures is not stored: its exercise runs again."""
+        """Store a result without its picture and code.
+
+        A result with figures (values to draw) is not stored: its exercise runs again.
+        """
         if result.figures:
             return
         result = replace(result, picture=None, code=None)
@@ -64,7 +67,7 @@ def _remove_oldest(files: Iterable[Path]) -> None:
 
 
 def key(exercise: Exercise, content: str, *circumstances: str) -> str:
-    """Return a hash of an exercise, the graded files, the course's own blocks, and the circumstances."""
+    """Return a hash of an exercise, the graded files, the building blocks that it may use, and the circumstances."""
     blocks = (text for name in with_requirements(exercise.given) for text in (name, source(name)))
     parts = (exercise.name, digest(exercise), content, *blocks, *circumstances)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]

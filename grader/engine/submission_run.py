@@ -48,7 +48,8 @@ class SubmissionRun:
 
     @property
     def lost(self) -> int:
-        """Return the number of workers lost so far over this file and the others of the student."""
+        """Return the number of workers lost so far with this file and with the student's other files."""
+        # Not `run.lost`: the runs of neighbours share `neighbours`, so it would call itself without end.
         beside = sum(run.history.lost for run in self.neighbours.values())
         return self.history.lost + beside + sum(run.lost for run in self.earlier.values())
 

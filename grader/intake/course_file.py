@@ -71,11 +71,14 @@ class _Reader:
 
     def _policies(self) -> tuple[str, ...]:
         named = self.fields.get("policies_that_count", [])
-        unknown = [name for name in named if name not in POLICIES] if isinstance(named, list) else [named]
-        if unknown:
-            says = _("must be a list of policies; {name} is not a policy; the policies are {known}")
-            allowed = says.format(name=_text_of(unknown[0]), known=", ".join(POLICIES))
+        known = ", ".join(POLICIES)
+        if not isinstance(named, list):
+            allowed = _("must be a list of policies; the policies are {known}").format(known=known)
             raise self._wrong("policies_that_count", None, allowed)
+        for name in named:
+            if name not in POLICIES:
+                says = _("must be a list of policies; {name} is not a policy; the policies are {known}")
+                raise self._wrong("policies_that_count", None, says.format(name=_text_of(name), known=known))
         return tuple(dict.fromkeys(named))
 
     def _table(self, key: str) -> Mapping[str, Any]:

@@ -51,7 +51,7 @@ class Submission:
     path: Path
     units: tuple[Unit, ...]
     faults: tuple[Fault, ...] = ()  # syntax errors; `units` hold the code around them
-    neighbours: tuple[Neighbour, ...] = ()  # used only for imports that fail
+    neighbours: tuple[Neighbour, ...] = ()  # for imports that fail, and the student's other exercises
     skipped: tuple[int, ...] = ()  # the first lines of definitions for other frameworks, in notes
 
     @cached_property

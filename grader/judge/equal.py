@@ -96,7 +96,7 @@ def _of_gradient(name: str) -> dict[str, str]:
     return {
         "nan": _("the gradient of {name} contains NaN ({{count}} of {{total}} values)").format(name=shown),
         "inf": _("the gradient of {name} contains inf ({{count}} of {{total}} values)").format(name=shown),
-        "zero": _("the gradient of {name} is all zeros: no gradient reaches it").format(name=name),
+        "zero": _("the gradient of {name} is all zeros: no gradient flows back to {name}").format(name=name),
         "differ": _(
             "{{count}} of {{total}} values of the gradient of {name} differ, by up to {{largest:.2g}}"
         ).format(name=shown),

@@ -1,4 +1,4 @@
-"""Recognise answers that compute nothing: constants, inputs returned, means of inputs, copied tokens."""
+"""Recognise trivial answers: constants, inputs returned, means of inputs, copied tokens."""
 
 from __future__ import annotations
 

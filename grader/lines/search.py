@@ -1,4 +1,4 @@
-"""Try candidates on a failing case, within a budget; try those that pass it on every case."""
+"""Try candidates on one failing case, within a budget. Try those that pass this case on all cases."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SECONDS_PER_BATCH = 0.25  # that a request may take, as estimated
 SECONDS_FOR_SCREENS = 0.2  # CPU seconds after which no other failing case is timed; see `_screens`
 MORE_SECONDS = 0.4  # of CPU time after the first repair, to see whether another line repairs too
 MAX_REPAIRS = 12
-LONGER = 1.1  # a certification may take this many times as long as all cases took in the search
+LONGER = 1.1  # running all cases again in a new worker may take this many times as long as in the search
 SECONDS_PER_EDIT = 0.25  # of CPU time, for one run of a case
 TIMES_OWN = 8  # an edit is given up if it takes this many times as long as the submission itself
 # Kinds of steps whose observation has the name of the step.
@@ -36,8 +36,9 @@ OBSERVING = ("see", "see_value", "sentences", "after", "weights", "parameter_cou
 class Budget:
     """The time for one exercise: CPU seconds of the grader and the worker together, and seconds of the clock.
 
-    cpu: CPU seconds for the search. most: CPU seconds for the search and the certification, which is not begun if it
-    may take longer than is left. wall: seconds of the clock. worker: CPU seconds that the worker has reported so far.
+    cpu: CPU seconds for the search. most: CPU seconds for the search and the certification (all cases once more, in
+    a new worker), which is not begun if it may take longer than is left. wall: seconds of the clock. worker: CPU
+    seconds that the worker has reported so far.
     """
 
     cpu: float = 1.3
@@ -85,7 +86,8 @@ class Candidate:
 class Search:
     """One exercise of one submission, and what the edits of each statement did.
 
-    request: what the worker loads before it tries edits: the submission and its earlier parts.
+    request: what the worker loads before it tries edits: the submission, and the student's earlier
+    files that it uses.
     """
 
     slot: WorkerSlot

@@ -34,13 +34,14 @@ class Released:
 class RepairCells(NbGraderPreprocessor):
     """The first sanitizing preprocessor: take marks from the gradebook, put missing cells back."""
 
-    sanitizes = True  # `TolerantExporter` looks for this: the submission is read for the first time
+    sanitizes = True  # by this, `TolerantExporter` recognises the first of its two readings
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         about = resources["nbgrader"]
         with Gradebook(about["db_url"]) as gradebook:
             released = released_cells(gradebook.find_notebook(about["notebook"], about["assignment"]))
         remarks = [*resources.get(REMARKS, ()), *_marked(nb, released), *_put_back(nb, released)]
+        # problem: the student's, so the exercises are blocked. fault: the grader's, which costs no points.
         problem, fault = resources.get(PROBLEM, ""), resources.get(FAULT, "")
         if problem or fault:
             remarks = []  # the file was not read: `nb` only states `problem` or `fault`, so other remarks would be wrong

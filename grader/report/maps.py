@@ -50,12 +50,12 @@ def maps_of(
     for part, layers in maps.items():
         for number, layer in enumerate(layers):
             weights = _values(layer)
-            if weights.ndim != 4 or not 0 <= sentence < len(weights):
-                raise ValueError(
-                    _(
-                        "{part}, layer {number}: wrong shape {shape}, expected (B, H, T, S) with a sentence {sentence}"
-                    ).format(part=part, number=number, shape=weights.shape, sentence=sentence)
-                )
+            if weights.ndim != 4:
+                says = _("{part}, layer {number}: wrong shape {shape}, expected (B, H, T, S)")
+                raise ValueError(says.format(part=part, number=number, shape=weights.shape))
+            if not 0 <= sentence < len(weights):
+                says = _("{part}, layer {number}: no sentence {sentence} in a batch of {size}")
+                raise ValueError(says.format(part=part, number=number, sentence=sentence, size=len(weights)))
             steps, keys = weights.shape[2:]
             rows = _labels(tokens, steps, part)
             columns = _labels((source or ()) if part == "cross" else tokens, keys, part)

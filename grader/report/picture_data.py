@@ -133,7 +133,10 @@ def legend(picture: Picture, shades: bool = True) -> list[str]:
         return []
     cells = [cell for panel in picture.form.panels for row in panel.rows for cell in row]
     found = (
-        (_("blank: 0; the fuller the block, the larger"), shades and any(c.shade is not None for c in cells)),
+        (
+            _("blank: 0; a fuller block: a larger value"),
+            shades and any(c.shade is not None for c in cells),
+        ),
         (_("│: the end of the valid length"), any(c.edge for c in cells)),
     )
     return [text for text, is_there in found if is_there]

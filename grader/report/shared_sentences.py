@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -145,14 +146,17 @@ def facet_counts(checks: Sequence[CheckResult]) -> list[FacetCount]:
 def facet_with_mark(count: FacetCount) -> str:
     """Return "shapes ✓ 6": all six checks passed; "values ✗ 2/5": two of five; "precision skipped": no check ran.
 
-    "purity 2/4": two passed, two were skipped.
+    "purity 2/4 (2 skipped)": two passed, and none failed.
     """
     facet = facet_name(count.facet)
-    if count.outcome == "skipped" and not count.passed:
-        return _("{facet} skipped").format(facet=facet)
-    mark = "" if count.outcome == "skipped" else f" {MARKS[count.outcome]}"
+    if count.outcome == "skipped":
+        if not count.passed:
+            return _("{facet} skipped").format(facet=facet)
+        skipped = count.of - count.passed
+        says = _("{facet} {passed}/{all} ({skipped} skipped)")
+        return says.format(facet=facet, passed=count.passed, all=count.of, skipped=skipped)
     number = f"{count.of}" if count.outcome == "passed" else f"{count.passed}/{count.of}"
-    return f"{facet}{mark} {number}"
+    return f"{facet} {MARKS[count.outcome]} {number}"
 
 
 def facet_in_words(count: FacetCount) -> str:
@@ -171,7 +175,8 @@ def place(result: ExerciseResult) -> str:
         return where
     if result.outcome == "other_interface" and code.entry[0]:
         return _line_with_text(code, code.entry[1])
-    if where.startswith(_line_in(code.file, "")):  # the line of an exception, or where code was stopped
+    any_line = _line_in(code.file, "")  # such as "masking.py, line "
+    if where.startswith(any_line):  # the line of an exception, or where code was stopped
         number = next((n for n in code.marked if where == _line_in(code.file, n)), 0)
         return _line_with_text(code, number) if number else where  # `where` may already have the text
     line = ""
@@ -191,7 +196,8 @@ def _raised(check: CheckResult) -> bool:
 
 def _named_line(result: ExerciseResult, code: Code) -> str:
     """Return the line to look at first, with its text; "" if the message of the exercise names it already."""
-    return "" if _line_in(code.file, code.line) in result.message else _line_with_text(code, code.line)
+    line = re.escape(_line_in(code.file, code.line))
+    return "" if re.search(rf"{line}(?!\d)", result.message) else _line_with_text(code, code.line)
 
 
 def _entry(code: Code) -> str:
@@ -227,12 +233,9 @@ def reason(result: ExerciseResult) -> str:
 
 
 def why_skipped(checks: Sequence[CheckResult]) -> str:
-    """Return how many checks were skipped, and why: "3 checks skipped: earlier checks failed"."""
+    """Return how many checks were skipped, and why: "3 skipped: earlier checks failed"."""
     counts = Counter(check.message for check in checks if check.outcome == "skipped")
-    return " · ".join(
-        ngettext("{n} check {why}", "{n} checks {why}", count).format(n=count, why=message)
-        for message, count in counts.items()
-    )
+    return " · ".join(f"{count} {message}" for message, count in counts.items())
 
 
 def skipped_checks(count: int) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 
-_COLLAPSE = 25  # MADV_COLLAPSE of Linux 6.1: immediate, under any policy of the system
+_COLLAPSE = 25  # MADV_COLLAPSE of Linux 6.1: at once, also where the system makes no large pages itself
 _LARGE = 2 << 20
 
 

@@ -72,7 +72,7 @@ class SandboxLauncher:
         )
 
     def folder(self) -> str:
-        """Return the folder that the program asked for.
+        """Return the folder on this machine that the program asked for, see `Program.folder`.
 
         Raises SandboxError if the server does not start.
         """

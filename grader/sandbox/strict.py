@@ -100,7 +100,7 @@ class Strict:
         proc = os.open("/proc", os.O_PATH | os.O_CLOEXEC)
         try:
             kernel.unshare("make a user and a pid namespace", kernel.CLONE_NEWUSER | kernel.CLONE_NEWPID)
-            kernel.hide_from_tracers(hidden=False)  # else root owns the files that map the ids
+            kernel.hide_from_tracers(hidden=False)  # a hidden process may not write its own id maps
             kernel.map_ids(proc, (0, 0), (user, group))
         finally:
             os.close(proc)

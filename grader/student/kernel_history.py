@@ -1,7 +1,7 @@
 """Turn what a notebook's kernel has executed into a submission: the latest definition of a name counts.
 
 In a long session, a cell runs many times and an answer has many versions. A version is skipped if a later one
-replaces it and no cell in between can have used it.
+replaces it and no cell in between mentions it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Cell = tuple[int, str, ast.Module]  # execution count, source, and its syntax tr
 
 
 def _first_and_last_runs(cells: Sequence[Cell]) -> list[Cell]:
-    """Return only the first and the last run of each cell. The last run has the effect of those in between."""
+    """Return only the first and the last run of each cell. For definitions, the last run replaces those in between."""
     first = {source: number for number, source, _tree in reversed(cells)}
     last = {source: number for number, source, _tree in cells}
     return [cell for cell in cells if cell[0] in (first[cell[1]], last[cell[1]])]

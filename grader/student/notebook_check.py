@@ -119,7 +119,7 @@ class _NotebookGrader:
         """Return the student's code from earlier assignments, for exercises that are built from it."""
         from grader.student.check import parts_for
 
-        # Of several assignments, the last one that is built from parts may use the most.
+        # Of several assignments, take the last one that is built from parts: it may use code of the most earlier ones.
         found = (parts_for(engine, course, bundle, names) for bundle in reversed(course.bundles))
         return next(filter(None, found), ())
 

@@ -2,7 +2,7 @@
 
 A worker server does this when the parent asks for it; a cold worker, which no server forked, when it starts.
 
-Level "none" imports none of them: a single check takes the time only for those that it uses. Level "full" takes a
+Level "none" imports none of them in advance, so one `grader check` loads only those that it uses. Level "full" takes a
 second or two and loads the code behind optimizers, `autograd.grad` and `torch.func` transforms.
 """
 

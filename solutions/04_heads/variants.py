@@ -1,4 +1,4 @@
-"""Right answers written differently, and answers that compute nothing."""
+"""Right answers written differently, and trivial answers."""
 
 from grader.authoring import trivial, variant
 

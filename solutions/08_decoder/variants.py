@@ -1,4 +1,4 @@
-"""Right answers written differently or with other values (`also`), and answers that compute nothing.
+"""Right answers written differently or with other values (`also`), and trivial answers.
 
 `…-edition-1` is written as in edition 1 of *Dive into Deep Learning*, whose constructors take fewer sizes.
 """

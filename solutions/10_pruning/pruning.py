@@ -15,7 +15,8 @@
 # After this lesson you can
 #
 # - measure the importance of a head in three ways, and say what each measure misses;
-# - remove heads from the weights, so that the smaller module returns the same as the full one with zero gates;
+# - remove heads from the weights, so that the smaller module returns the same as the full one with the gates
+#   of these heads at zero;
 # - design an experiment that shows whether a measure of importance is any good.
 #
 # The tool for all of it is one factor per head, a *gate*. In formulas it is written $\xi_h$ (read: xi), as in

@@ -14,12 +14,12 @@ from attacks.suite import WRONG, Attack, calling, wrong
 FAMILY = "intake and reports"
 HARM = "the file @FOLDER@/touched"
 ENDLESS = "the grader does not end, or takes all memory"
+FAILS = "the grader fails, so the exercise could not be graded"
 SHOWN = "a terminal, a browser or an XML reader obeys it"
 TOUCH = "open('@FOLDER@/touched', 'w').write('x')"
 START = "import torch\n" + WRONG
-# A wrong answer to an exercise that forbids nn.MultiheadAttention. The grader looks for calls of it only in a
-# source that contains the name.
-FORBIDDING = "DotProductAttention"
+FORBIDDING = "DotProductAttention"  # an exercise that forbids nn.MultiheadAttention
+# A wrong answer to it. The grader looks for calls of nn.MultiheadAttention only in a source that contains the name.
 START_FORBIDDING = """import torch  # MultiheadAttention
 class DotProductAttention(torch.nn.Module):
     def __init__(self, dropout):
@@ -39,7 +39,7 @@ def file(
     return Attack(id, tries, "", name=name, data=content, success=success, **more)
 
 
-def notebook(id: str, tries: str, *cells: object, **more: object) -> Attack:
+def notebook(id: str, tries: str, *cells: object, success: str = HARM, **more: object) -> Attack:
     """Return an attack that submits a notebook with a wrong answer, `cells`, and other keys (`more`)."""
     code = {"cell_type": "code", "source": START}
     return file(
@@ -47,6 +47,7 @@ def notebook(id: str, tries: str, *cells: object, **more: object) -> Attack:
         tries,
         json.dumps({"cells": [code, *cells], "metadata": {}, "nbformat": 4, **more}),
         "answer.ipynb",
+        success,
     )
 
 
@@ -60,38 +61,45 @@ class _Pickle:
         return (exec, (TOUCH,))
 
 
-def _zipped(name: str) -> bytes:
+def _zipped(name: str, content: bytes = bytes(4 << 20)) -> bytes:
     out = BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(name, bytes(4 << 20))
+        archive.writestr(name, content)
     return out.getvalue()
 
 
 ATTACKS = (
     file("pickle", "submits a pickle under the name of a script", pickle.dumps(_Pickle())),
-    file("weights", "submits an archive of torch under the name of a script", _zipped("archive/data.pkl")),
+    file(
+        "weights",
+        "submits an archive of torch under the name of a script",
+        _zipped("archive/data.pkl"),
+        success=FAILS,
+    ),
     file(
         "zip-as-notebook",
         "submits an inflating archive under the name of a notebook",
         _zipped("../../answer.ipynb"),
         "answer.ipynb",
+        success=ENDLESS,
     ),
     file(
         "python-archive",
         "submits an archive that Python would run",
-        b"#!/usr/bin/env python\n" + _zipped("__main__.py"),
+        b"#!/usr/bin/env python\n" + _zipped("__main__.py", TOUCH.encode()),
     ),
     file(
         "utf-7",
         "hides a line in UTF-7 behind a coding line",
         f"# -*- coding: utf-7 -*-\n# +AAo-{TOUCH}\n{START}",
     ),
-    file("utf-16", "submits UTF-16", START.encode("utf-16")),
-    file("rot13", "declares rot13, which is no encoding of text", f"# coding: rot13\n{START}"),
+    file("utf-16", "submits UTF-16", START.encode("utf-16"), success=FAILS),
+    file("rot13", "declares rot13, which is no encoding of text", f"# coding: rot13\n{START}", success=FAILS),
     file(
         "latin-1",
         "declares latin-1, and has a byte that is not valid UTF-8",
         b"# coding: latin-1\n# \xa0\n" + START.encode(),
+        success=FAILS,
     ),
     file("null", "has code after a null character, at which some readers stop", START + "\0" + TOUCH),
     file(
@@ -120,8 +128,9 @@ ATTACKS = (
     file(
         "deep-attribute",
         "uses an attribute of an attribute, 1500 times",
+        # `help` is bound again, so that the search for forbidden calls reads this statement. The # lines evade the limit on dots.
         START_FORBIDDING + "help, x = help, lambda: (torch" + "\n#\n.a" * 1500 + ")",
-        success="the grader fails, so the exercise could not be graded",
+        success=FAILS,
         exercise=FORBIDDING,
     ),
     file(
@@ -147,7 +156,7 @@ ATTACKS = (
         "dots-in-the-answer",
         "names an attribute of an attribute, 1500 times, in a function that the answer calls",
         START_FORBIDDING.replace("return X", "return torch" + ".a" * 1500),
-        success="the grader fails, so the exercise could not be graded",
+        success=FAILS,
         exercise=FORBIDDING,
     ),
     file(
@@ -161,6 +170,7 @@ ATTACKS = (
         "half-character-in-text",
         "holds half a character in a text cell",
         {"cell_type": "markdown", "source": "\ud800"},
+        success=FAILS,
     ),
     file("too-large", "is larger than any answer", b"#" * (2 << 20), success="the grader reads it"),
     file(
@@ -238,6 +248,7 @@ ATTACKS = (
         {"cell_type": ["code"]},
         {"cell_type": "code", "source": {"x": 1}},
         {"cell_type": "code", "source": [1, None, "x = 1\n"]},
+        success=FAILS,
     ),
     notebook(
         "grader-cell",
@@ -246,6 +257,7 @@ ATTACKS = (
             "cell_type": "code",
             "source": "import grader\ngrader.check('masked_softmax')\nprint('passed 5 / 5')",
         },
+        success="points for an answer that is wrong",
     ),
     file(
         "deep-json",

@@ -85,7 +85,7 @@ def test_no_report_shows_values_of_a_hidden_case(hidden, body):
         report = hidden.grade(hidden_submission(source), wanted)
         assert {e.outcome for e in report.exercises} == {"failed"}
         texts = everything(report)
-        # The report may quote the line of HEADER, which contains `builtins.LEAK` and 'LEAK'.
+        # The report may quote lines of HEADER, which contain `builtins.LEAK` and 'LEAK'.
         assert "LEAK" not in texts.replace("builtins.LEAK", "").replace("'LEAK'", "")
         messages = [
             text

@@ -69,8 +69,8 @@ def test_a_worker_is_reused_only_for_exercises_that_may_see_more(counted):
     )
 
 
-# Stores a building block in an exercise that allows it, and uses it in one that does not allow it, where the import
-# gives a stand-in without `__code__`.
+# Stores a building block in an exercise that allows it, and uses it in one that does not. There the import gives a
+# stand-in, which has no `__code__`.
 STORES_A_BLOCK = """
 import builtins
 from grader.given import masked_softmax as theirs
@@ -112,7 +112,7 @@ def test_an_error_of_a_second_loading_is_not_reported(counted):
     assert not any("seen" in remark for e in report.exercises for remark in e.remarks)
 
 
-# Right if the file is loaded once in a process; otherwise its result is multiplied by the value of {second}.
+# Right if the file is loaded once in a process; otherwise {second} is a wrong factor, or ends the call or the process.
 RIGHT_ONCE = """
 sys.times = getattr(sys, "times", 0) + 1
 
@@ -159,8 +159,11 @@ def test_the_first_nine_assignments_need_at_most_ten_workers(bundles):
     assert breaks <= 9
 
 
-def test_a_course_needs_at_most_one_worker_per_unrelated_exercise(bundles):
-    """Unrelated: neither may see all blocks that the other may see. Such exercises cannot share a worker."""
+def test_the_order_for_reuse_needs_the_fewest_workers(bundles):
+    """No two exercises of `unrelated` can share a worker, because neither may see all blocks of the other.
+
+    So a course needs at least as many workers as there are in `unrelated`, and the order needs no more.
+    """
     exercises = [e for b in bundles for e in b.exercises]
     unrelated: list[frozenset[str]] = []
     for visible in sorted((visible_blocks(e) for e in exercises), key=len, reverse=True):

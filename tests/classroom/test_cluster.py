@@ -22,7 +22,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from helpers.command_line import HANGS
+from helpers.command_line import HANGS_AFTER
 
 from grader.bundle.files import load_all
 from grader.classroom import cluster_worker
@@ -138,7 +138,7 @@ def test_an_encrypted_address_needs_certificates(config):
 
 @pytest.mark.parametrize("call", [["scheduler"], ["worker", "tls://127.0.0.1:8786"]])
 def test_scheduler_and_worker_need_certificates_on_one_machine_too(call):
-    done = subprocess.run([GRADER, "cluster", *call], capture_output=True, text=True, timeout=HANGS)
+    done = subprocess.run([GRADER, "cluster", *call], capture_output=True, text=True, timeout=HANGS_AFTER)
     assert done.returncode == 2
     assert "Missing option '--certificates'" in done.stderr
 
@@ -175,7 +175,7 @@ def test_only_certificates_of_one_authority_are_trusted(tmp_path):
                 [GRADER, "cluster", "worker", address, "--certificates", folder],
                 capture_output=True,
                 text=True,
-                timeout=HANGS,
+                timeout=HANGS_AFTER,
             )
             assert done.returncode == 2
             assert "do not trust each other's certificates" in done.stderr
@@ -263,7 +263,7 @@ def test_hosts_that_lose_workers_store_the_same_as_one_machine(tmp_path):
         env={**os.environ, "TMPDIR": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=HANGS,
+        timeout=HANGS_AFTER,
     )
     assert done.stdout.splitlines()[-1] == "equal", done.stdout + done.stderr
     assert done.returncode == 0

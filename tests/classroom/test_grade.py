@@ -158,7 +158,7 @@ def test_regrade_grades_a_file_with_a_stored_result_again(school, records):
     assert [row[2] for row in rows(copy) if row[0] == content] == [2]
 
 
-def test_exercises_that_the_option_only_does_not_name_are_not_graded(school, records):
+def test_grade_only_leaves_out_the_other_exercises(school, records):
     store = store_of(school, school / "class")
     folder = fill(school / "one", {"hal/04_heads/heads.py": CLASS["hal/04_heads/heads.py"]})
     for wanted in (["transpose_output"], ["transpose_qkv"], ["transpose_output", "transpose_qkv"]):
@@ -188,7 +188,7 @@ def test_since_selects_the_files_changed_after_a_time(school, records):
         assert [record["student"] for record in records_of(done)] == expected, since
 
 
-def test_regrade_with_only_grades_the_named_exercise_again(school, records):
+def test_regrade_only_leaves_out_the_other_exercises(school, records):
     folder = fill(school / "again", {"hal/04_heads/heads.py": CLASS["hal/04_heads/heads.py"] + "# again\n"})
     store = store_of(school, folder)
     for options in ([], [], ["--regrade", "--only", "transpose_qkv"], ["--regrade"]):

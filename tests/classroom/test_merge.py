@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.command_line import HANGS
+from helpers.command_line import HANGS_AFTER
 
 from grader.classroom.merge import merge
 from grader.classroom.store import BadStore, Store, StoreKey
@@ -149,6 +149,6 @@ def test_a_part_is_merged_with_the_journal_of_a_killed_grader(tmp_path):
         f"store = Store(Path({str(part)!r}), StoreKey('cases', '0.9.0 torch 2.9.0', 'strict', {SECRET!r}));"
         "store.put([ExerciseResult('softmax', '02_masking', 'passed', 5.0, 5.0, content='one')]); os._exit(9)"
     )
-    assert subprocess.run([sys.executable, "-c", code], timeout=HANGS).returncode == 9
+    assert subprocess.run([sys.executable, "-c", code], timeout=HANGS_AFTER).returncode == 9
     assert part.with_name("a-wal").stat().st_size
     assert merge([part], tmp_path / "class", SECRET).results == 1

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 from helpers.browser.walk import MASK, ROOT, SOFTMAX, TOO_LATE, commands
-from helpers.command_line import HANGS
+from helpers.command_line import HANGS_AFTER
 from helpers.report_schema import assert_follows
 
 from grader.sandbox.choose import report_on
@@ -102,7 +102,7 @@ def runs(home: Path) -> dict[str, subprocess.CompletedProcess[str]]:
             env=environment(home),
             capture_output=True,
             text=True,
-            timeout=HANGS,
+            timeout=HANGS_AFTER,
         )
         for line in commands(GUIDE)
     }
@@ -149,7 +149,7 @@ def call(base: Path, script: str, **more: str) -> subprocess.CompletedProcess[st
         | {"XDG_CACHE_HOME": str(base / "cache")},
         capture_output=True,
         text=True,
-        timeout=HANGS,
+        timeout=HANGS_AFTER,
     )
 
 
@@ -252,7 +252,7 @@ def test_an_unknown_assignment_is_not_packed(tmp_path):
         [sys.executable, ROOT / "docs/recipes/gradescope/pack.py", "77_nothing", tmp_path / "x.zip"],
         capture_output=True,
         text=True,
-        timeout=HANGS,
+        timeout=HANGS_AFTER,
     )
     assert done.returncode == 1
     assert "there is no assignment 77_nothing; there are 01_" in done.stderr
@@ -272,7 +272,7 @@ def test_the_job_for_gitlab_writes_a_junit_report(home, runs, tmp_path):
         env=environment(home),
         capture_output=True,
         text=True,
-        timeout=HANGS,
+        timeout=HANGS_AFTER,
     )
     assert done.returncode == 1, done.stderr  # the exercises are not started
     report = tmp_path / "course" / job["artifacts"]["reports"]["junit"]
@@ -297,7 +297,7 @@ def grade_parts(home: Path, script: str, folder: Path, variables: list[dict[str,
             env=environment(home, **more),
             capture_output=True,
             text=True,
-            timeout=HANGS,
+            timeout=HANGS_AFTER,
         )
         assert done.returncode == 0, done.stdout + done.stderr
     command = f"grader merge $(find . -name '*.sqlite') --store {folder / 'class.sqlite'}"
@@ -307,7 +307,7 @@ def grade_parts(home: Path, script: str, folder: Path, variables: list[dict[str,
         env=environment(home, **variables[0]),
         capture_output=True,
         text=True,
-        timeout=HANGS,
+        timeout=HANGS_AFTER,
     )
     assert done.stdout.endswith("4 results of 2 submissions\n"), done.stderr
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from helpers.command_line import HANGS
+from helpers.command_line import HANGS_AFTER
 from helpers.files import fill
 from helpers.school import ANSWER, GRADER, environment, make_school, rows, run, store_of
 
@@ -31,7 +31,7 @@ def test_a_killed_run_loses_nothing_and_grades_nothing_twice(school):
     first = subprocess.Popen(
         command, cwd=school, env=environment(school), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    deadline = time.monotonic() + HANGS
+    deadline = time.monotonic() + HANGS_AFTER
     while time.monotonic() < deadline and not _rows_so_far(store):
         time.sleep(0.02)
     offspring = psutil.Process(first.pid).children(recursive=True)
@@ -75,7 +75,7 @@ def test_ctrl_c_stops_at_once_and_leaves_no_process(school):
     assert running.returncode is None, "the grader ended before it was interrupted"
     offspring = psutil.Process(running.pid).children(recursive=True)
     running.send_signal(signal.SIGINT)
-    _out, errors = running.communicate(timeout=HANGS)
+    _out, errors = running.communicate(timeout=HANGS_AFTER)
     assert running.returncode == 130
     assert errors.splitlines()[-1] == "stopped"
     assert "Traceback" not in errors

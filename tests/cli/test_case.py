@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.beginners import ANSWERS
-from helpers.command_line import HANGS, run
+from helpers.command_line import HANGS_AFTER, run
 
 from grader.bundle.safetensors import encode
 from grader.student.case_file import case_text
@@ -70,7 +70,7 @@ def first_digits(array: np.ndarray) -> set[str]:
 
 def run_python(file: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, file.name], cwd=file.parent, capture_output=True, text=True, timeout=HANGS
+        [sys.executable, file.name], cwd=file.parent, capture_output=True, text=True, timeout=HANGS_AFTER
     )
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from helpers.command_line import HANGS
+from helpers.command_line import HANGS_AFTER
 
 from grader.support.scratch_dirs import owned
 
@@ -86,7 +86,7 @@ def test_killing_the_parent_stops_its_helpers(tmp_path, command, helper):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + HANGS
+    deadline = time.monotonic() + HANGS_AFTER
     helpers: list[psutil.Process] = []
     has_started = False
     while not has_started and parent.poll() is None and time.monotonic() < deadline:
@@ -119,7 +119,7 @@ def test_a_worker_killed_once_is_replaced(course):
     parent = subprocess.Popen(
         [str(GRADER), "check", "04", "--format", "json"], cwd=course, stdout=subprocess.PIPE
     )
-    deadline = time.monotonic() + HANGS
+    deadline = time.monotonic() + HANGS_AFTER
     workers: list[psutil.Process] = []
     while not workers and time.monotonic() < deadline:
         workers = offspring(parent.pid)
@@ -127,7 +127,7 @@ def test_a_worker_killed_once_is_replaced(course):
     time.sleep(2.0)  # torch is imported, the first cases run
     for worker in workers:
         os.kill(worker.pid, signal.SIGKILL)
-    out, _ = parent.communicate(timeout=HANGS)
+    out, _ = parent.communicate(timeout=HANGS_AFTER)
     result = json.loads(out)["exercises"][0]
     assert "no_such_thing" in result["checks"][0]["message"]
     assert not [p for p in workers if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers.command_line import HANGS
+from helpers.command_line import HANGS_AFTER
 from helpers.mistake_pages import Lesson, difference, example
 
 from grader.authoring.bank import apply
@@ -21,7 +21,9 @@ GRADER = Path(sys.executable).with_name("grader")
 
 
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([str(GRADER), *arguments], cwd=cwd, capture_output=True, text=True, timeout=HANGS)
+    done = subprocess.run(
+        [str(GRADER), *arguments], cwd=cwd, capture_output=True, text=True, timeout=HANGS_AFTER
+    )
     assert "Traceback" not in done.stdout + done.stderr
     return done
 

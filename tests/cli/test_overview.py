@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers.command_line import HANGS, RIGHT, run
+from helpers.command_line import HANGS_AFTER, RIGHT, run
 
 
 def test_the_list_shows_outcomes_and_what_is_next(course):
@@ -56,7 +56,7 @@ def test_a_terminal_gets_a_list_to_choose_from(course):
         command, cwd=course, stdin=child_end, stdout=child_end, stderr=child_end, start_new_session=True
     )
     os.close(child_end)
-    shown, deadline = b"", time.monotonic() + HANGS
+    shown, deadline = b"", time.monotonic() + HANGS_AFTER
     while b"q: quit" not in shown and time.monotonic() < deadline:
         shown += os.read(our_end, 1 << 16)
     while process.poll() is None and time.monotonic() < deadline:
@@ -73,7 +73,7 @@ def test_the_plain_list_waits_for_no_key(course):
     our_end, child_end = pty.openpty()
     command = [str(Path(sys.executable).with_name("grader")), "--plain"]
     done = subprocess.run(
-        command, cwd=course, stdin=child_end, stdout=child_end, stderr=child_end, timeout=HANGS
+        command, cwd=course, stdin=child_end, stdout=child_end, stderr=child_end, timeout=HANGS_AFTER
     )
     assert done.returncode == 0
     assert b"Next: " in os.read(our_end, 1 << 16)

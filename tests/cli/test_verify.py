@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from helpers.command_line import HANGS
+from helpers.command_line import HANGS_AFTER
 
 from grader.authoring.scaffold import scaffold
 
@@ -82,7 +82,7 @@ def test_ctrl_c_stops_verify_without_traceback_or_process(after):
     time.sleep(after)
     offspring = psutil.Process(running.pid).children(recursive=True)
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does
-    _out, errors = running.communicate(timeout=HANGS)
+    _out, errors = running.communicate(timeout=HANGS_AFTER)
     assert (running.returncode, errors.strip()) == (130, "stopped")
     assert not psutil.wait_procs(offspring, timeout=60)[1]
 
@@ -98,7 +98,7 @@ def test_a_killed_process_is_reported_in_one_sentence():
     )
     with running:
         _process_of_the_pool(psutil.Process(running.pid)).kill()
-        _out, errors = running.communicate(timeout=HANGS)
+        _out, errors = running.communicate(timeout=HANGS_AFTER)
     assert running.returncode == 3
     assert errors.strip().startswith("grader: a process of the grader was killed")
     assert len(errors.strip().splitlines()) == 1
@@ -106,7 +106,7 @@ def test_a_killed_process_is_reported_in_one_sentence():
 
 def _wait_for_children(running: subprocess.Popen[str], count: int) -> None:
     """Wait until `running` has started `count` processes, however busy the machine is."""
-    deadline = time.monotonic() + HANGS
+    deadline = time.monotonic() + HANGS_AFTER
     while len(psutil.Process(running.pid).children()) < count:
         assert time.monotonic() < deadline, "no process was started"
         time.sleep(0.02)
@@ -114,7 +114,7 @@ def _wait_for_children(running: subprocess.Popen[str], count: int) -> None:
 
 def _process_of_the_pool(process: psutil.Process) -> psutil.Process:
     """Return a process that `grader verify` has started to share its work with."""
-    deadline = time.monotonic() + HANGS
+    deadline = time.monotonic() + HANGS_AFTER
     while time.monotonic() < deadline:
         for child in process.children():
             if "spawn_main" in " ".join(child.cmdline()):
@@ -154,6 +154,6 @@ done.set()
 def test_ctrl_c_while_processes_start_takes_effect_afterwards(send):
     """The signal may reach any thread: numpy has threads that do not block signals."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM.format(send=send)], capture_output=True, text=True, timeout=HANGS
+        [sys.executable, "-c", PROGRAM.format(send=send)], capture_output=True, text=True, timeout=HANGS_AFTER
     )
     assert (done.stdout, done.stderr) == ("went on\ninterrupted\n", "")

@@ -17,7 +17,7 @@ from pathlib import Path
 import click
 import psutil
 import pytest
-from helpers.command_line import HANGS
+from helpers.command_line import HANGS_AFTER
 from helpers.hostile_sources import HOSTILE
 
 pytest.importorskip("watchfiles")
@@ -56,7 +56,7 @@ class Watch:
         )
         os.close(child_end)
 
-    def until(self, text: str, seconds: float = HANGS) -> str:
+    def until(self, text: str, seconds: float = HANGS_AFTER) -> str:
         """Read the output until it contains `text`, and return it."""
         shown, deadline = b"", time.monotonic() + seconds
         while text.encode() not in shown:

@@ -96,7 +96,7 @@ def name_of(answer: Answer) -> str:
 @pytest.mark.parametrize("answer", first_of_each(ANSWERS, lambda a: (a.exercise, a.is_right), name_of))
 def test_an_independent_answer_gets_the_expected_outcome(answer: Answer, graded):
     result = graded(answer)
-    # `later` has the policies that the answer breaks; not all of them have checks here.
+    # `later` has the policies that the answer breaks, and perhaps "device"; not all of them have checks here.
     broken_policies = answer.later & {check.policy for check in result.checks}
     if answer.is_right:
         assert result.outcome == "passed", _why(result)
@@ -159,7 +159,7 @@ def _failing(result: ExerciseResult) -> set[str]:
 
 
 def _related(breaks: frozenset[str]) -> set[str]:
-    """Return the facets of which at least one must fail.
+    """Return the facets of which at least one must fail, or be skipped after another failure.
 
     A wrong value fails *values*, *masking* or *modes*, depending on the case that shows it.
     """

@@ -8,7 +8,7 @@ import jupytext
 import nbclient
 import nbformat
 import pytest
-from helpers.command_line import HANGS
+from helpers.command_line import HANGS_AFTER
 
 from grader.authoring.content import read_all
 
@@ -26,7 +26,7 @@ pytestmark = [
 def run(notebook: nbformat.NotebookNode, folder: Path) -> str:
     """Execute all cells and return what they print. Raises CellExecutionError if a cell fails."""
     client = nbclient.NotebookClient(
-        notebook, timeout=HANGS, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
+        notebook, timeout=HANGS_AFTER, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
     )
     client.execute()
     outputs = [o for cell in notebook.cells if cell.cell_type == "code" for o in cell.outputs]

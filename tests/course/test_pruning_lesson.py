@@ -55,7 +55,7 @@ def lesson() -> dict:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_ablation_and_gradient_rank_planted_heads_unlike_confidence(seed):
+def test_ablation_and_gradient_find_the_important_heads(seed):
     cases = [c for c in ASSIGNMENT.cases("head_importance", seed) if c.id.endswith("-planted")]
     observed = observe(ASSIGNMENT.source, given("head_importance"), cases)
     planted = next(np.array(c.params["planted"]) for case in cases for c in case.checks if c.judge == "ranks")
@@ -256,7 +256,7 @@ def test_no_hidden_report_shows_numbers_made_by_student_code(graded):
 
 
 @pytest.mark.parametrize("number", ['float("inf")', 'float("nan")', "10**400", "10**5000", "-7", "True", "1"])
-def test_a_count_that_no_module_has_fails_and_is_graded(graded, number):
+def test_an_impossible_count_of_parameters_fails(graded, number):
     (found,) = graded(ASSIGNMENT.source + MADE_UP.replace("@NUMBER@", number), "public", "prune_heads")
     assert found.outcome == "failed", found.message
 

@@ -110,17 +110,17 @@ USING = """
 import torch
 from torch import nn
 from grader.given import masked_softmax
-@SETUP@
+SETUP_HERE
 class DotProductAttention(nn.Module):
     def __init__(self, dropout):
         super().__init__()
         self.dropout = nn.Dropout(dropout)
     def forward(self, queries, keys, values, valid_lens=None):
-        scores = @SCORES@
+        scores = SCORES_HERE
         self.attention_weights = masked_softmax(scores / keys.shape[-1] ** 0.5, valid_lens)
         return torch.bmm(self.dropout(self.attention_weights), values)
 """
-# Values of @SETUP@ and @SCORES@. The exercise forbids some calls, so the worker watches the calls.
+# Values of SETUP_HERE and SCORES_HERE. The exercise forbids some calls, so the worker watches the calls.
 WATCHED = {
     "torch.compile": (
         "multiply = torch.compile(lambda q, k: q @ k.mT, backend='eager')",
@@ -147,7 +147,9 @@ WATCHED = {
 @pytest.mark.parametrize(("setup", "scores"), WATCHED.values(), ids=WATCHED)
 def test_honest_code_passes_while_calls_are_watched(grade_one, bundles, setup, scores):
     assert next(e for b in bundles for e in b.exercises if e.name == "DotProductAttention").forbids
-    result = grade_one(USING.replace("@SETUP@", setup).replace("@SCORES@", scores), "DotProductAttention")
+    result = grade_one(
+        USING.replace("SETUP_HERE", setup).replace("SCORES_HERE", scores), "DotProductAttention"
+    )
     assert (result.outcome, result.remarks) == ("passed", ()), [
         c.message for c in result.checks if c.outcome == "failed"
     ]

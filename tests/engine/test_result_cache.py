@@ -1,4 +1,7 @@
-"""The result of a long training is cached for unchanged files. Also its timeout, its progress bar, and `--quick`."""
+"""The result of a long training is cached for unchanged files.
+
+Other tests here: the timeout and the progress bar of a training, and `--quick`.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ class _Counting:
 
 @pytest.fixture
 def caching(bundles, engine, tmp_path, monkeypatch) -> Iterator[Engine]:
-    """Return an engine with a cache, for `train` with only its shorter training, as if that took long."""
+    """Return an engine with a cache. It grades `train` with the shorter training only, marked as a long one."""
     monkeypatch.delenv("CI", raising=False)
     last = next(b for b in bundles if b.assignment == CAPSTONE)
     short = [replace(c, costly=True) for c in last.exercise("train").cases if c.id == "reverse"]
@@ -192,7 +195,7 @@ def test_the_newest_results_of_an_exercise_stay_cached(caching, cached_file):
 
 
 def test_a_result_is_not_cached_if_a_part_lost_its_worker(caching, bundles, monkeypatch):
-    """The part is in an earlier file. Its worker was lost in this grading of `train` or before.
+    """`train` uses parts, which are exercises of an earlier file. A part loses its worker during `train`, or before.
 
     lossy: the parts whose grading loses a worker. before: whether the part is graded before `train`.
     """

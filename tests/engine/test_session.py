@@ -316,6 +316,7 @@ def test_a_timeout_within_torch_names_the_students_line(real):
 
 
 def test_an_exit_is_reported_and_system_exit_is_an_exception(real):
+    # After the SystemExit, the loader goes on with the next statement.
     session, load = real("import os\nimport sys\nsys.exit('bye')\nos._exit(7)\n")
     with pytest.raises(WorkerGone) as caught:
         session.ask(load, seconds=60)

@@ -1,4 +1,6 @@
-"""Forty answers of beginners to lesson 02, most of them wrong, and the texts that each report must contain.
+"""Forty answers of beginners to lesson 02, most of them wrong, and texts that must be shown for each.
+
+The texts are compared after each run of whitespace became one space.
 
 MASK and SOFTMAX are right answers to the two exercises. Each entry changes, replaces or extends them.
 """
@@ -31,7 +33,7 @@ def masked_softmax(X, valid_lens):
 
 @dataclass(frozen=True)
 class Beginner:
-    """One answer: the file, the exercise that is checked, its outcome, and texts that the report must contain."""
+    """One answer: the file, the exercise that is checked, its outcome, and texts in the report or about the file."""
 
     source: str
     exercise: str

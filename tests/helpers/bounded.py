@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from helpers.command_line import HANGS
+from helpers.command_line import HANGS_AFTER
 
 TESTS = Path(__file__).resolve().parents[1]
 MIB = 1 << 20
@@ -31,7 +31,7 @@ def run_bounded(target, *arguments, memory=1024 * MIB, seconds=60):
         preexec_fn=limit,
         capture_output=True,
         text=True,
-        timeout=HANGS,
+        timeout=HANGS_AFTER,
         env={**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
     )
     assert process.returncode == 0, f"exit status {process.returncode}: {process.stderr[-1500:]}"

@@ -11,7 +11,7 @@ from pathlib import Path
 from unittest import mock
 
 GRADER = Path(sys.executable).with_name("grader")
-HANGS = 600  # seconds; a process that runs longer hangs, even if the machine is busy
+HANGS_AFTER = 600  # seconds: a process that runs longer hangs, even on a busy machine
 RIGHT = (
     "import torch\n"
     "def transpose_qkv(X, num_heads):\n"
@@ -55,7 +55,7 @@ def run_process(*args, cwd, **env):
         cwd=cwd,
         capture_output=True,
         encoding=env.get("PYTHONIOENCODING", "utf-8"),
-        timeout=HANGS,
+        timeout=HANGS_AFTER,
         env=_environment(cwd, env),
     )
     assert "Traceback" not in done.stdout + done.stderr

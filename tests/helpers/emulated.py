@@ -18,7 +18,7 @@ import mypy
 import nbclient
 import nbformat
 
-from helpers.command_line import HANGS
+from helpers.command_line import HANGS_AFTER
 
 TYPESHED = Path(mypy.__file__).parent / "typeshed" / "stdlib"
 PLATFORMS = ("win32", "darwin")
@@ -57,7 +57,7 @@ class Student:
             env=self._environment(),
             capture_output=True,
             encoding="utf-8",
-            timeout=HANGS,
+            timeout=HANGS_AFTER,
         )
 
     @contextlib.contextmanager
@@ -100,7 +100,10 @@ class Student:
         os.environ["JUPYTER_PATH"] = str(kernels)
         try:
             nbclient.NotebookClient(
-                book, timeout=HANGS, kernel_name="student", resources={"metadata": {"path": str(folder)}}
+                book,
+                timeout=HANGS_AFTER,
+                kernel_name="student",
+                resources={"metadata": {"path": str(folder)}},
             ).execute(env=self._environment())
         finally:
             del os.environ["JUPYTER_PATH"]
@@ -121,7 +124,7 @@ def points(outputs: Any) -> float:
     return float(next(o for o in outputs if o.output_type == "execute_result")["data"]["text/plain"])
 
 
-def until(end: int, text: str, seconds: float = HANGS) -> str:
+def until(end: int, text: str, seconds: float = HANGS_AFTER) -> str:
     """Read the output of a terminal until `text` appears. Return this output.
 
     Raises AssertionError if `text` does not appear in `seconds`.

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-from helpers.command_line import HANGS
+from helpers.command_line import HANGS_AFTER
 
 _CODE = """
 import json, resource, subprocess, sys
@@ -36,7 +36,7 @@ def run_measured(command, **options):
         stdout=subprocess.PIPE,
         text=True,
         check=True,
-        timeout=HANGS,
+        timeout=HANGS_AFTER,
         **options,
     )
     status, output, errors, memory, seconds = json.loads(outer.stdout)

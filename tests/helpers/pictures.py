@@ -145,7 +145,7 @@ ONE_OF_EACH = {
         "masking", "one padded key of every row still gets weight", "5 of 24 values differ", "batch 2, query 0, key 0", MASKING
     ),
     "gradients": failing(
-        "gradients", "no gradient flows through the keys", "the gradient of keys is all zeros: no gradient reaches it", "grad keys", GRADIENTS
+        "gradients", "no gradient flows through the keys", "the gradient of keys is all zeros: no gradient flows back to keys", "grad keys", GRADIENTS
     ),
     "dropout": failing("modes", "the dropout rate is fixed", "wrong dropout rate", "", DROPOUT),
     "cost": failing("pruning", "removed heads still exist", "the model did not get smaller", "", COST),

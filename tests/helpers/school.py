@@ -13,7 +13,7 @@ from pathlib import Path
 from unittest import mock
 
 from grader.classroom.store import default_store
-from helpers.command_line import HANGS
+from helpers.command_line import HANGS_AFTER
 from helpers.command_line import RIGHT as ANSWER
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,7 +51,7 @@ def run(root: Path, *args: object, status: int | None = None) -> subprocess.Comp
         cwd=root,
         capture_output=True,
         text=True,
-        timeout=HANGS,
+        timeout=HANGS_AFTER,
         env=environment(root),
     )
     assert "Traceback" not in done.stdout + done.stderr, done.stderr

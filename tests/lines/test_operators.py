@@ -248,13 +248,14 @@ def test_a_missing_return_names_the_last_line():
 
 
 def test_a_missing_layer_names_the_assignment_above():
-    """If the line above does not assign the name, the edit names the line below.
+    """The line of the edit is the assignment of the same variable above the gap; without one, the line below.
 
-    If `pass` marks the gap, another edit names `pass`.
+    If `pass` marks the gap, the line of another edit is `pass`.
     """
     source = PREFIX + SHARED.replace(
         "return self.W_q(X) + self.W_q(Y)", "X = self.W_q(X)\n        return X, Y"
     )
+    # inserted text → the line of the edit
     wanted = {"X = self.W_k(X)\n        ": "X = self.W_q(X)", "Y = self.W_k(Y)\n        ": "return X, Y"}
     for gap in ("", "        pass\n"):
         text = source.replace("        return", gap + "        return")

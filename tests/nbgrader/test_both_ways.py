@@ -122,7 +122,7 @@ def test_both_ways_give_the_same_marks(graded, student):
     assert scores.keys() == set(EXERCISES)
     for exercise in EXERCISES:
         mark = graded.nbgrader[student, exercise]
-        assert (mark.auto, mark.needs) == (scores[exercise], False), mark.comment
+        assert (mark.auto, mark.needs_manual_grade) == (scores[exercise], False), mark.comment
 
 
 @pytest.mark.parametrize(
@@ -148,5 +148,5 @@ def test_a_renamed_notebook_is_reported_in_the_log(graded):
 def test_of_two_answers_none_is_graded_without_a_person(graded):
     for exercise in EXERCISES:
         mark = graded.nbgrader["two_answers", exercise]
-        assert (mark.auto, mark.needs) == (None, True)
+        assert (mark.auto, mark.needs_manual_grade) == (None, True)
     assert "cannot choose between a.ipynb, b.ipynb" in graded.log

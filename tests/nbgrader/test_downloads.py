@@ -68,7 +68,7 @@ def _records(output: str) -> list[dict]:
 def test_without_worker_and_store_everything_needs_a_person(steps):
     assert {student for student, _exercise in steps.alone} == {s for s in CLASS if s.startswith("r-re")}
     for mark in steps.alone.values():
-        assert (mark.auto, mark.needs) == (None, True)
+        assert (mark.auto, mark.needs_manual_grade) == (None, True)
         assert "no worker can be started" in (mark.comment or "")
         assert "No points are deducted." in (mark.comment or "")
 
@@ -78,7 +78,7 @@ def test_marks_come_from_the_store_if_no_worker_starts(steps, student):
     expected, record = CLASS[student], steps.records[student]
     for exercise, points in (("transpose_qkv", expected.qkv), ("transpose_output", expected.output)):
         mark = steps.stored[student, exercise]
-        assert (mark.auto, mark.needs) == (points, False), mark.comment
+        assert (mark.auto, mark.needs_manual_grade) == (points, False), mark.comment
         result = next((e for e in record["exercises"] if e["name"] == exercise), None)
         assert result is None or result["score"] == points
 
@@ -86,7 +86,7 @@ def test_marks_come_from_the_store_if_no_worker_starts(steps, student):
 @pytest.mark.parametrize("student", REPAIRED)
 def test_a_repaired_notebook_is_graded_as_repaired(steps, student):
     """The stored result is of the notebook before its repair, so it is not used. A worker has to grade it."""
-    assert steps.stored[student, "transpose_output"].needs
+    assert steps.stored[student, "transpose_output"].needs_manual_grade
     if student != RENAMED:  # RENAMED has a manual score; tests below check its marks
         assert steps.forced[student, "transpose_output"].auto == CLASS[student].output
         assert steps.forced[student, "transpose_qkv"].auto == CLASS[student].qkv
@@ -96,7 +96,7 @@ def test_a_repaired_notebook_is_graded_as_repaired(steps, student):
 def test_with_workers_again_all_marks_are_as_expected(steps, student: str, expected: Student):
     qkv, output = steps.forced[student, "transpose_qkv"], steps.forced[student, "transpose_output"]
     assert (qkv.auto, output.auto) == (expected.qkv, expected.output)
-    assert not output.needs
+    assert not output.needs_manual_grade
     assert expected.comment is None or expected.comment in (qkv.comment or "")
 
 
@@ -105,11 +105,13 @@ def test_what_a_teacher_wrote_stays_after_another_autograde(steps, student, poin
     mark = steps.forced[student, "transpose_qkv"]
     assert (mark.manual, mark.manual_comment) == (points, f"seen, {student}")
     assert mark.auto == CLASS[student].qkv
-    assert mark.needs, "nbgrader asks for another look if it grades an exercise that has a manual score"
+    assert mark.needs_manual_grade, (
+        "nbgrader asks for another look if it grades an exercise that has a manual score"
+    )
 
 
 def test_only_manually_graded_students_wait_for_a_teacher(steps):
-    waiting = {student for (student, _exercise), mark in steps.forced.items() if mark.needs}
+    waiting = {student for (student, _exercise), mark in steps.forced.items() if mark.needs_manual_grade}
     assert waiting == set(BY_HAND)
 
 

@@ -129,7 +129,7 @@ def test_no_submission_is_discarded(odd):
 def test_a_hostile_notebook_gets_no_full_marks_and_no_excuse(odd, student):
     found = marks(odd[0])[student, "transpose_qkv"]
     assert found.auto <= FULL / 2
-    assert not found.needs
+    assert not found.needs_manual_grade
     assert found.comment
 
 
@@ -137,7 +137,7 @@ def test_a_hostile_notebook_gets_no_full_marks_and_no_excuse(odd, student):
 def test_an_odd_notebook_gets_its_marks(odd, student):
     found = marks(odd[0])
     for exercise in ("transpose_qkv", "transpose_output"):
-        assert (found[student, exercise].auto, found[student, exercise].needs) == (FULL, False)
+        assert (found[student, exercise].auto, found[student, exercise].needs_manual_grade) == (FULL, False)
 
 
 @pytest.mark.parametrize("student", [change.__name__ for change in SURROGATES])
@@ -152,7 +152,7 @@ def test_a_replaced_character_is_reported(odd, student):
 @pytest.mark.parametrize("student", ["link", "folder_link"])
 def test_a_symbolic_link_is_no_submission(odd, student):
     found = marks(odd[0])[student, "transpose_qkv"]
-    assert (found.auto, found.needs) == (0.0, False)
+    assert (found.auto, found.needs_manual_grade) == (0.0, False)
     assert "is a symbolic link; submit the file itself" in (found.comment or "")
 
 

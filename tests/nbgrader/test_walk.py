@@ -28,7 +28,7 @@ def test_the_class_has_many_right_and_wrong_answers():
 def test_each_student_gets_the_expected_points_and_comment(found, student: str, expected: Student):
     qkv, output = found[student, "transpose_qkv"], found[student, "transpose_output"]
     assert (qkv.auto, output.auto) == (expected.qkv, expected.output), qkv.comment
-    assert not qkv.needs and not output.needs
+    assert not qkv.needs_manual_grade and not output.needs_manual_grade
     if expected.comment is None:
         assert qkv.comment is None
     else:
@@ -46,7 +46,9 @@ def test_each_student_has_a_page_with_points_and_reason(walk, student: str, expe
 
 
 def test_a_second_submission_is_graded_and_replaces_the_first(found):
-    assert found[TWICE, "transpose_qkv"] == Mark(FULL, None, False, None, None)
+    assert found[TWICE, "transpose_qkv"] == Mark(
+        auto=FULL, manual=None, needs_manual_grade=False, comment=None, manual_comment=None
+    )
 
 
 def test_a_late_submission_gets_the_penalty_of_nbgrader(walk, found):

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from helpers import emulated
-from helpers.command_line import HANGS, RIGHT, WRONG
+from helpers.command_line import HANGS_AFTER, RIGHT, WRONG
 
 from grader.authoring.content import read_all
 from grader.cli.instructor.release import command
@@ -36,7 +36,7 @@ def run(*words, cwd, **env):
         cwd=cwd,
         capture_output=True,
         text=True,
-        timeout=HANGS,
+        timeout=HANGS_AFTER,
         env={**inherited, **env},
     )
     assert "Traceback" not in done.stdout + done.stderr, done.stdout + done.stderr
@@ -58,6 +58,7 @@ def test_a_kit_holds_the_assignments_up_to_the_one_asked_for(filled, chosen):
         # no placeholder, such as @WHEEL@, is left
         assert "@" not in re.sub(r"actions/[\w-]+@", "", (filled / name).read_text("utf-8"))
     assert len((filled / "README.md").read_text("utf-8").splitlines()) <= 50
+    # Building blocks that are also answers to exercises.
     assert chosen.answers == ("kernel_attention_weights", "sequence_mask", "masked_softmax")
     assert len((filled / "AGENTS.md").read_text("utf-8").splitlines()) <= 60
 

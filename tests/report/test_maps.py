@@ -72,7 +72,7 @@ def test_steps_without_words_are_numbered():
     ("maps", "words", "sentence", "says"),
     [
         ({"encoder": [torch.ones(2, 3, 3)]}, WORDS, 0, r"encoder, layer 0: wrong shape \(2, 3, 3\)"),
-        (MAPS, WORDS, 2, "with a sentence 2"),
+        (MAPS, WORDS, 2, "layer 0: no sentence 2 in a batch of 2"),
         (MAPS, ["two", "words"], 0, "decoder: got 2 words for 3 steps"),
     ],
 )

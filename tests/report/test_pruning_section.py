@@ -174,8 +174,10 @@ def test_costs_are_drawn_with_times_if_measured():
 
 
 def test_removals_are_drawn_with_the_band_of_all_choices():
+    # table: how many of 4 answers are right without no head, without head 0, head 1, and both.
     params = {"draw": "removals", "table": [4, 3, 1, 0], "total": 4}
     check = Check("c", "values", "", "accuracies", ("x",), params)
+    # A row: seed, order, accuracy, and the removed heads, filled up with -1.
     rows = [[s, order, 0.75, 0, -1] for s in range(3) for order in range(3)]
     drawn = taken(check, of(rows))["removals"]
     assert drawn["whole"] == 1.0

@@ -34,7 +34,7 @@ def test_every_facet_is_translated(facet, monkeypatch):
     [
         (["passed", "passed"], "purity ✓ 2", "purity: 2 of 2 checks passed."),
         (["passed", "failed"], "purity ✗ 1/2", "purity: 1 of 2 checks passed."),
-        (["passed", "skipped"], "purity 1/2", "purity: 1 of 2 checks passed."),
+        (["passed", "skipped"], "purity 1/2 (1 skipped)", "purity: 1 of 2 checks passed."),
         (["skipped", "skipped"], "purity skipped", "purity: skipped."),
     ],
 )
@@ -83,6 +83,10 @@ def failing(where="", outcome="failed", code=CODE, message="", checks=True, prob
         (failing("a.py, line 5: return X"), "a.py, line 5: return X"),
         (failing("a.py, line 5", code=replace(CODE, marked=(5,))), "a.py, line 5: return X"),
         (failing("row 1", code=replace(CODE, marked=(5,)), message="a.py, line 5: no"), "row 1"),
+        (
+            failing("row 1", code=replace(CODE, marked=(5,)), message="a.py, line 50: no"),
+            "a.py, line 5: return X · row 1",
+        ),
         (failing(outcome="other_interface", checks=False), "a.py, line 4: def forward(self, X):"),
         (failing(outcome="blocked", checks=False), ""),
     ],

@@ -119,7 +119,7 @@ def with_torch() -> Program:
 def launcher(tier: str, with_torch: Program) -> Iterator[SandboxLauncher]:
     """Start a launcher with torch. All tests of a tier share it, so no test may end its server."""
     with SandboxLauncher(tier, with_torch) as made:
-        made.start(Limits()).close()  # creates the files that the server keeps
+        made.start(Limits()).close()  # starts the server; it makes files that it removes only when it ends
         yield made
 
 

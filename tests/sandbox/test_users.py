@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers.command_line import HANGS
+from helpers.command_line import HANGS_AFTER
 
 from grader.sandbox.visible_paths import site_folders
 
@@ -26,7 +26,7 @@ def run_as(user: int, python: str, *arguments: str, cache: Path) -> subprocess.C
         [python, "-B", *arguments],
         capture_output=True,
         text=True,
-        timeout=HANGS,
+        timeout=HANGS_AFTER,
         env=environment,
         cwd="/",
         **as_user,

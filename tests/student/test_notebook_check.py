@@ -11,7 +11,7 @@ from pathlib import Path
 import nbclient
 import nbformat
 import pytest
-from helpers.command_line import HANGS
+from helpers.command_line import HANGS_AFTER
 
 from grader.intake.course import find
 from grader.student import notebook_check
@@ -59,7 +59,7 @@ def cells() -> dict[str, nbformat.NotebookNode]:
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
     client = nbclient.NotebookClient(
         book,
-        timeout=HANGS,
+        timeout=HANGS_AFTER,
         kernel_name="python3",
         resources={"metadata": {"path": str(ROOT / "assignments" / "04_heads")}},
     )

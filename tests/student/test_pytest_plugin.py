@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers.command_line import HANGS
+from helpers.command_line import HANGS_AFTER
 from helpers.command_line import run as run_grader
 
 from grader.engine.result_cache import FOLDER
@@ -28,7 +28,7 @@ def course(tmp_path) -> Path:
 
 def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA", "--color=no", *args]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=HANGS)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=HANGS_AFTER)
 
 
 def test_public_checks_are_items_with_their_messages(course):

@@ -38,6 +38,7 @@ def saves(tmp_path, monkeypatch):
             else:
                 noticed.put(path)
 
+        # The system announces saves of all files in the folder; the files of the list are polled, too.
         opened.append(SavedFiles(tmp_path, [file, tmp_path / "a.ipynb"], send))
         while announced and not listens.wait(0.2):  # wait until the watcher listens
             other.write_text(f"x = {time.monotonic_ns()}\n", "utf-8")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from helpers.command_line import HANGS
+from helpers.command_line import HANGS_AFTER
 
 ROOT = Path(__file__).resolve().parents[3]
 BIN = Path(sys.executable).parent
@@ -156,7 +156,7 @@ class Walk:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=HANGS,
+            timeout=HANGS_AFTER,
         )
         allowed = (0, 1) if line.startswith(("grader grade", "grader regrade")) else (0,)
         assert done.returncode in allowed, (line, done.stdout, done.stderr)
@@ -167,7 +167,12 @@ class Walk:
     def run(self, *command: str) -> str:
         """Run a command that is not in the document, in the course folder. Return its output."""
         done = subprocess.run(
-            command, cwd=self.course, env=self.environment, capture_output=True, text=True, timeout=HANGS
+            command,
+            cwd=self.course,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=HANGS_AFTER,
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from helpers.command_line import HANGS
+from helpers.command_line import HANGS_AFTER
 
 ROOT = Path(__file__).resolve().parents[3]
 BIN = Path(sys.executable).parent
@@ -65,7 +65,7 @@ class School:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=HANGS,
+            timeout=HANGS_AFTER,
         )
         assert done.returncode == status, done.stdout + done.stderr
         return done.stdout + done.stderr

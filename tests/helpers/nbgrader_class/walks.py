@@ -121,12 +121,12 @@ class Nbgrader:
 class Mark:
     """The scores and comments in the gradebook for one exercise of one student.
 
-    needs: whether nbgrader asks the instructor to grade the exercise by hand.
+    needs_manual_grade: whether nbgrader asks the instructor to grade the exercise by hand.
     """
 
     auto: float | None
     manual: float | None
-    needs: bool
+    needs_manual_grade: bool
     comment: str | None
     manual_comment: str | None
 
