@@ -66,7 +66,7 @@ def _remove_stand_ins() -> None:
 
 
 def pytest_configure() -> None:
-    """Isolate what tests leave behind, and enable Ctrl-C, which a run in the background ignores."""
+    """Give the tests their own /dev/shm (see `isolate`), and enable Ctrl-C, which a run in the background ignores."""
     isolate()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

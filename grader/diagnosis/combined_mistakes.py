@@ -30,7 +30,7 @@ class _Row:
     """One row of the table compared with the answer, as sets of slot numbers.
 
     changes: slots in which the row differs from every right answer. fits: slots in which the answer has the row's
-    result, or either of the two leaves it open. shows: changed slots in which the answer is wrong in the same way.
+    result, or in which any result fits (ANY or NaN in one of the two). shows: changed slots in which the answer is wrong in the same way.
     """
 
     number: int
@@ -122,7 +122,7 @@ def _explain(chosen: Sequence[_Row], answer: _Answer) -> bool:
         return False
     touched = frozenset[int]().union(*(row.changes for row in chosen))
     untouched = answer.wrong - answer.open - touched
-    # A wrong slot that no row changes must be left open by one of the rows.
+    # A wrong slot that no row changes must be one in which any result fits one of the rows.
     if not all(any(slot in row.fits for row in chosen) for slot in untouched):
         return False
     given_by_one = frozenset[int]().union(*(row.fits & row.changes for row in chosen))

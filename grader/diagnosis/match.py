@@ -93,7 +93,7 @@ def known_rows(
     answer = Compared(table, states, numbers)
     whole = answer.apart.max(axis=1, initial=0.0)
     seen = np.asarray(answer.shown.any(axis=1))
-    # A mistake is near only if the answer shows it in some slot. A right answer is shown in no slot (see `shown`).
+    # A mistake is near only if the answer has its wrong result in some slot. A right answer has no wrong result.
     near = dict.fromkeys(
         table.explains[row] for row in np.flatnonzero(whole < NEAR) if seen[row] or not table.explains[row]
     )
@@ -113,6 +113,7 @@ def _named(exercise: Exercise, known: tuple[tuple[str, ...], ...]) -> Diagnosis:
 
 
 def _all_different(mistakes: Sequence[KnownMistake]) -> bool:
+    """Whether all are valid designs that the exercise does not ask for."""
     return all(mistake.kind == "different" for mistake in mistakes)
 
 

@@ -68,7 +68,7 @@ class Wrong(GraderError):
 
 
 def header_of(name: str, case: RecordedCase) -> Header:
-    """Return the header of an observation of a case, or of its exam (the case that measures its result)."""
+    """Return the header of an observation of a case, or of its exam (a case that measures a trained model)."""
     exam = case.exam
     return case.headers[name] if exam is None or name in case.headers else exam.headers[name]
 

@@ -112,7 +112,8 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     def suspects(ran: Collection[Statement], *evidence: Any) -> list[tuple[Place, int]]:
         """Return the likeliest statements, without definitions and statements in functions that did not run.
 
-        ran: the lines that ran; empty if they are not known. evidence: the other arguments of `ranked`.
+        ran: the lines that ran; empty if they are not known. evidence: the other arguments of `ranked`, such as what
+        the edits of each statement did.
         """
         excluded = {(place.unit, line) for place in searched for line in place.definitions}
         if ran:
@@ -132,7 +133,7 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     # If some repairs are similar to the named mistake, only these count: the others may only imitate them.
     left = agreeing or list(found.repairs)
     for _round in range(MAX_CERTIFICATIONS):
-        repair = first_agreed(left)
+        repair = first_agreed(left)  # None if distant statements can be repaired
         if not repair or not trial.may_certify():
             break
         if passes_with(engine.context, run, exercise, result, repair):

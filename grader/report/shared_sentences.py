@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -118,11 +117,12 @@ def first_to_fix(results: Sequence[ExerciseResult]) -> str:
 
 @dataclass(frozen=True)
 class FacetCount:
-    """The checks of one facet: how many passed, how many there are (`of`), and the worst outcome."""
+    """The checks of one facet: the worst outcome, how many passed, were skipped, and there are in all (`of`)."""
 
     facet: str
     outcome: CheckOutcome
     passed: int
+    skipped: int
     of: int
 
 
@@ -137,6 +137,7 @@ def facet_counts(checks: Sequence[CheckResult]) -> list[FacetCount]:
             facet,
             next(o for o in worst if o in outcomes),
             outcomes.count("passed"),
+            outcomes.count("skipped"),
             len(outcomes),
         )
         for facet, outcomes in found.items()
@@ -146,22 +147,21 @@ def facet_counts(checks: Sequence[CheckResult]) -> list[FacetCount]:
 def facet_with_mark(count: FacetCount) -> str:
     """Return "shapes ✓ 6": all six checks passed; "values ✗ 2/5": two of five; "precision skipped": no check ran.
 
-    "purity 2/4 (2 skipped)": two passed, and none failed.
+    "modes ✗ 2/5 (1 skipped)": one of the others was skipped. "purity 2/4 (2 skipped)": both of the others were.
     """
     facet = facet_name(count.facet)
-    if count.outcome == "skipped":
-        if not count.passed:
-            return _("{facet} skipped").format(facet=facet)
-        skipped = count.of - count.passed
-        says = _("{facet} {passed}/{all} ({skipped} skipped)")
-        return says.format(facet=facet, passed=count.passed, all=count.of, skipped=skipped)
-    number = f"{count.of}" if count.outcome == "passed" else f"{count.passed}/{count.of}"
-    return f"{facet} {MARKS[count.outcome]} {number}"
+    if count.outcome == "passed":
+        return f"{facet} {MARKS[count.outcome]} {count.of}"
+    if count.skipped == count.of:
+        return _("{facet} skipped").format(facet=facet)
+    mark = "" if count.outcome == "skipped" else f" {MARKS[count.outcome]}"
+    skipped = " " + _("({n} skipped)").format(n=count.skipped) if count.skipped else ""
+    return f"{facet}{mark} {count.passed}/{count.of}{skipped}"
 
 
 def facet_in_words(count: FacetCount) -> str:
     """Return "values: 2 of 5 checks passed.", or "precision: skipped."."""
-    if count.outcome == "skipped" and not count.passed:
+    if count.skipped == count.of:
         return _("{facet}: skipped.").format(facet=facet_name(count.facet))
     says = _("{facet}: {passed} of {all} checks passed.")
     return says.format(facet=facet_name(count.facet), passed=count.passed, all=count.of)
@@ -233,9 +233,8 @@ def reason(result: ExerciseResult) -> str:
 
 
 def why_skipped(checks: Sequence[CheckResult]) -> str:
-    """Return how many checks were skipped, and why: "3 skipped: earlier checks failed"."""
-    counts = Counter(check.message for check in checks if check.outcome == "skipped")
-    return " · ".join(f"{count} {message}" for message, count in counts.items())
+    """Return why checks were skipped: "skipped: earlier checks failed"."""
+    return " · ".join(dict.fromkeys(check.message for check in checks if check.outcome == "skipped"))
 
 
 def skipped_checks(count: int) -> str:

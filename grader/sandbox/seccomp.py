@@ -112,7 +112,10 @@ def program(own_pid: int) -> bytes:
 
 
 def asking_program() -> bytes:
-    """Return a filter that allows every call, but asks before each one that may make a file or folder."""
+    """Return a filter that allows every call, but asks the supervisor before some: those that may make a file or folder.
+
+    The supervisor limits their number, see `disk_quota.py`.
+    """
     numbers = numbers_here()
     parts = [_guard_the_numbering()]
     parts += [_answer(numbers[name], _ASK) for name in _MAKES_A_FOLDER if name in numbers]

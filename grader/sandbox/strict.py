@@ -28,7 +28,7 @@ class Strict:
     """Server side of the tier; see `server_tier.Tier`."""
 
     name = "strict"
-    leaves = ""
+    leaves = ""  # no folder on the machine
     quota = None  # each worker's folder is a tmpfs of limited size
 
     def __init__(self, layout: Layout, temporary: str) -> None:
@@ -87,7 +87,7 @@ class Strict:
         lockdown.give_up_privileges()
         if landlock.version():
             _restrict_files()
-        kernel.die_with_parent(0)
+        kernel.die_with_parent(0)  # 0: the parent is outside this pid namespace
 
     def clean_up(self, number: int) -> None:
         """Do nothing: a worker's folder disappears with its mount namespace."""

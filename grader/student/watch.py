@@ -116,7 +116,7 @@ class Watcher:
         return add_lines(self.engine, report, {name: source})
 
     def prepare_next_grading(self) -> None:
-        """Stop the worker, so that a new one is started early.
+        """End the worker now: then the next save is graded at once, in a worker that the launcher forked ahead.
 
         The first time, let the worker server import more of torch.
         """

@@ -142,8 +142,8 @@ def built(case, D, H, query_size=0, key_size=0, value_size=0, bias=False, dropou
 def other_numbers_of_vectors(exercise, draw, B, T, S, D, H):
     """Return a case with one query of one sequence.
 
-    For MultiHeadAttention the case also starts with as many queries as keys, because some answers return values only
-    then, and ends with large scores.
+    For MultiHeadAttention the case also starts with as many queries as keys, because some answers raise an exception
+    for other numbers, and ends with large scores.
     """
     case = Case("other-numbers", exercise)
     module = built(case, D, H)

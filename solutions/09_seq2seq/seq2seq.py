@@ -86,10 +86,12 @@ from grader.given import AdditiveAttention
 # %% [markdown]
 # ## Exercise: `Seq2SeqAttentionDecoder`
 #
-# Write the constructor, `init_state` and `forward`. Pass `dropout` to the attention and to the GRU. (With one
-# layer the GRU has no place for dropout. PyTorch says so in a warning, which does no harm.) At each call,
-# store the attention weights in `self.attention_weights`, a new list with one tensor `(B, 1, S)` for each
-# target step.
+# Write the constructor, `init_state` and `forward`. `init_state` gets what the encoder returns, and the valid
+# lengths of the source; it returns the state before the first word, in a form that your `forward` reads.
+# `forward` computes the scores of all steps of its input, and returns them with the new state. Pass `dropout`
+# to the attention and to the GRU. (With one layer the GRU has no place for dropout. PyTorch says so in a
+# warning, which does no harm.) At each call, store the attention weights in `self.attention_weights`, a new
+# list with one tensor `(B, 1, S)` for each target step.
 
 
 # %% exercise="Seq2SeqAttentionDecoder"

@@ -128,7 +128,10 @@ class Watched(EncoderDecoder):
         return moved and not self.has_optimizer
 
     def evidence(self, holds):
-        """Return the sources that were read if `holds`. A module without a training does not know them."""
+        """Return the sources that the training passed to the model if `holds`, else NEVER.
+
+        So an answer that never trains cannot make up the result.
+        """
         return self.read if holds else torch.full_like(self.read, NEVER)
 
     def __getitem__(self, name):

@@ -118,7 +118,7 @@ forge({}, struct.pack("<Q", len(header)) + header)
         "forged-half-frame",
         "leaves half a frame in the pipe, so that the next answer is read as its rest",
         FORGE + "os.write(reply_fd(), struct.pack('<II', 4096, 0) + b'{')",
-        exhausts=True,
+        exhausts=True,  # small limits: the worker waits until it times out
     ),
     calling(
         "all-descriptors",

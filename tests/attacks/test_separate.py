@@ -181,7 +181,7 @@ def test_no_exercise_may_use_a_block_that_answers_it(bundles):
 
 
 def test_a_class_in_a_case_does_not_reach_other_exercises(counted):
-    """A case of `catches_tangled` contains the repaired class, so the next exercise gets a new worker."""
+    """A case of `catches_tangled` contains classes that are like answers, so the next exercise gets a new worker."""
     source = (SOLUTIONS / "05_multi_head_attention" / "multi_head_attention.py").read_text()
     for after in ("TangledSelfAttention", "TransparentSelfAttention", "catches_transparent"):
         counted.grade(submission(source), ["catches_tangled"])

@@ -149,4 +149,7 @@ def test_a_reply_without_a_training_fails_the_training_loop(recipe: str):
     }
     values = {c.of[0]: c.params["want"] for c in case.checks if c.judge == "value"}
     passed = {c.id for c in case.checks if decide(c, case, Observation(seen, values=values)).passed}
-    assert passed == {"loop/gradients", "loop/shapes"}  # the number of steps and the shapes are known
+    assert passed == {
+        "loop/gradients",
+        "loop/shapes",
+    }  # they check the number of steps, and the shapes: both are known

@@ -103,6 +103,7 @@ def run(config, monkeypatch, answers, refusals, number: int = 3, equal: int = 99
     """
     grading = ClusterGrading(load_all(config.bundles), config, "local:1", None, number)
     grading._client = Cluster(answers, refusals)
+    # `bytes` stands for a function that reads the file: it returns b"".
     tasks = [Task(n, Path("a.py"), bytes, ("transpose_qkv",)) for n in range(number)]
     stored: set[str] = set()
 

@@ -48,7 +48,7 @@ def is_isolated() -> bool:
 
 def traces() -> dict[str, list[str]]:
     """Return the traces that exist now, by kind. On other systems than Linux, return only files."""
-    # Leave out a browser's files, and the cache of torch's compiler: torch makes it when a program inspects torch.
+    # Leave out a browser's files, and the cache of torch's compiler: torch makes it by itself.
     files = [
         name
         for name in sorted(os.listdir(tempfile.gettempdir()))

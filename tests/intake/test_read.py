@@ -91,7 +91,7 @@ def test_a_link_is_not_followed_out_of_its_folder(tmp_path):
 def test_a_device_is_not_read(tmp_path, device):
     (tmp_path / "answer.py").symlink_to(device)
     sentence = refused(tmp_path / "answer.py")
-    # /dev/stdin may lead to a file.
+    # /dev/stdin does not exist if it is closed.
     assert "leads out of its folder" in sentence or "does not exist" in sentence
 
 

@@ -124,6 +124,7 @@ def test_only_texts_and_sizes_of_parameters_are_read():
 
 
 def test_only_requested_results_can_be_stacked():
+    # Stacked: the worker made one tensor of a list of tensors.
     assert read({"stacked": ["out", "other", 5]}).stacked == {"out"}
 
 

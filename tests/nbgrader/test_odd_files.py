@@ -93,7 +93,7 @@ def odd(made: School) -> Iterator[tuple[Nbgrader, str]]:
         book = answered(released)
         cell(book, "transpose_qkv")["source"] = text
         submit(submitted / kind, json.dumps(book))
-    plant_stores(submitted)
+    plant_stores(submitted)  # forged results of `grader grade`, which nbgrader must not read
     for name in ("honest", "beside"):
         submit(submitted / name, json.dumps(answered(released)))
     honest = submitted / "honest" / ASSIGNMENT

@@ -68,6 +68,7 @@ def test_a_link_does_not_count_as_the_answer_it_points_to(folder):
 
 
 def test_a_list_without_the_expected_name_is_replaced_by_it(folder):
+    """The list: the notebooks that nbgrader found in a submission and is going to convert."""
     without_it = [str(folder / "mine.ipynb")]
     add_expected(folder, without_it)
     assert without_it == [str(folder / NAME)]

@@ -34,6 +34,7 @@ def test_every_facet_is_translated(facet, monkeypatch):
     [
         (["passed", "passed"], "purity ✓ 2", "purity: 2 of 2 checks passed."),
         (["passed", "failed"], "purity ✗ 1/2", "purity: 1 of 2 checks passed."),
+        (["passed", "failed", "skipped"], "purity ✗ 1/3 (1 skipped)", "purity: 1 of 3 checks passed."),
         (["passed", "skipped"], "purity 1/2 (1 skipped)", "purity: 1 of 2 checks passed."),
         (["skipped", "skipped"], "purity skipped", "purity: skipped."),
     ],

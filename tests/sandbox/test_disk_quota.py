@@ -9,6 +9,7 @@ from grader.sandbox.base import Limits
 
 SMALL = 1 << 20
 # The most that a worker can use, even if it hides or deletes files.
+# SMALL: the bytes of all files together. `disk_quota.file_bytes`: those that one file may have.
 MOST_BYTES = disk_quota.ENTRIES * disk_quota.file_bytes(Limits(file_bytes=SMALL))
 # Functions for the sources below. `held` has open descriptors; `taken` returns the disk space of their files.
 PRELUDE = """

@@ -17,9 +17,9 @@ Examples:
   grader purge ada submissions --pages pages     also the pages of `grader grade --pages pages`
 
 \b
-It removes results from the stores in your cache folder (and --store), files that nbgrader could not copy, and
-pages. Submissions and nbgrader's own files stay; they are listed with what to type. Results of files that no
-student has any more are removed too. PRIVACY.md says what is stored where.
+It removes results from the stores in your cache folder (and --store), pages, and files that the grader moved out
+of the way of nbgrader, which cannot copy them. Submissions and nbgrader's own files stay; they are listed with
+what to type. Results of files that no student has any more are removed too. PRIVACY.md says what is stored where.
 
 \b
 Exit status: 0 done, 2 wrong use, or nothing is stored.

@@ -23,7 +23,7 @@ ASSIGNMENT = "02_masking"
 IMPORT = "nbgrader db student import students.csv"  # the class submits before this command
 # Commands of the document that this walk does not run, and why.
 ELSEWHERE = {
-    "make install": "every other command here needs it",
+    "make install": "it is installed: the walk uses this environment",
     ". .venv/bin/activate": "the PATH of the walk has the environment's commands",
     "jupyter lab": "tests/helpers/browser/jupyter.py starts it, on a port of its own",
 }
