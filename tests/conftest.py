@@ -141,7 +141,7 @@ def engine(bundles: list[Bundle]) -> Iterator[Engine]:
     launcher = choose()
     # Start a worker before the first test: `leaves_nothing` would report what this leaves in the launcher.
     launcher.start(Limits()).close()
-    engine = Engine(bundles, launcher, GradingOptions(torch_version="tested"))
+    engine = Engine(bundles, launcher, GradingOptions(torch_version="tested"))  # any name: it is only shown
     _shared.append(engine)
     yield engine
     _shared.remove(engine)

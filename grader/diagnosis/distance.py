@@ -1,4 +1,7 @@
-"""Measure how far an answer is from known mistakes and right answers, slot by slot; see `signature.py`."""
+"""Measure how far the signature of an answer is from those of known mistakes and right answers, slot by slot.
+
+A slot has a state, such as the shape or the exception, and numbers; see `signature.py`.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ def distances(
 ) -> Array:
     """Return how far an answer is from each row of the table, per slot: (rows, slots).
 
-    It is 0 if a state is ANY, and infinite if the states differ otherwise. For equal states it is the largest
+    It is 0 if a state is ANY (any result fits, such as a random one), and infinite if the states differ otherwise. For equal states it is the largest
     difference of the numbers, divided by 1 + the row's largest absolute number; 0 if one of the row's numbers is NaN.
     rows: indices of the rows to compare with; None means all.
     """

@@ -177,7 +177,7 @@ class ResultBuilder:
             advice=advice(exercise, shown.checks, codes, diagnosed.policies),
             remarks=(*remarks, *(text for _code, text in observed), *of_uses),
             fingerprint=fingerprint(named_by(exercise.cases), by_id) if unknown and by_id else "",
-            figures=figures(by_id.values()),
+            figures=figures(by_id.values()),  # values to draw
             picture=_drawn(shown.checks, by_id.values()),
             printed=_printed(shown.checks, cases),
             partial=self.quick and any(case.costly for case in exercise.cases),

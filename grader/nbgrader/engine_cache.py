@@ -57,8 +57,9 @@ class CourseGrader:
     trusted: bool
     grading: BoundedGrading
     groups: Groups = field(default_factory=Groups)  # names and comments for groups of equal wrong answers
-    level: int = PAGE  # how much a report says about a mistake, see `Rules`
-    stale: list[str] = field(default_factory=list)  # warnings about out-of-date groups; each is given once
+    level: int = PAGE  # how much a report may say about a mistake; PAGE: all
+    # Warnings about groups whose cases have changed since; each is given once.
+    stale: list[str] = field(default_factory=list)
 
     @property
     def exercises(self) -> dict[str, Exercise]:
@@ -164,7 +165,9 @@ def _made(settings: Headway, asked: Sequence[str]) -> CourseGrader:
         rules = _rules(settings)
         key = store_key(cases, tier, rules)
     bundles = rules.apply(load_all(cases))
-    config = RunConfig(cases, store=None, key=key, rules=rules, warm="full")
+    config = RunConfig(
+        cases, store=None, key=key, rules=rules, warm="full"
+    )  # warm: import all of torch first
     grading = BoundedGrading(bundles, config, jobs=1)
     groups = read_groups(_home(settings))
     return CourseGrader(

@@ -73,6 +73,7 @@ def _tried(plan: KitPlan, kit: Path) -> dict[str, Any]:
             with zipfile.ZipFile(path) as archive:
                 archive.extractall(unpacked)
         done = subprocess.run(
+            # The trial ends if this process does.
             [sys.executable, "-P", trial.__file__, str(kit), str(os.getpid())],
             input=json.dumps({a.name: a.source for a in plan.solutions}),
             capture_output=True,

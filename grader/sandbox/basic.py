@@ -52,7 +52,9 @@ class ColdProcess:
     def __init__(self, cuda: bool, warm: bool):
         self._cuda = cuda
         self._scratch = tempfile.TemporaryDirectory(
-            prefix=owned(Path(tempfile.gettempdir()), "headway"), ignore_cleanup_errors=True
+            # The prefix has this process's id, so that a later run can remove what a killed one left.
+            prefix=owned(Path(tempfile.gettempdir()), "headway"),
+            ignore_cleanup_errors=True,
         )
         request, self.to_worker = os.pipe()
         self.from_worker, reply = os.pipe()

@@ -128,7 +128,8 @@ ATTACKS = (
     file(
         "deep-attribute",
         "uses an attribute of an attribute, 1500 times",
-        # `help` is bound again, so that the search for forbidden calls reads this statement. The # lines evade the limit on dots.
+        # `help` is bound again, so that the search for forbidden calls reads this statement. The # between two dots hides
+        # the length of the chain from the limit, whose pattern looks for names and dots without comments.
         START_FORBIDDING + "help, x = help, lambda: (torch" + "\n#\n.a" * 1500 + ")",
         success=FAILS,
         exercise=FORBIDDING,
@@ -362,7 +363,7 @@ ATTACKS = (
     ),
     Attack(
         "hostile-definition",
-        "defines the exercise under a similar name",
+        "defines a wrong answer under a similar name, which the grader accepts",
         START.replace("masked_softmax", "MaskedSoftmax"),
     ),
 )

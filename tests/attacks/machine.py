@@ -1,5 +1,6 @@
 """Attacks on the machine: network, other processes, files, privileges, unusual system calls.
 
+`gated` makes an answer that is right only if the attempt succeeds. `control`: it succeeds in the tier `basic`.
 The numbers in `libc.syscall(…)` are those of x86-64.
 """
 

@@ -211,6 +211,7 @@ def worker(address: str, keys: Path, before: list[str] | None = None, **variable
 
 def require_refusal(config: RunConfig, address: str, keys: Path) -> None:
     """Require that a cluster refuses its only worker."""
+    # `bytes` stands for a function that reads the file: it returns b"".
     task = Task(0, Path("a.py"), bytes, ("transpose_qkv",))
     grading = ClusterGrading(load_all(config.bundles), config, address, keys, 1)
     with grading, pytest.raises(ClusterError, match="no worker of this cluster may grade the class"):

@@ -83,7 +83,7 @@ def test_ctrl_c_during_imports_prints_one_word(module):
     code = INTERRUPTED.replace("MODULE", module)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr.split() == ["stopped"]  # click first ends the line with ^C
+    assert done.stderr.split() == ["stopped"]  # click first ends the line on which the terminal shows ^C
 
 
 def test_outside_a_course_the_error_names_the_missing_file(tmp_path):

@@ -158,7 +158,9 @@ def test_a_slot_that_two_mistakes_change_may_have_either_result():
     known = table(one=[2.0, 2.0, 2.0], two=[1.0, 1.0, "odd"])
     assert named(known, 2.0, 2.0, "odd") == {BOTH}
     known = table(one=[2.0, 2.0, 2.0], two=[1.0, "odd", "odd"])
-    assert named(known, 2.0, 9.0, "odd") == set()  # "one" shows in one size only
+    assert (
+        named(known, 2.0, 9.0, "odd") == set()
+    )  # 9.0 is allowed in one case, but "one" alone shows in one size only
 
 
 def test_a_mistake_is_not_named_if_a_slot_it_changes_is_right():
@@ -190,6 +192,7 @@ def test_a_slot_that_a_mistake_leaves_open_does_not_show_it():
 
 
 def test_mistakes_with_different_findings_are_not_both_named():
+    # The third slot is a check. Its state is the code of the finding: "scale", "none" or "values".
     slots = ("a|out", "b|out", "c|check:c/modes")
     known = replace(table(one=[2.0, 3.0, "scale"], two=[1.0, 1.0, "none"]), slots=slots)
     assert named(known, 2.0, 3.0, "none") == set()
@@ -205,6 +208,7 @@ def test_a_check_that_reports_only_wrong_values_shows_no_mistake():
 
 def test_a_mistake_that_only_open_slots_show_is_not_named():
     known = table(one=[1.0, ANY, "odd"], two=[1.0, "E", 1.0])
+    # The third result of the answer is random, so any result agrees with it.
     answer = compared(known, 1.0, "E", ANY)
     assert known_rows(known, CASES, answer.states, answer.numbers) == (("two",),)
 

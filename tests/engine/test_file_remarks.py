@@ -29,7 +29,7 @@ def test_missing_imports_are_added_and_reported(engine):
         "masking.py uses names that it does not import: add at the top `import torch` (line 4),"
         " `import torch.nn.functional as F` (line 6); the grader did so for this check",
     )
-    assert report.faulty
+    assert report.faulty  # the file would not run by itself
 
 
 def test_one_missing_import_is_added_and_reported_with_its_line(engine):

@@ -188,6 +188,7 @@ def test_a_repair_that_fits_the_named_mistake_comes_first(engine):
     found = search(engine, Source(submission), result, Budget(wall=20.0))
     assert any(not repair.edit.inserts and repair.edit.statement == 6 for repair in found.repairs)
     assert found.certified is not None
+    # doubted: a repair that contradicts the named mistake.
     assert (found.certified.edit.statement, found.doubted) == (8, None)
 
 

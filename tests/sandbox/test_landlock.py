@@ -78,7 +78,7 @@ print(refused(os.listdir, folder), refused(open, folder + "/file"))
     assert run_python(PRELUDE + source, str(tmp_path)).stdout == "False True\n"
 
 
-def test_the_network_is_refused_without_a_filter(run_python, tmp_path):
+def test_landlock_alone_refuses_the_network(run_python, tmp_path):
     if landlock.version() < 4:
         pytest.skip("the Landlock of this kernel cannot restrict the network")
     source = """

@@ -132,6 +132,7 @@ def test_no_cell_writes_to_stderr_or_has_escape_codes(cells):
 def test_only_the_last_version_of_a_cell_is_graded():
     history = ["", "import torch", WRONG, CHECK, "def f(:", RIGHT, CHECK, RIGHT, CHECK, "x = 1", CHECK]
     units = executed_units(history)
+    # Of equal cells, such as CHECK, the first and the last run are kept.
     assert [unit.name for unit in units] == ["cell [1]", "cell [3]", "cell [7]", "cell [9]", "cell [10]"]
 
 
