@@ -148,7 +148,7 @@ def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
         f"| wrong answers that equal no known mistake | {len(unknown)} |",
         f"| … of these, the grader gave a name (false names) | {_share(sum(g.named for g in unknown), len(unknown))} |",
         f"| average over the known mistakes of the share that is named correctly (macro coverage) | {_macro(known)} |",
-        f"| two of the commonest mistakes at once, each with a trace: both named | {_share(sum(p.both_named for p in two), len(two))} |",
+        f"| two of the commonest mistakes at once, each visible in a result: both named | {_share(sum(p.both_named for p in two), len(two))} |",
         f"| … with a name of a mistake that is not there | {_share(sum(p.falsely for p in two), len(two))} |",
         f"| right answers with a name | {sum(g.named for g in right)} of {len(right)} |",
         f"| answers that break only a policy, which the advice names | {sum(g.advised for g in policy)} of {len(policy)} |",

@@ -169,7 +169,7 @@ def _opened(rows: Sequence[_Row], apart: Sequence[bool]) -> Sequence[_Row]:
     """Leave slots open that serve only to tell mistakes apart, except in rows of mistakes that need them.
 
     A mistake needs them if another one has the same results in all other slots. apart: one truth value per slot; true for
-    the slots of `Case.see_none`.
+    the slots of `Case.see_none`, which only tell mistakes apart.
     """
     if not any(apart):
         return rows

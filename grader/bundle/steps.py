@@ -47,4 +47,5 @@ def _tensors(step: Step) -> Iterator[str]:
         case "descend":
             yield step["upstream"]
         case "load":
+            # A recipe that is no string describes a `Filled`, a tensor made by a rule, which is not stored.
             yield from (recipe for recipe in step["weights"].values() if isinstance(recipe, str))

@@ -1,4 +1,6 @@
-"""Remove what the grader stored about one student: results, results that are not published yet, pages, files set aside."""
+"""Remove what the grader stored about one student: results, results that are not published yet, pages, and files that it
+moved aside because nbgrader cannot copy them.
+"""
 
 from __future__ import annotations
 

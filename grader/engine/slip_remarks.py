@@ -1,4 +1,4 @@
-"""Add slips (see intake/slips.py) to a result that did not pass."""
+"""Add slips (small errors that the text shows, see intake/slips.py) to a result that did not pass."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], tuple[i
             continue
         kept = read.source.split("\n")
         source[block.first : block.first + len(kept)] = kept
-        fault = read.fault(unit, alone=False)
+        fault = read.fault(unit, alone=False)  # the other blocks are graded
         if fault is not None and not _ends_in_output(block, read):
             line = fault.line + block.first if fault.line else 0
             resumed = fault.resumed + block.first if fault.resumed else 0

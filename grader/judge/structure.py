@@ -23,7 +23,8 @@ from grader.support.i18n import _
 def shape(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The result is a tensor of the shape and dtype of the reference's result.
 
-    `any_float`: every floating dtype is accepted, because the input has no floating dtype.
+    `any_float`: every floating dtype is accepted, because the input has no floating dtype. `tensor`
+    refuses the others.
     """
     for name in check.of:
         seen = tensor(name, case, observation)  # raises Wrong for another shape

@@ -52,5 +52,5 @@ def test_an_exception_is_reported_although_the_first_facet_is_off(graded):
 def test_a_mistake_is_named_although_a_facet_is_off(graded):
     source = "def masked_softmax(X, valid_lens):\n    return X.softmax(-1)\n"
     alternatives = graded(source).diagnosis.alternatives
-    assert alternatives != ()
+    assert alternatives != ()  # the sets of known mistakes that explain the answer
     assert graded(source, gradients=0).diagnosis.alternatives == alternatives

@@ -205,4 +205,5 @@ def test_every_judge_judges_the_right_answer_without_an_exception(engine):
     for case in cases:
         for asked in case.checks:
             finding = judge.decide(asked, case, right_answer(case))
+            # "odd": the result is no tensor.
             assert finding.code != "odd", "the judge does not reach its comparison"

@@ -77,7 +77,10 @@ def failing(where="", outcome="failed", code=CODE, message="", checks=True, prob
     [
         (failing(), "`forward` (defined in a.py, line 4)"),
         (failing("row 1"), "`forward` (defined in a.py, line 4) · row 1"),
-        (failing(problem="raised TypeError: no such argument"), ""),
+        (
+            failing(problem="raised TypeError: no such argument"),
+            "",
+        ),  # an exception, and its line is not known
         (failing("b.py, line 7: f()", problem="raised TypeError"), "b.py, line 7: f()"),
         (failing("row 1", code=None), "row 1"),
         (failing("row 1", code=replace(CODE, marked=(5,))), "a.py, line 5: return X · row 1"),

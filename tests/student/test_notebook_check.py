@@ -132,7 +132,7 @@ def test_no_cell_writes_to_stderr_or_has_escape_codes(cells):
 def test_only_the_last_version_of_a_cell_is_graded():
     history = ["", "import torch", WRONG, CHECK, "def f(:", RIGHT, CHECK, RIGHT, CHECK, "x = 1", CHECK]
     units = executed_units(history)
-    # Of equal cells, such as CHECK, the first and the last run are kept.
+    # Of equal cells, the first and the last run are kept, but RIGHT defines the same name again.
     assert [unit.name for unit in units] == ["cell [1]", "cell [3]", "cell [7]", "cell [9]", "cell [10]"]
 
 
@@ -141,7 +141,7 @@ def test_a_version_that_a_later_cell_uses_is_graded_too():
     assert len(executed_units(history)) == 3
 
 
-def test_parts_are_found_beside_an_exercise_of_an_earlier_assignment(tmp_path, engine):
+def test_parts_are_found_if_an_earlier_exercise_is_checked_too(tmp_path, engine):
     """Parts are the student's code from earlier assignments, from which `train` of the capstone is built."""
     for entry in (ROOT / "assignments").iterdir():
         copy = shutil.copytree if entry.is_dir() else shutil.copy

@@ -16,8 +16,8 @@ Examples:
                                                  the page of the whole class; grades only what no part has
 
 \b
-All parts must be graded with one secret seed, one version of the course and one sandbox. Of several versions of
-the grader, the newest counts. Merging again changes nothing.
+All parts must be graded with one secret seed, one version of the course and one sandbox. If several versions of the
+grader graded an exercise of a submission, the result of the newest counts. Merging again changes nothing.
 
 \b
 Exit status: 0 done, 2 refused; then the store is as before.
