@@ -84,6 +84,7 @@ def command(
     def show_first(report: Report) -> None:
         """Show the report before the search for the line to look at, which takes longer."""
         if shown:
+            # Named exercises: details of each. Else only of the first to fix.
             _print(report, every=bool(exercises), full=full, words=words)
 
     report = check(

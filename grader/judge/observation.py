@@ -63,7 +63,7 @@ class Observation:
     values: Mapping[str, bool | int | float | None] = field(default_factory=dict)
     stacked: frozenset[str] = frozenset()  # tensors that the worker stacked from a list
     printed: str = ""  # by student code, unchanged; a report on hidden cases never shows it
-    used: frozenset[str] = frozenset()  # forbidden calls that the code made; evidence only
+    used: frozenset[str] = frozenset()  # forbidden calls that the code made; it may hide some
 
 
 class BadReply(GraderError, ValueError):

@@ -37,8 +37,8 @@ class Server:
     def __init__(self, tier: str, program: Program) -> None:
         self.level = "none"
         self._ready = False
-        self.folder = ""  # that the program asked for
-        self._leaves = ""  # the tier's folder on the machine, see `server_tier.Tier`
+        self.folder = ""  # a folder on the machine, if the program asked for one (`Program.folder`)
+        self._leaves = ""  # a folder of the tier, removed in `close`; "" without one
         self._control, server_end = packets.pair()
         parent_alive_pipe, self._alive_pipe = os.pipe()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the server)

@@ -364,6 +364,7 @@ def training(draw, id, task, steps, vocabulary, *, batches, costly=True):
     sizes = (vocabulary, SHORTEST, LONGEST, lookup(draw, vocabulary))
     known = task(draw, batches * SIZE, *sizes)
     fresh = unseen(task, draw, known, FRESH, *sizes)
+    # With the student's own encoder and decoder, if they are written.
     module = case.provide_with_parts(MODEL, "Model", **sizes_of(vocabulary, D))
     case.load(module, untrained(draw, vocabulary, D))
     case.seed(5)  # for answers that shuffle

@@ -138,7 +138,7 @@ def _under_test(tier: str, bundles: list[Bundle], targets: Targets, folder: Path
         made = TierUnderTest(engine, targets, folder)
         made.allowed_processes = others + SERVER_PROCESSES
         made.grade_honest()  # starts the server, which makes files that it removes only when it ends
-        engine.close()
+        engine.close()  # ends the worker, not the server; the next grading starts a new worker
         yield made
     finally:
         engine.close()

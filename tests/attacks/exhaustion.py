@@ -1,5 +1,6 @@
 """Attacks that use up time, memory, disk or processes.
 
+`gated` makes an answer that is right only if the attempt succeeds. `control`: it succeeds in the tier `basic`.
 Some write into the reply pipe: descriptor 4 in `strict` and `landlock`; in `basic`, `sys.argv[2]` is its number.
 """
 

@@ -27,6 +27,7 @@ def test_lines_break_between_words_in_a_narrow_terminal(course):
     wide = run("hint", "transpose_qkv", cwd=course, COLUMNS="200").stdout
     narrow = run("hint", "transpose_qkv", "--again", cwd=course, COLUMNS="40").stdout
     assert narrow.split() == wide.split()
+    # The line that counts the hints is not wrapped.
     hint = [line for line in narrow.splitlines() if not line.startswith("Hint ")]
     assert max(map(len, hint)) <= 40
 

@@ -262,7 +262,7 @@ def test_an_impossible_count_of_parameters_fails(graded, number):
 
 
 def test_pruning_whose_operations_are_not_counted_fails(graded):
-    """The answer prunes nothing, and hides its operations from the counter."""
+    """The answer hides its operations from the counter, so the check of the cost fails."""
     source = ASSIGNMENT.source + MADE_UP.replace("@NUMBER@", "1").replace(
         "        return self.inner(*args)",
         "        from torch.utils._python_dispatch import _disable_current_modes\n"

@@ -1,7 +1,8 @@
 """An answer may have other names of parameters than the course, but no other parameters.
 
 Other parameters are another interface. The grader finds it without running the code, and reports one line.
-Exception: with `--file`, a `mask` instead of lengths is another interface only if the cases fail.
+A `mask` instead of lengths is not found from the text. With `--file`, it is another interface if the cases fail; in a
+course, the answer fails.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ import nbformat
 
 from helpers.command_line import HANGS_AFTER
 
+# Typeshed says which names the standard library has on each platform.
 TYPESHED = Path(mypy.__file__).parent / "typeshed" / "stdlib"
 PLATFORMS = ("win32", "darwin")
 COMMAND = "from grader.cli import run; run()"

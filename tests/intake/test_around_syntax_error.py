@@ -30,7 +30,7 @@ def test_a_source_without_errors_stays_whole():
         ("", "y = = 1\nx = 1"),
     ],
 )
-def test_only_complete_statements_before_an_error_are_kept(before, rest):
+def test_without_a_later_definition_code_after_an_error_is_lost(before, rest):
     read = prefix(f"{before}\n{rest}" if before else rest)
     assert (read.source, read.rest) == (before, rest)
     assert read.error is not None

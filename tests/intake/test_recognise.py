@@ -1,6 +1,7 @@
-"""Which exercises a file defines: by name, by a similar name, or by keywords if a second sign agrees.
+"""Which exercises a file defines: by name, by a similar name, or by keywords if a second sign (a part of the
+name, or the arguments of `forward`) agrees.
 
-A contract is how an exercise is called: its keywords and parameters.
+A contract is how an exercise is called: the keywords of its constructor, or the parameters of the function.
 """
 
 from difflib import SequenceMatcher

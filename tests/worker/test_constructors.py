@@ -29,6 +29,7 @@ SIZES = {"ffn_num_input": 2, "ffn_num_hiddens": 3, "ffn_num_outputs": 4}
         (lambda ffn_num_input, ffn_num_hiddens, ffn_num_outputs: "course", "course"),
         (lambda ffn_num_outputs, ffn_num_input, ffn_num_hiddens, bias=True: "course", "course"),
         (lambda ffn_num_hiddens, ffn_num_outputs: (ffn_num_hiddens, ffn_num_outputs), (3, 4)),
+        # Edition 1 has no `ffn_num_input`. Who names the others takes the arguments of edition 1.
         (lambda ffn_num_hiddens, ffn_num_outputs, **others: others, {}),
         (lambda *, ffn_num_outputs, ffn_num_hiddens: ffn_num_outputs, 4),
         (lambda **everything: everything, SIZES),
