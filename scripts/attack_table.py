@@ -25,10 +25,10 @@ HEAD = """# What has been tried against the grader
 Made by `python scripts/attack_table.py` from `tests/attacks/`; do not edit.
 
 {count} hostile submissions. `tests/attacks/test_attacks.py` grades each in the tiers `strict` and `landlock` and
-asserts four things. The submission is *failed* or *blocked*; it never passes, and it is never *could not be graded*, which would
-leave it out of the sum of the points. No file, connection, process or shared memory shows its success. An attack marked ● succeeds in the tier
-`basic`, which isolates nothing; this shows that the attack itself works. An honest submission that is graded next gets full
-marks.
+asserts four things. The submission is *failed* or *blocked*; it never passes, and it is never *could not be graded*, which
+would leave it out of the sum of the points. No file, connection, process or shared memory shows its success. An attack marked
+● succeeds in the tier `basic`, which isolates nothing; this shows that the attack itself works. An honest submission that is
+graded next gets full marks.
 
 | family | attacks | shown to work in `basic` |
 |---|--:|--:|
@@ -41,10 +41,9 @@ inspect them. Each of these exercises is worth one point, and their workers grad
 REVIEWED = """## What a review found
 
 Each row is a fault that an attack made use of, and the test that shows the attack now fails: by `grader check` and `check()`,
-by `grader grade`, and by nbgrader. The words after a test are the parameters with which
-it ran. An empty cell: the attack does not exist there.
-The last column: each attack was run once against the code before the fix, by the commands of that
-code. A command was stopped after 25 to 150 seconds, or at 2.2 GiB.
+by `grader grade`, and by nbgrader. The words after a test are the parameters with which it ran. An empty cell: the attack does
+not exist there. The last column: each attack was run once against the code before the fix, by the commands of that code. A
+command was stopped after 25 to 150 seconds, or at 2.2 GiB.
 
 | | found | check | grade | nbgrader | seen on the code before |
 |---|---|---|---|---|---|

@@ -110,7 +110,7 @@ class Assignment:
         ]
 
     def alternatives(self, exercise: str) -> list[KnownAnswer]:
-        """Return right answers with other values than the reference, on which later exercises may build (`bank.also`)."""
+        """Return right answers with other values; later exercises may build on them (`bank.also`)."""
         return [v for v in self.variants(exercise) if v.kind == "also"]
 
     def variants(self, exercise: str | None = None) -> list[KnownAnswer]:
@@ -118,7 +118,7 @@ class Assignment:
         return [v for v in self._run("variants.py").get("VARIANTS", []) if exercise in (None, v.of)]
 
     def check_pairs(self) -> None:
-        """Raise ContentError if `pairs` (mistakes that often occur together) names a mistake that is not in the bank."""
+        """Raise ContentError if `pairs` (mistakes that often occur together) names an unknown mistake."""
         for exercise in self.exercises:
             unknown = set(exercise.get("pairs", ())) - {m.id for m in self.mistakes(exercise["name"])}
             if unknown:

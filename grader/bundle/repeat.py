@@ -29,9 +29,8 @@ def in_dtype(tensors: Mapping[str, Array], steps: Sequence[Step], dtype: str) ->
     """Return the tensors of the steps `input` and `load`; the floating ones are rounded to the dtype."""
     names = {step["name"] for step in steps if step["do"] == "input"}
     for step in steps:
-        if (
-            step["do"] == "load"
-        ):  # a weight is the name of a tensor, or a rule that fills it (a dict, see `Filled`)
+        if step["do"] == "load":
+            # A weight is the name of a tensor, or a rule that fills it (a dict, see `Filled`).
             names |= {recipe for recipe in step["weights"].values() if isinstance(recipe, str)}
     return {
         name: round_to(array, dtype) if array.dtype.kind == "f" else array

@@ -181,8 +181,9 @@ def without_helpers(submissions: Sequence[GradedSubmission]) -> list[GradedSubmi
     """Leave out entries without exercises if the same student has an entry with exercises.
 
     Such entries are files that define no exercise, files that cannot be read, and an entry that says how many further
-    files were not graded. The problems that `discover` found become remarks on the student's first entry with exercises;
-    other problems are dropped. Entries that the grader failed on stay, because it is unknown what they define.
+    files were not graded. The problems that `discover` found become remarks on the student's first entry with
+    exercises; other problems are dropped. Entries that the grader failed on stay, because it is unknown what they
+    define.
     """
     graded = {one.student for one in submissions if one.report.exercises}
     kept: list[GradedSubmission] = []

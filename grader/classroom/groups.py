@@ -95,7 +95,7 @@ def group_of(result: ExerciseResult) -> str:
 
 
 def read_groups(folder: Path) -> Groups:
-    """Return the groups of the checkout `folder`; no groups if there is no file. Raises UsageError for a damaged file."""
+    """Return the groups of the checkout `folder`; none if there is no file. Raises UsageError for a damaged file."""
     path = folder / FILE
     try:
         record = json.loads(read_within(path, MAX_BYTES).decode("utf-8"))

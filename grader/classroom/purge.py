@@ -1,5 +1,5 @@
-"""Remove what the grader stored about one student: results, results that are not published yet, pages, and files that it
-moved aside because nbgrader cannot copy them.
+"""Remove what the grader stored about one student: results, results that are not published yet, pages, and files
+that it moved aside because nbgrader cannot copy them.
 """
 
 from __future__ import annotations

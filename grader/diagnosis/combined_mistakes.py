@@ -30,7 +30,8 @@ class _Row:
     """One row of the table compared with the answer, as sets of slot numbers.
 
     changes: slots in which the row differs from every right answer. fits: slots in which the answer has the row's
-    result, or in which any result fits (ANY or NaN in one of the two). shows: changed slots in which the answer is wrong in the same way.
+    result, or in which any result fits (ANY or NaN in one of the two). shows: changed slots in which the answer is
+    wrong in the same way.
     """
 
     number: int
@@ -145,8 +146,9 @@ def _contradict(table: Signatures, one: _Row, other: _Row) -> bool:
 
 
 def _is_seen(row: _Row, others: Sequence[_Row], answer: _Answer) -> bool:
-    """Return whether the answer has the result of this row in every slot that no other row changes, and enough slots
-    show this row alone (see `_enough`).
+    """Return whether the answer has the result of this row in every slot that no other row changes.
+
+    Enough slots must show this row alone, see `_enough`.
     """
     elsewhere = frozenset[int]().union(*(other.changes for other in others))
     if not row.changes - elsewhere - answer.open <= row.fits:

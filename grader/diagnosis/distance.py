@@ -24,8 +24,9 @@ def distances(
 ) -> Array:
     """Return how far an answer is from each row of the table, per slot: (rows, slots).
 
-    It is 0 if a state is ANY (any result fits, such as a random one), and infinite if the states differ otherwise. For equal states it is the largest
-    difference of the numbers, divided by 1 + the row's largest absolute number; 0 if one of the row's numbers is NaN.
+    It is 0 if a state is ANY (any result fits, such as a random one), and infinite if the states differ otherwise.
+    For equal states it is the largest difference of the numbers, divided by 1 + the row's largest absolute number; 0
+    if one of the row's numbers is NaN.
     rows: indices of the rows to compare with; None means all.
     """
     mine = np.array(states, dtype=object)

@@ -14,8 +14,8 @@ FORM_ALONE = 0.5  # the factor for FORM facets if the exercise has other facets 
 def score(points: float, weights: Mapping[str, float], checks: Sequence[CheckResult], trivial: bool) -> float:
     """Return the points of an exercise.
 
-    points: the maximum. weights: facet → weight; the default is 1. trivial: see
-    `judge/trivial.py`.
+    points: the maximum. weights: facet → weight; the default is 1. trivial: whether the
+    answer is trivial, see `judge/trivial.py`.
 
     A trivial answer gets no points, an answer with wrong values at most the share WRONG_VALUES. If only facets in
     FORM pass, and the exercise has others, they count half. Checks of a policy do not count, nor does a facet with a

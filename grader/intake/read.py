@@ -120,8 +120,8 @@ def shown(path: Path) -> str:
 def read_text(path: Path) -> str:
     """Return the text of one file.
 
-    Raises Blocked if it does not exist, is no regular file, has another suffix, is a link out of its folder, is too large,
-    is empty, or is not UTF-8.
+    Raises Blocked if it does not exist, is no regular file, has another suffix, is a link out of its folder, is too
+    large, is empty, or is not UTF-8.
     """
     name = shown(path)
     try:

@@ -163,7 +163,7 @@ def _bar(bar: Bar, size: int, values: int) -> Text:
 
 
 def _curve(curve: Curve) -> Iterator[Text]:
-    """Yield a chart of the lines, drawn over the band (lowest and highest value per step); then what the letters mean."""
+    """Yield a chart of the lines over the band (lowest and highest value per step), then what the letters mean."""
     low = min(lowest for lowest, _highest in curve.band)
     high = max(curve.start[1], *(highest for _lowest, highest in curve.band))
     step = max(high - low, 1e-9) / (LEVELS - 1)

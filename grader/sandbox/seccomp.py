@@ -112,7 +112,7 @@ def program(own_pid: int) -> bytes:
 
 
 def asking_program() -> bytes:
-    """Return a filter that allows every call, but asks the supervisor before some: those that may make a file or folder.
+    """Return a filter that asks the supervisor before each call that may make a file or folder, and allows the others.
 
     The supervisor limits their number, see `disk_quota.py`.
     """

@@ -1,6 +1,7 @@
 """Right answers written differently or with other values, and trivial answers.
 
-An `also` is a right answer with other values than the reference. Its values are accepted, so a `variant` may have them, too.
+An `also` is a right answer with other values than the reference. Its values are accepted, so a `variant` may have
+them, too.
 
 `…-edition-1` is written as in edition 1 of *Dive into Deep Learning*, whose constructors take fewer sizes.
 """

@@ -76,7 +76,7 @@ def test_a_handwritten_softmax_that_overflows_fails(grade_one, name, only_with):
     own = OVERFLOWS.format(only_with=only_with)
     source = OF["DotProductAttention"].source.replace("= masked_softmax(", "= _own_softmax(") + own
     if name == "MultiHeadAttention":
-        # Rename the attention and its parameter, so that the grader does not take it for DotProductAttention and replace it.
+        # Rename the attention and its parameter: otherwise the grader takes it for DotProductAttention, and replaces it.
         source = source.replace("(self, dropout: float)", "(self, rate)").replace(
             "Dropout(dropout)", "Dropout(rate)"
         )

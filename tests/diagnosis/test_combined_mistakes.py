@@ -158,9 +158,8 @@ def test_a_slot_that_two_mistakes_change_may_have_either_result():
     known = table(one=[2.0, 2.0, 2.0], two=[1.0, 1.0, "odd"])
     assert named(known, 2.0, 2.0, "odd") == {BOTH}
     known = table(one=[2.0, 2.0, 2.0], two=[1.0, "odd", "odd"])
-    assert (
-        named(known, 2.0, 9.0, "odd") == set()
-    )  # 9.0 is allowed in one case, but "one" alone shows in one size only
+    # 9.0 is allowed in one case, but "one" alone shows in one size only.
+    assert named(known, 2.0, 9.0, "odd") == set()
 
 
 def test_a_mistake_is_not_named_if_a_slot_it_changes_is_right():
