@@ -107,12 +107,18 @@ class GradingPlugin(WorkerPlugin):
             self._folder.cleanup()
 
 
-# Settings of Dask for the scheduler and the workers. Its web pages are off: they would show names of files.
+# Settings of Dask for the scheduler and the workers. Its other web pages are off: they would show names of files.
+ROUTES = ["distributed.http.health"]  # Kubernetes asks for /health
 DASK = {
     "distributed.worker.daemon": False,  # a worker starts processes
-    "distributed.scheduler.http.routes": [],
-    "distributed.worker.http.routes": [],
+    "distributed.scheduler.http.routes": ROUTES,
+    "distributed.worker.http.routes": ROUTES,
 }
+
+
+def dask_variables() -> dict[str, str]:
+    """Return DASK as environment variables."""
+    return {f"DASK_{key.upper().replace('.', '__')}": str(value) for key, value in DASK.items()}
 
 
 def refusal(course: str, dask_worker: Worker) -> str | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from grader.classroom.lms import canvas, moodle
 from grader.classroom.spreadsheet_cells import csv_text
+from grader.intake.course_file import CourseFile
 from grader.report.model import ExerciseResult, to_json
 from grader.report.shared_sentences import reason
 from grader.support.errors import GraderError
@@ -118,13 +119,21 @@ def _only(submissions: Sequence[GradedSubmission], form: str) -> GradedSubmissio
     return submissions[0]
 
 
+def written(form: str, submissions: Sequence[GradedSubmission], settings: CourseFile) -> str:
+    """Return the class in a format; the settings of the course are for gradebooks."""
+    if form in GRADEBOOKS:
+        return GRADEBOOKS[form](submissions, settings)
+    return FORMATS[form](submissions)
+
+
+GRADEBOOKS = {"canvas": canvas, "moodle": moodle}
+
 FORMATS: dict[str, Callable[[Sequence[GradedSubmission]], str]] = {
     "text": text,
     "html": html,
     "jsonl": jsonl,
     "csv": table,
-    "canvas": canvas,
-    "moodle": moodle,
+    **GRADEBOOKS,
     "gradescope": gradescope,
     "prairielearn": prairielearn,
     "junit": junit,

@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING
 
 from grader.classroom.roster import Person
 from grader.classroom.spreadsheet_cells import csv_text
+from grader.intake.course_file import CourseFile
 from grader.report.model import ExerciseResult
 from grader.report.shared_sentences import outcome_name, reason
 from grader.support.i18n import _
 
 if TYPE_CHECKING:
     from grader.classroom.class_run import GradedSubmission
+
+
+DEFAULTS = CourseFile()
 
 
 @dataclass
@@ -30,10 +34,14 @@ class _Student:
         """Return the first cell that is not empty in these columns of the class list; "" if there is none."""
         return next((self.person.columns[name] for name in names if self.person.columns.get(name)), "")
 
-    def score(self, assignment: str) -> str:
-        """Return the points; "" while something could not be graded, so that no import writes a zero."""
+    def score(self, assignment: str, missing: str) -> str:
+        """Return the points; "" while something could not be graded, so that no import writes a zero.
+
+        missing: "zero" if a student who submitted nothing gets 0 points, "blank" for "".
+        """
         results = self.results.get(assignment, [])
-        if (self.ungraded and not results) or any(result.score is None for result in results):
+        nothing = not results and (self.ungraded or missing == "blank")
+        if nothing or any(result.score is None for result in results):
             return ""
         return f"{round(sum(result.score or 0.0 for result in results), 2):g}"
 
@@ -68,15 +76,23 @@ def _by_student(submissions: Sequence[GradedSubmission]) -> _Class:
     )
 
 
-def canvas(submissions: Sequence[GradedSubmission]) -> str:
+def canvas(submissions: Sequence[GradedSubmission], settings: CourseFile = DEFAULTS) -> str:
     """Return CSV for "Import" in Canvas's gradebook.
 
+    Canvas finds an assignment by its title, "Masking" or "Masking (4711)", and makes a new one for any other title.
     Columns as in https://community.canvaslms.com/t5/Instructor-Guide/How-do-I-import-grades-in-the-Gradebook/ta-p/807:
     Student, ID, SIS User ID, SIS Login ID, Section, then assignments; a second row has the points possible.
     """
     found = _by_student(submissions)
     rows = [
-        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *found.assignments],
+        [
+            "Student",
+            "ID",
+            "SIS User ID",
+            "SIS Login ID",
+            "Section",
+            *(settings.canvas.get(n, n) for n in found.assignments),
+        ],
         ["    Points Possible", "", "", "", "", *(f"{points:g}" for points in found.assignments.values())],
     ]
     for student in found.students:
@@ -84,11 +100,12 @@ def canvas(submissions: Sequence[GradedSubmission]) -> str:
         name = f"{last}, {first}" if last and first else student.person.name
         ids = [student.column("canvas_id"), student.column("sis_user_id")]
         login = student.column("sis_login_id", "login", "email") or student.person.id
-        rows.append([name, *ids, login, student.person.section, *map(student.score, found.assignments)])
+        scores = [student.score(assignment, settings.missing) for assignment in found.assignments]
+        rows.append([name, *ids, login, student.person.section, *scores])
     return csv_text(rows)
 
 
-def moodle(submissions: Sequence[GradedSubmission]) -> str:
+def moodle(submissions: Sequence[GradedSubmission], settings: CourseFile = DEFAULTS) -> str:
     """Return CSV for "Import → CSV file" in Moodle's gradebook.
 
     https://docs.moodle.org/405/en/Grade_import: one column identifies the user (username, ID number or e-mail
@@ -102,6 +119,8 @@ def moodle(submissions: Sequence[GradedSubmission]) -> str:
     for student in found.students:
         ids = [student.column("username") or student.person.id, student.column("idnumber", "id_number")]
         names = [student.person.email, student.column("first_name"), student.column("last_name")]
-        cells = [(student.score(name), student.feedback(name)) for name in found.assignments]
+        cells = [
+            (student.score(name, settings.missing), student.feedback(name)) for name in found.assignments
+        ]
         rows.append([*ids, *names, *(cell for pair in cells for cell in pair)])
     return csv_text(rows)

@@ -82,14 +82,18 @@ class Course:
         In an instructor's checkout, which has all exercises, also raises it for a name that is no exercise.
         """
         known = [exercise.name for bundle in found for exercise in bundle.exercises]
-        named = [("points", name) for name in self.rules.points]
-        named += [("weights", name) for name in self.rules.own_weights]
-        for table, name in named:
-            if self.solutions is not None and name not in known:
-                says = _("{file}: {table}.{name}: there is no such exercise; there are {known}")
-                shown = sanitize(name, 100)
+        of_exercises = _("{file}: {table}.{name}: there is no such exercise; there are {known}")
+        of_assignments = _("{file}: {table}.{name}: there is no such assignment; there are {known}")
+        for table, names, existing, says in (
+            ("points", self.rules.points, known, of_exercises),
+            ("weights", self.rules.own_weights, known, of_exercises),
+            ("canvas", self.settings.canvas, [bundle.assignment for bundle in found], of_assignments),
+        ):
+            wrong = [name for name in names if name not in existing] if self.solutions is not None else []
+            if wrong:
+                shown = sanitize(wrong[0], 100)
                 raise UsageError(
-                    says.format(file=self.root / MARK, table=table, name=shown, known=", ".join(known))
+                    says.format(file=self.root / MARK, table=table, name=shown, known=", ".join(existing))
                 )
         ruled = self.rules.apply(found)
         exercises = [exercise for bundle in ruled for exercise in bundle.exercises]

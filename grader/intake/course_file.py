@@ -6,7 +6,7 @@ import json
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,19 @@ from grader.support.sanitize import sanitize
 MAX_BYTES = 1 << 16
 MAX_NUMBER = 10_000
 KEEP = ("newest", "best")
-KEYS = ("course", "policies_that_count", "name_lines", "level", "keep", "points", "weights")
+MISSING = ("blank", "zero")
+MAX_TITLE = 255  # as in Canvas
+KEYS = (
+    "course",
+    "policies_that_count",
+    "name_lines",
+    "level",
+    "keep",
+    "missing",
+    "points",
+    "weights",
+    "canvas",
+)
 
 
 @dataclass(frozen=True)
@@ -28,11 +40,14 @@ class CourseFile:
     """The settings of a course.
 
     name_lines: whether to search for the line to look at. keep: which of two submissions of an exercise counts.
+    missing: the cell in a gradebook of a student who submitted nothing. canvas: assignment → its name in Canvas.
     """
 
     rules: Rules = NO_RULES
     name_lines: bool = True
     keep: str = KEEP[0]
+    missing: str = MISSING[0]
+    canvas: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_course_file(path: Path) -> CourseFile:
@@ -67,7 +82,18 @@ class _Reader:
             level=self._one_of("level", PAGE, tuple(range(PAGE + 1))),  # PAGE is the highest level
         )
         lines = self._one_of("name_lines", True, (True, False))
-        return CourseFile(rules, lines, self._one_of("keep", KEEP[0], KEEP))
+        keep, missing = self._one_of("keep", KEEP[0], KEEP), self._one_of("missing", MISSING[0], MISSING)
+        return CourseFile(rules, lines, keep, missing, self._titles())
+
+    def _titles(self) -> dict[str, str]:
+        titles = dict(self._table("canvas"))
+        for name, title in titles.items():
+            if not (isinstance(title, str) and 0 < len(title) <= MAX_TITLE and title.isprintable()):
+                allowed = _(
+                    "it is the assignment's name in Canvas: a text of 1 to {most} characters on one line"
+                )
+                raise self._wrong(f"canvas.{name}", title, allowed.format(most=MAX_TITLE))
+        return titles
 
     def _policies(self) -> tuple[str, ...]:
         named = self.fields.get("policies_that_count", [])

@@ -210,7 +210,7 @@ def what_heads_do() -> Sheet:
     sheet.text(186, 270, "● nearly all of a row's weight", 12)
     sheet.text(186, 294, "Each word is still looked up in the table.", 12, FAINT)
 
-    sheet.text(450, 24, "induction: an induction head", 13)
+    sheet.text(450, 24, "an induction head, in a language model", 13)
     row = ["7", "4", "9", "5", "7", "4"]
     for s, word in enumerate(row):
         again = s in (1, 5)

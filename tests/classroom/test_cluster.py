@@ -8,6 +8,7 @@ How batches are sent to workers: test_cluster_batches.py.
 from __future__ import annotations
 
 import asyncio
+import http.client
 import os
 import pickle
 import shutil
@@ -20,8 +21,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import urlsplit
 
 import pytest
+import yaml
 from helpers.command_line import HANGS_AFTER
 
 from grader.bundle.files import load_all
@@ -144,15 +147,17 @@ def test_scheduler_and_worker_need_certificates_on_one_machine_too(call):
 
 
 @contextmanager
-def scheduler(keys: Path) -> Iterator[str]:
-    """Run a scheduler with these certificates. Yield its address."""
-    command = [GRADER, "cluster", "scheduler", "--certificates", keys, "--port", "0"]
+def scheduler(keys: Path) -> Iterator[tuple[str, int | None]]:
+    """Run a scheduler with these certificates. Yield its address, and the port of its web pages."""
+    command = [GRADER, "cluster", "scheduler", "--certificates", keys, "--port", "0", "--"]
+    command += ["--dashboard-address", "127.0.0.1:0"]  # any free port
     environment = {**os.environ, "TMPDIR": str(keys.parent)}  # Dask makes a folder there
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
     try:
         assert process.stderr is not None
         line = next(line for line in process.stderr if "Scheduler at:" in line)
-        yield f"tls://127.0.0.1:{line.rpartition(':')[2].strip()}"
+        served = next(line for line in process.stderr if "dashboard at:" in line)
+        yield f"tls://127.0.0.1:{line.rpartition(':')[2].strip()}", urlsplit(served.split()[-1]).port
     finally:
         process.kill()
         process.communicate()
@@ -168,7 +173,7 @@ def test_only_certificates_of_one_authority_are_trusted(tmp_path):
     shutil.copytree(theirs, mixed)
     # A worker with these files trusts the scheduler, but the scheduler does not trust the worker.
     shutil.copy(ours / "ca.pem", mixed)
-    with scheduler(ours) as address:
+    with scheduler(ours) as (address, _):
         require_trust(address, ours, "worker")
         for folder in (theirs, mixed):
             done = subprocess.run(
@@ -182,6 +187,23 @@ def test_only_certificates_of_one_authority_are_trusted(tmp_path):
             assert len(done.stderr.strip().splitlines()) == 1
     with pytest.raises(UsageError, match="nothing answers"):
         require_trust(address, ours, "worker")
+
+
+def test_a_scheduler_answers_the_probes_of_its_manifest_and_no_other_page(tmp_path):
+    write_certificates(tmp_path / "keys", days=1)
+    manifest = yaml.safe_load((ROOT / "docs" / "recipes" / "cluster" / "daskcluster.yaml").read_text("utf-8"))
+    (container,) = manifest["spec"]["scheduler"]["spec"]["containers"]
+    probes = {container[f"{kind}Probe"]["httpGet"]["path"] for kind in ("readiness", "liveness")}
+    with scheduler(tmp_path / "keys") as (_, port):
+        for path, status in [
+            *((probe, 200) for probe in probes),
+            ("/info/main/workers.html", 404),
+            ("/metrics", 404),
+        ]:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=HANGS_AFTER)
+            connection.request("GET", path)
+            assert connection.getresponse().status == status, path
+            connection.close()
 
 
 # ---- real workers that are refused
@@ -233,7 +255,7 @@ def has_user_namespaces() -> bool:
 def test_a_real_worker_without_the_tier_is_refused(config, keys, capfd):
     without_namespaces = ["unshare", "--user", "--map-root-user", "sh", "-c", NO_NAMESPACES, "sh"]
     strict = replace(config, key=replace(config.key, sandbox="strict"))
-    with scheduler(keys) as address, worker(address, keys, without_namespaces):
+    with scheduler(keys) as (address, _), worker(address, keys, without_namespaces):
         require_refusal(strict, address, keys)
     assert "is not used: the strict sandbox does not work on this machine" in capfd.readouterr().err
 
@@ -242,7 +264,7 @@ def test_a_real_worker_with_another_grader_is_refused(config, keys, tmp_path, ca
     shutil.copytree(ROOT / "grader", tmp_path / "other" / "grader")
     with (tmp_path / "other" / "grader" / "judge" / "tolerance.py").open("a") as file:
         file.write("# another version\n")
-    with scheduler(keys) as address, worker(address, keys, PYTHONPATH=str(tmp_path / "other")):
+    with scheduler(keys) as (address, _), worker(address, keys, PYTHONPATH=str(tmp_path / "other")):
         require_refusal(config, address, keys)
     assert "is not used: its grader has other code" in capfd.readouterr().err
 

@@ -11,8 +11,9 @@ import pytest
 from helpers.browser.samples import CLASS, KNOWN, entry, failed, result
 
 from grader.classroom.class_run import without_helpers
-from grader.classroom.formats import FORMATS, NotInThisFormat
+from grader.classroom.formats import FORMATS, NotInThisFormat, written
 from grader.classroom.roster import Person
+from grader.intake.course_file import read_course_file
 
 ADA = Person(
     "ada",
@@ -45,8 +46,19 @@ def test_canvas_has_its_five_columns_and_the_points_possible():
     assert head == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "02_masking"]
     assert points == ["    Points Possible", "", "", "", "", "6"]
     assert ada == ["Lovelace, Ada", "17", "S1", "ada@x.org", "A", "3.75"]
-    assert bob == ["bob", "", "", "bob", "", "0"]
+    assert bob == ["bob", "", "", "bob", "", ""], "an import leaves what Canvas has for who submitted nothing"
     assert hostile == ["'=cmd", "", "", "'=cmd", "", ""], "no zero if the grader failed"
+
+
+def test_a_course_names_its_column_and_may_give_zero(tmp_path):
+    (tmp_path / "headway.toml").write_text(
+        'missing = "zero"\n[canvas]\n02_masking = "Masking (4711)"\n', "utf-8"
+    )
+    settings = read_course_file(tmp_path / "headway.toml")
+    head, _points, _ada, bob, hostile = csv.reader(
+        io.StringIO(written("canvas", GRADED, settings), newline="")
+    )
+    assert (head[-1], bob[-1], hostile[-1]) == ("Masking (4711)", "0", "")
 
 
 def test_a_file_that_the_grader_failed_on_gets_no_zero():
@@ -74,7 +86,7 @@ def test_moodle_has_an_identity_a_grade_and_feedback():
     assert ada[:6] == ["ada", "4711", "ada@x.org", "Ada", "Lovelace", "3.75"]
     assert "sequence_mask: passed" in ada[6]
     assert "other: failed. known mistake: one step too many is kept in every row" in ada[6]
-    assert bob[5:] == ["0", "nothing was submitted"]
+    assert bob[5:] == ["", "nothing was submitted"]
     assert hostile[5] == ""
 
 

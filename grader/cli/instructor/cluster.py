@@ -74,7 +74,7 @@ def certificates(folder: Path, days: int) -> None:
 @_dask
 def scheduler(certificates: Path, port: int, dask: tuple[str, ...]) -> None:
     """Run a scheduler until it is stopped."""
-    _run("scheduler", ["--host", f"tls://:{port}", "--no-show", "--no-dashboard", *dask], certificates)
+    _run("scheduler", ["--host", f"tls://:{port}", "--no-dashboard", *dask], certificates)
 
 
 @command.command()
@@ -101,13 +101,12 @@ def worker(address: str, certificates: Path, workers: int, dask: tuple[str, ...]
 def _run(role: str, arguments: list[str], certificates: Path) -> None:
     """Run Dask's command for a role. Do not return: exit with its status, or replace this process by it."""
     from grader.classroom.certificates import options_of
-    from grader.classroom.cluster_worker import DASK
+    from grader.classroom.cluster_worker import dask_variables
 
     files = options_of(certificates, role)
     arguments = [*arguments, *(f"--{name}={path}" for name, path in files.items())]
     command = [sys.executable, "-m", f"distributed.cli.dask_{role}", *arguments]
-    settings = {f"DASK_{key.upper().replace('.', '__')}": str(value) for key, value in DASK.items()}
-    variables = {**os.environ, **settings}
+    variables = {**os.environ, **dask_variables()}
     if os.name == "posix":
         os.execve(command[0], command, variables)
     sys.exit(subprocess.run(command, env=variables).returncode)

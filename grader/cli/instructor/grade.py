@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.classroom.formats import FORMATS
+from grader.classroom.formats import FORMATS, written
 from grader.cli.instructor.cluster import certificates_option
 from grader.cli.shared_options import (
     FILE,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from grader.classroom.class_run import GradedSubmission
+    from grader.intake.course_file import CourseFile
 
 EXAMPLES = """\b
 Examples:
@@ -108,6 +109,7 @@ def command(
     """Grade a folder of SUBMISSIONS with hidden cases and summarise the class."""
     from grader.classroom.class_run import exit_status
     from grader.classroom.grade_folder import GradeOptions, grade_folder, ignored_store
+    from grader.intake.course import find
 
     graded = grade_folder(submissions, GradeOptions(**options), partial(click.echo, err=True))
     if pseudonyms:
@@ -123,7 +125,7 @@ def command(
         from grader.classroom.submission_pages import write_pages
 
         write_pages(pages, graded)
-    _write(graded, form, output)
+    _write(graded, form, output, find(options["course"] or Path.cwd()).settings)
     sys.exit(exit_status(graded))
 
 
@@ -138,15 +140,15 @@ def _shard(text: str | None) -> tuple[int, int] | None:
     return int(found[1]), int(found[2])
 
 
-def _write(graded: Sequence[GradedSubmission], form: str, output: Path | None) -> None:
+def _write(graded: Sequence[GradedSubmission], form: str, output: Path | None, settings: CourseFile) -> None:
     from rich.console import Console
 
     from grader.classroom.terminal import show
     from grader.support.atomic_files import write_atomically
 
     if output is not None:
-        write_atomically(output, FORMATS[form](graded).encode("utf-8", "backslashreplace"), 0o600)
+        write_atomically(output, written(form, graded, settings).encode("utf-8", "backslashreplace"), 0o600)
     elif form == "text":
         show(graded, Console(highlight=False))
     else:
-        click.echo(FORMATS[form](graded), nl=False)
+        click.echo(written(form, graded, settings), nl=False)
