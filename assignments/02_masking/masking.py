@@ -119,7 +119,8 @@ except NotImplementedError as unwritten:
 # ## Summary
 #
 # - Padding makes all rows of a batch equally long. Valid lengths say which elements are real.
-# - A mask must act before the softmax, so that the remaining weights sum to one.
+# - A mask acts before the softmax. Then the remaining weights sum to one. If you zero weights after the
+#   softmax, you have to divide by their new sum, and that is 0/0 where all real weights are too small.
 # - A length per sequence hides padding. The lengths 1 to `T`, one per query, make a causal mask.
 # - The fill value must fit the dtype of the scores.
 

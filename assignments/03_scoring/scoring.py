@@ -29,16 +29,16 @@
 #
 # The three layers are learned and have no bias. Query and key may have different sizes. The **non-linearity**
 # matters: without tanh the score is a query term plus a key term. The query term is the same for all keys, so
-# it has no effect on the softmax. Then every query would get the same weights.
+# it has no effect on the softmax. Then all queries that see the same keys would get the same weights.
 #
 # **Scaled dot-product attention** (Vaswani et al. 2017, section 3.2.1) has no parameters. Query and key have
 # the same size $d$, and the score is their dot product, divided by a fixed factor:
 #
 # $$a(q, k) = \frac{q^\top k}{\sqrt{d}}$$
 #
-# For all pairs at once this is a single matrix product, which computers do very fast. This is why the
-# **Transformer**, the model that this course builds, uses it. The learned parameters are in the layers that
-# produce the queries and keys (lesson 05).
+# For all pairs at once this is a single matrix product, which computers do very fast, and no tensor with a
+# hidden feature per pair has to be stored. Both are reasons why the **Transformer**, the model that this course
+# builds, uses it. The learned parameters are in the layers that produce the queries and keys (lesson 05).
 #
 # **Why the square root?** Let the elements of $q$ and $k$ be independent, with mean 0 and variance 1. A product
 # of two of them has variance 1 again. A sum of $d$ such products has variance $d$, so typical scores are of size
@@ -211,8 +211,8 @@ except NotImplementedError as unwritten:
 # %% [markdown]
 # ## Questions to think about
 #
-# 1. The text says that without tanh all queries get the same weights. Prove it in two lines. (What does a
-#    softmax do when you add the same number to all scores of a row?)
+# 1. The text says that without tanh all queries that see the same keys get the same weights. Prove it in two
+#    lines. (What does a softmax do when you add the same number to all scores of a row?)
 # 2. Compare the two attentions for long sequences. How many elements does each of them hold at once, in terms
 #    of `B`, `T`, `S` and the number of features?
 # 3. After dropout a row of weights no longer sums to one, and it is not divided by its new sum. Why not?

@@ -70,8 +70,9 @@
 # steps at once in `eval()`, and it needs the causal mask too. With the book's block this call has *no* mask:
 # each step attends to the words that it should predict, and the loss is far too good. So other libraries do
 # not tie decoding to the mode. They have separate arguments, such as `use_cache` and `past_key_values` in
-# Hugging Face Transformers or `is_causal` in PyTorch. In this assignment a block in `eval()` always gets a
-# single step (`T = 1`); question 3 asks about more.
+# Hugging Face Transformers or `is_causal` in PyTorch. Then why this convention here? A block for the book stays
+# a block for this course. To be fair to every way of writing it, the cases only use what all of them share:
+# in `eval()` a block gets a single step (`T = 1`). Question 3 asks about more.
 #
 # **Why the cache is correct.** With a causal mask, step `t` never depends on a later step. So the values that
 # a layer computed for a step when it was the newest are still right later. This gives a test of every decoder

@@ -30,13 +30,17 @@
 # In *reverse*, the target is the source backwards, and each word is replaced according to a fixed table. The
 # model does not see the table and has to learn it: a toy translation. In *induction*, a few different words
 # come, and then they start again. The target is the continuation: after `7 4 9 5 7 4` comes `9 5`. Here no
-# table helps. The model must find the earlier position of the word that it has just seen, and attend to the
-# word after it. Heads that do this were found in large language models and are called *induction heads*
-# (Olsson et al. 2022).
+# table helps. One way is to find the earlier position of the last word and to attend to the word after it.
+# Heads that do this were found in language models, which read one sequence, and are called *induction heads*
+# (Olsson et al. 2022). This task can also be solved without them, because all words of a source differ until
+# they repeat: the target is the words that occur once, in order. And with one layer, the cross-attention asks
+# the same question for the first word of every source, since the decoder has read only the start token. So
+# the encoder has to mark the place.
 #
 # ![Two ideal heads. Reverse: in a table of target steps by source words nearly all weight is on the line that
-# runs backwards, step 0 on the last word, step 3 on the first. Induction: in 7 4 9 5 7 4 the last 4 attends
-# to the 9, which followed the same word before, and so 9 is written next.](pictures/what_heads_do.svg)
+# runs backwards, step 0 on the last word, step 3 on the first. Induction, in a language model that reads one
+# sequence: in 7 4 9 5 7 4 the last 4 attends to the 9, which followed the same word before, and so 9 is
+# written next. The model of this lesson has two sequences.](pictures/what_heads_do.svg)
 #
 # **One step of training.** Take the next batch; after the last batch, start again with the first. Pass the
 # true words to the decoder, whatever it would have written itself (*teacher forcing*). At each step it must
@@ -74,7 +78,9 @@
 # | 3 | 6 | 3 steps | 2 (end) | 5 8 6 |
 #
 # A written sentence is right exactly when every prediction with teacher forcing is right. For then every best
-# word is the true one, and both loops pass the same words to the decoder.
+# word is the true one, and both loops pass the same words to the decoder. This needs a decoder that computes
+# the same step by step as for the whole sequence (lesson 08). A decoder that starts its positions at 0 in each
+# call does not.
 #
 # **What goes wrong.** Most of these mistakes raise no error.
 #
