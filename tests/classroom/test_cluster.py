@@ -189,7 +189,7 @@ def test_only_certificates_of_one_authority_are_trusted(tmp_path):
         require_trust(address, ours, "worker")
 
 
-def test_a_scheduler_answers_the_probes_of_its_manifest_and_no_other_page(tmp_path):
+def test_a_scheduler_answers_its_probes_and_no_other_page(tmp_path):
     write_certificates(tmp_path / "keys", days=1)
     manifest = yaml.safe_load((ROOT / "docs" / "recipes" / "cluster" / "daskcluster.yaml").read_text("utf-8"))
     (container,) = manifest["spec"]["scheduler"]["spec"]["containers"]
