@@ -173,7 +173,7 @@ _SIZES = (
     re.compile(r"to be: \[(\d+), \d+\] but got: \[(?!\1,)(\d+), \d+\]"),
     re.compile(r"to be: \[(\d+), (\d+)\] but got: \[\1, (\d+)\]"),
     re.compile(r"has size (\d+) for operand \d+ which does not broadcast with previously seen size (\d+)"),
-    re.compile(r"shape of the mask \[(\d+)[^\]]*\] at index 0 does not match .*tensor \[(\d+)"),
+    re.compile(r"shape of the mask \[(\d++)[^\]]*\] at index 0 does not match .*tensor \[(\d+)"),
     re.compile(r"size[^(]*\((\d+)\) must match the (?:existing )?size[^(]*\((\d+)\)"),
 )
 

@@ -21,11 +21,12 @@ from grader.intake.notebook import plain_python
 from grader.intake.syntax import parse
 
 _QUOTE = re.compile(r"^[ \t]{0,3}> ?")
-_FENCE = re.compile(r"(?P<quotes>(?:[ \t]{0,4}>)*)[ \t]*(?P<mark>`{3,}|~{3,})(?P<info>[^`\n]*)$")
+# The possessive quantifiers keep the time linear; `tests/test_patterns.py` measures it.
+_FENCE = re.compile(r"(?P<quotes>(?:[ \t]{0,4}>)*)[ \t]*(?P<mark>`{3,}+|~{3,}+)(?P<info>[^`\n]*)$")
 _CELL = re.compile(r"In ?\[(?:None|[\d *]{0,9})\]:[ \t]*(?P<source>.*)$")
 _OUTPUT = re.compile(r"Out ?\[\d{1,9}\]:")
 _LANGUAGE = re.compile(r"\{?\.?(?:code-cell\}?[ \t]*)?(?P<name>[\w+#-]*)")
-_TAB = re.compile(r"\s*(?:#@tab|%%tab)\s+(?P<names>[^\n]*)\n")
+_TAB = re.compile(r"\s*(?:#@tab|%%tab)[^\S\n]++(?P<names>[^\n]*)\n")
 _PROMPT = re.compile(r"(?:>>>|\.\.\.)(?: |$)")
 _PYTHON = frozenset(
     {"python", "python3", "py", "py3", "ipython", "ipython3", "jupyter-python", "pycon", "doctest"}

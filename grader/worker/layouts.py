@@ -294,7 +294,7 @@ def _one_of_heads(name: str, shape: tuple[int, ...], mine: Own) -> list[Slot]:
 
 def _number(name: str) -> tuple[int, ...]:
     """Return the numbers at the ends of the segments of a name: (0, 12) for "heads.0.q12"."""
-    return tuple(int(digits) for digits in re.findall(r"\.?(\d+)(?=\.|$)", name))
+    return tuple(int(digits) for digits in re.findall(r"(?<!\d)\d++(?=\.|$)", name))
 
 
 def _three_axes(name: str, shape: tuple[int, ...], own: str, tensor: Tensor) -> list[Slot]:
