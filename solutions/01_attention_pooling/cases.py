@@ -5,6 +5,7 @@ import numpy as np
 from grader.authoring import Case
 
 TABLE = ("query", "key")
+FAR = "a query far from all keys, and one near them"
 
 
 def kernel_attention_weights(draw):
@@ -57,6 +58,12 @@ def kernel_attention_weights(draw):
         "values",
         "moving all queries and keys by the same distance changed the weights",
     )
+    yield case
+
+    case = Case("far", "kernel_attention_weights")
+    queries, keys = _far_places(case, draw, S)
+    Y = case.call(queries, keys, axes=TABLE)
+    case.check_values(Y, FAR, tol=1e-3)
     yield case
 
 
@@ -122,6 +129,12 @@ def kernel_regression(draw):
     )
     yield case
 
+    case = Case("far", "kernel_regression")
+    queries, keys = _far_places(case, draw, S)
+    Y = case.call(queries, keys, case.input("values", draw.normal(S)), axes=("query",))
+    case.check_values(Y, FAR, tol=1e-3)
+    yield case
+
 
 def _widths(draw):
     """Yield the id, the w and the title of each case: no w, a number, or an array for a learned tensor."""
@@ -139,6 +152,15 @@ def _number(draw):
 
 def _places(case, draw, T, S):
     return case.input("queries", draw.normal(T), grad=True), case.input("keys", draw.normal(S), grad=True)
+
+
+def _far_places(case, draw, S):
+    """Return one query so far from all keys that every exponential is 0, also in float64, and one near the keys.
+
+    The scores are near -1984, which float32 rounds to 6e-5. Right answers round several times, so the tolerance is 1e-3.
+    """
+    queries = case.input("queries", np.array([63.0, 0.125]))
+    return queries, case.input("keys", draw.integers(-9, 9, S) / 64)
 
 
 def _given(case, w):

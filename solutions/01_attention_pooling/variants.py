@@ -8,7 +8,8 @@ VARIANTS = [
         "kernel_attention_weights",
         """
         def kernel_attention_weights(queries, keys, w=1.0):
-            heights = torch.exp(-0.5 * torch.square(w * (keys - queries.unsqueeze(1))))
+            scores = -0.5 * torch.square(w * (keys - queries.unsqueeze(1)))
+            heights = torch.exp(scores - scores.amax(1, keepdim=True))
             return heights / heights.sum(1, keepdim=True)
         """,
     ),
@@ -68,7 +69,8 @@ VARIANTS = [
         "kernel_regression",
         """
         def kernel_regression(queries, keys, values, w=1.0):
-            heights = torch.exp(-(((queries[:, None] - keys) * w) ** 2) / 2)
+            squares = ((queries[:, None] - keys) * w) ** 2
+            heights = torch.exp((squares.min(dim=1, keepdim=True).values - squares) / 2)
             return (heights * values).sum(1) / heights.sum(1)
         """,
     ),

@@ -22,6 +22,12 @@ MISTAKES = [
         asks="All keys are far from the query. What should its weights still sum to?",
     ),
     mistake(
+        "pool-far-query-nan",
+        edit("scores.softmax(dim=-1)", "scores.exp() / scores.exp().sum(dim=-1, keepdim=True)"),
+        says="the result is NaN for a query far from all keys, because all its exponentials are rounded to 0",
+        asks="A query has a distance of 63 from every key. What are your exponentials, and what is their sum?",
+    ),
+    mistake(
         "pool-divided-by-largest",
         edit("scores.softmax(dim=-1)", "(scores - scores.amax(dim=-1, keepdim=True)).exp()"),
         says="the exponentials are divided by the largest of their row instead of by their sum",

@@ -102,6 +102,18 @@ MISTAKES = [
         asks="If all values are 7, what should every answer be?",
     ),
     mistake(
+        "pool-far-answer-nan",
+        edit(
+            "weights = kernel_attention_weights(queries, keys, w)",
+            """
+            heights = torch.exp(-(((queries[:, None] - keys) * w) ** 2) / 2)
+            weights = heights / heights.sum(dim=-1, keepdim=True)
+            """,
+        ),
+        says="the answer is NaN for a query far from all keys, because all its exponentials are rounded to 0",
+        asks="A query has a distance of 63 from every key. What are your exponentials, and what is their sum?",
+    ),
+    mistake(
         "pool-answers-half-forgotten",
         edit(
             "kernel_attention_weights(queries, keys, w)",

@@ -1,13 +1,12 @@
 # exercise: kernel_attention_weights
-# says: Nadaraya-Watson as written: kernel over the sum of kernels
+# says: kernel over the sum of kernels, relative to the nearest key
 # kind: same
 # breaks:
 
 import torch
 
-def gaussian_kernel(u):
-    return torch.exp(-0.5 * u ** 2)
-
 def kernel_attention_weights(queries: torch.Tensor, keys: torch.Tensor, w=1.0) -> torch.Tensor:
-    K = gaussian_kernel(w * (queries.view(-1, 1) - keys.view(1, -1)))
+    u = w * (queries.view(-1, 1) - keys.view(1, -1))
+    scores = -0.5 * u ** 2
+    K = torch.exp(scores - scores.max(dim=1, keepdim=True)[0].detach())
     return K / K.sum(dim=1, keepdim=True)

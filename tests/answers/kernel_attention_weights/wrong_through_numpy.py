@@ -1,7 +1,7 @@
 # exercise: kernel_attention_weights
-# says: goes through numpy and loses every gradient
+# says: goes through numpy and loses every gradient, NaN far from all keys
 # kind: mistake
-# breaks: gradients
+# breaks: gradients, values
 
 import numpy as np
 import torch
