@@ -102,7 +102,7 @@ def kernel_attention_weights(
 
     queries: (T,); keys: (S,), both of the same floating-point dtype; w: a number, or a tensor of shape ()
     or (1,) that may require a gradient.
-    Returns (T, S) in the dtype of queries and keys; every row sums to one.
+    Returns (T, S) in the dtype of queries and keys; every row sums to one, also for a query far from all keys.
     """
     raise NotImplementedError("kernel_attention_weights is not written yet")
 
@@ -121,7 +121,7 @@ def kernel_regression(
 
     queries: (T,); keys: (S,); values: (S,), all of the same floating-point dtype; w: as in
     `kernel_attention_weights`.
-    Returns (T,), same dtype.
+    Returns (T,), same dtype, without NaN also for a query far from all keys.
     """
     raise NotImplementedError("kernel_regression is not written yet")
 
