@@ -27,10 +27,9 @@ from grader.bundle.check import Check
 from grader.bundle.model import RecordedCase
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
-from grader.intake.recognise import Contract, match
+from grader.intake.recognise import match
 from grader.judge import decide
 from grader.judge.tolerance import TOLERANCE
-from grader.worker.constructors import accepted_forms
 
 ROOT = Path(__file__).resolve().parents[1]
 ANSWERS = ROOT / "tests" / "answers"
@@ -77,7 +76,7 @@ def measure(assignment: Assignment, exercise: str, seeds: Sequence[str] = SEEDS)
         return []
     out = []
     for answer, source in right_answers(assignment, exercise):
-        named = source + _alias(source, exercise, recorded)
+        named = source + _alias(source, exercise, assignment)
         for dtype in ORDER:
             cases = [case for case in recorded if case.dtype == dtype]
             if cases:
@@ -95,13 +94,13 @@ def _judged(assignment: Assignment, exercise: str, seed: str, given: Sequence[st
         yield replace(_recorded(case, reference[case.id], {}), id=f"{seed}/{case.id}")
 
 
-def _alias(source: str, exercise: str, cases: Sequence[RecordedCase]) -> str:
-    """Return code that binds the exercise's name, if the answer has a similar name; otherwise ""."""
-    built = [step for case in cases for step in case.steps if step["do"] == "build"]
-    forms = [frozenset(f) for s in built for f in accepted_forms(s["of"], s["kwargs"])]
-    keywords = frozenset.intersection(*forms) if forms else None
-    names = read_names(Submission(Path("answer.py"), (Unit("answer.py", source),)))
-    found = match({exercise: Contract(keywords)}, names).get(exercise, exercise)
+def _alias(source: str, exercise: str, assignment: Assignment) -> str:
+    """Return code that binds the exercise's name, if the answer has an alias; otherwise ""."""
+    names, reference = (
+        read_names(Submission(Path("answer.py"), (Unit("answer.py", text),)))
+        for text in (source, assignment.source)
+    )
+    found = match({exercise: reference.definitions[exercise]}, names).get(exercise, exercise)
     return "" if found == exercise else f"\n\n{exercise} = {found}\n"
 
 

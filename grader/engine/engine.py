@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from grader.bundle.model import Bundle, Exercise
+from grader.bundle.model import Bundle
 from grader.engine.context import Context
 from grader.engine.file_remarks import file_remarks, is_faulty
 from grader.engine.first_exception import Raised, first_exception
@@ -20,14 +20,13 @@ from grader.engine.student_parts import Part
 from grader.engine.submission_run import SubmissionRun
 from grader.engine.visibility import order_for_worker_reuse
 from grader.engine.worker_slot import WorkerSlot
-from grader.intake.names import Names, read_names
+from grader.intake.names import Definition, Names, read_names
 from grader.intake.read import Submission, Unit
-from grader.intake.recognise import Contract, contract, lost_exercises, match
+from grader.intake.recognise import lost_exercises, match
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher
 from grader.support.errors import GraderError
 from grader.support.version import __version__
-from grader.worker.constructors import accepted_forms
 
 
 class Engine:
@@ -64,8 +63,8 @@ class Engine:
         return engine
 
     @property
-    def contracts(self) -> Mapping[str, Contract]:
-        """Return exercise → how it is called."""
+    def contracts(self) -> Mapping[str, Definition]:
+        """Return exercise → its definition in the original stub."""
         return self.context.contracts
 
     def known(self, submission: Submission) -> dict[str, str]:
@@ -131,27 +130,14 @@ class Engine:
         self.context.slot.close()
 
 
-def contracts_of(bundles: Sequence[Bundle]) -> dict[str, Contract]:
-    """Return exercise → how it is called, from its cases and its original stub."""
+def contracts_of(bundles: Sequence[Bundle]) -> dict[str, Definition]:
+    """Return exercise → its definition in the original stub."""
     return _contracts(bundles, {b.assignment: _stub(b) for b in bundles})
 
 
-def _contracts(bundles: Sequence[Bundle], stubs: Mapping[str, Source]) -> dict[str, Contract]:
-    """Return exercise → how it is called. stubs: assignment → its original stub."""
-    return {
-        e.name: contract(_keywords(e), stubs[b.assignment].names.definitions.get(e.name))
-        for b in bundles
-        for e in b.exercises
-    }
-
-
-def _keywords(exercise: Exercise) -> frozenset[str] | None:
-    """Return the keywords that all accepted constructor calls of a class have in common; None for a function."""
-    built = [
-        s for case in exercise.cases for s in case.steps if s["do"] == "build" and s["of"] == exercise.name
-    ]
-    forms = [frozenset(f) for s in built for f in accepted_forms(s["of"], s["kwargs"])]
-    return frozenset.intersection(*forms) if forms else None
+def _contracts(bundles: Sequence[Bundle], stubs: Mapping[str, Source]) -> dict[str, Definition]:
+    """Return exercise → its definition in the original stub. stubs: assignment → its original stub."""
+    return {e.name: stubs[b.assignment].names.definitions[e.name] for b in bundles for e in b.exercises}
 
 
 def _stub(bundle: Bundle) -> Source:

@@ -10,7 +10,7 @@ from grader.engine.messages import of_note
 from grader.engine.worker_slot import CannotLoad, Loaded
 from grader.intake.names import Names
 from grader.intake.read import Submission
-from grader.intake.recognise import lost
+from grader.intake.recognise import lost, misspelt
 from grader.judge.observation import StudentError, student_error, texts
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
@@ -45,6 +45,11 @@ def defined_name(request: LoadRequest, loaded: Loaded, names: Names) -> str:
         raise CannotLoad(
             says.format(file=sanitize(definition.unit), line=definition.line, name=definition.name)
         )
+    similar = names.definitions.get(misspelt(wanted, names.definitions))
+    if similar is not None:
+        says = _("{file}, line {line} defines {similar}, but the exercise is called {name}: rename it")
+        place = {"file": sanitize(similar.unit), "line": similar.line}
+        raise CannotLoad(says.format(**place, similar=sanitize(similar.name), name=wanted))
     raise CannotLoad(_("{name} is not defined in {file}").format(name=wanted, file=file))
 
 

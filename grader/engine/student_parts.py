@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from grader.bundle.model import Bundle
 from grader.intake.course import Course
 from grader.intake.customary_names import units_to_run
-from grader.intake.names import read_names, untouched
+from grader.intake.names import Definition, read_names, untouched
 from grader.intake.read import Blocked, Submission, Unit, read_submission
-from grader.intake.recognise import Contract, match
+from grader.intake.recognise import match
 from grader.support.i18n import _
 
 
@@ -34,7 +34,7 @@ def earlier_parts(
     course: Course,
     bundle: Bundle,
     wanted: Collection[str],
-    contracts: Mapping[str, Contract],
+    contracts: Mapping[str, Definition],
 ) -> tuple[Part, ...]:
     """Return the parts in the files of the assignments before `bundle`. Stubs and unreadable files are left out.
 
@@ -58,7 +58,7 @@ def _written(
     submission: Submission,
     bundle: Bundle,
     wanted: Collection[str],
-    contracts: Mapping[str, Contract],
+    contracts: Mapping[str, Definition],
 ) -> dict[str, str]:
     """Return exercise → its name in the submission, for wanted exercises of `bundle` that differ from the stub."""
     found = read_names(submission)

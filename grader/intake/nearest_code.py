@@ -1,4 +1,4 @@
-"""Find attention and Transformer code that is none of the exercises, and name the exercise that comes nearest."""
+"""Find attention and Transformer code that is none of the exercises, and the exercises that it may be meant as."""
 
 from __future__ import annotations
 
@@ -7,30 +7,34 @@ from dataclasses import dataclass
 
 from grader.given import BLOCKS
 from grader.intake.names import Definition, Names, plain
-from grader.intake.recognise import Contract, family, forward_fits, likeness, other_family
+from grader.intake.recognise import COMMON, misspelt
 
+# Broken classes that a lesson shows. Other code is never meant as one of them.
+REPAIRS = frozenset({"MixedUpAttention", "TangledSelfAttention", "TransparentSelfAttention"})
+# Words that say what a class is for.
+FAMILIES = ("attention", "encoding", "embedding", "norm", "ffn", "encoder", "decoder")
 WORDS = ("attention", "attn", "transformer", "softmax", "mask", "position", "feedforward")
-MOST_COMPARED = 100  # definitions of one file whose nearest exercise is looked for
-ALIKE = 0.6  # how similar a name has to be for an exercise to be called near
+MOST_COMPARED = 100  # definitions of one file that are compared with the exercises
 
 
 @dataclass(frozen=True)
 class NotGraded:
     """A definition that was not graded.
 
-    exercise: one with the same parameters (`same`), else the one with the nearest name; "" if there is none.
-    taken: the other definition of the file that was taken for that exercise, if the name of this definition differs
-    from the exercise's only in case and underscores; "" otherwise.
+    like: an exercise with the same parameters; "" if there is none.
+    meant: the exercises that the definition may be meant as.
+    taken: the other definition of the file that was taken for the exercise `meant`, if this definition has the name of
+    the exercise, too; "" if none was taken; None if the definition has another name.
     """
 
     definition: Definition
-    exercise: str = ""
-    same: bool = False
-    taken: str = ""
+    like: str = ""
+    meant: tuple[str, ...] = ()
+    taken: str | None = None
 
 
 def not_graded(
-    found: Mapping[str, str], graded: Collection[str], contracts: Mapping[str, Contract], names: Names
+    found: Mapping[str, str], graded: Collection[str], contracts: Mapping[str, Definition], names: Names
 ) -> list[NotGraded]:
     """Return attention and Transformer code that was not graded, in the order of the file.
 
@@ -49,9 +53,9 @@ def not_graded(
 
 
 def _compared(
-    definition: Definition, found: Mapping[str, str], contracts: Mapping[str, Contract]
+    definition: Definition, found: Mapping[str, str], contracts: Mapping[str, Definition]
 ) -> NotGraded | None:
-    """Return a definition with the nearest exercise: one with the same parameters, else one with a near name.
+    """Return a definition with what it may be meant as.
 
     The exercise that the definition was taken for does not count, because the report has its result. Without the same
     parameters, return None for such a definition, for a building block, and for code that is no attention or
@@ -60,36 +64,64 @@ def _compared(
     name = definition.name
     exercise_of = {alias: exercise for exercise, alias in found.items()}
     others = (e for e in contracts if e != exercise_of.get(name))
-    same = next((e for e in others if _is_same(e, contracts[e], definition)), "")
-    if same:
-        return NotGraded(definition, same, same=True)
-    if name in exercise_of:
-        return None
-    for exercise, alias in found.items():
-        if plain(exercise) == plain(name):
-            return NotGraded(definition, exercise, taken=alias)
+    like = next((e for e in others if _is_like(e, contracts[e], definition)), "")
+    if like or name in exercise_of:
+        meant = (like,) if like and like not in REPAIRS else ()
+        return NotGraded(definition, like, meant) if like else None
+    same_name = next((exercise for exercise in contracts if plain(exercise) == plain(name)), "")
+    if same_name in found:
+        return NotGraded(definition, "", (same_name,), taken=found[same_name])
     if not _is_of_the_kind(name) or (name in BLOCKS and name not in contracts):
         return None
-    near = [e for e, c in contracts.items() if _is_near(e, c, definition)]
-    return NotGraded(definition, max(near, key=lambda e: likeness(e, name), default=""))
+    if same_name:
+        return NotGraded(definition, "", (same_name,), taken="")
+    return NotGraded(definition, "", _meant(definition, contracts))
 
 
-def _is_same(exercise: str, wanted: Contract, found: Definition) -> bool:
+def _is_like(exercise: str, stub: Definition, found: Definition) -> bool:
     """Whether a class takes exactly the parameters of an exercise, and its `forward` as many arguments."""
-    if found.takes is None or wanted.parameters is None or other_family(exercise, found.name):
+    if found.takes is None or stub.parameters is None or _other_family(exercise, found.name):
         return False
-    return found.takes == frozenset(wanted.parameters.names) and forward_fits(wanted, found)
+    return found.takes == frozenset(stub.parameters.names) and _forward_fits(stub, found)
 
 
-def _is_near(exercise: str, wanted: Contract, found: Definition) -> bool:
-    """Whether a class has a similar name, or a function the same name except for case and underscores."""
-    is_class = found.kind == "class"
-    same_kind = is_class == (wanted.keywords is not None)
-    if not same_kind or (not is_class and plain(exercise) != plain(found.name)):
-        return False
-    return likeness(exercise, found.name, ALIKE) >= ALIKE
+def _meant(found: Definition, contracts: Mapping[str, Definition]) -> tuple[str, ...]:
+    """Return the exercises whose name is part of the name; else a similar name; else those with the same job."""
+    others = {
+        exercise: stub
+        for exercise, stub in contracts.items()
+        if stub.kind == found.kind and exercise not in COMMON | REPAIRS
+    }
+    part = tuple(exercise for exercise in others if plain(exercise) in plain(found.name))
+    similar = misspelt(found.name, others)
+    if part or similar:
+        return part or (similar,)
+    words = _family(found.name)
+    return tuple(
+        e for e, stub in others.items() if words and _family(e) == words and _forward_fits(stub, found)
+    )
+
+
+def _forward_fits(stub: Definition, found: Definition) -> bool:
+    """Whether `forward` takes as many arguments as in the stub."""
+    return (
+        stub.forward is not None
+        and found.forward is not None
+        and found.forward.accept(len(stub.forward.names))
+    )
+
+
+def _other_family(exercise: str, name: str) -> bool:
+    """Whether both names say what the classes are for, and say different things."""
+    wanted, found = _family(exercise), _family(name)
+    return bool(wanted and found) and wanted != found
+
+
+def _family(name: str) -> frozenset[str]:
+    """Return the words of a name that say what a class is for: of `Seq2SeqDecoder` only "decoder"."""
+    return frozenset(word for word in FAMILIES if word in plain(name))
 
 
 def _is_of_the_kind(name: str) -> bool:
     """Whether a name contains a word of attention or Transformer code."""
-    return bool(family(name)) or any(word in plain(name) for word in WORDS)
+    return bool(_family(name)) or any(word in plain(name) for word in WORDS)

@@ -25,10 +25,9 @@ from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher
 from grader.sandbox.choose import choose as choose_tier
 from grader.student import progress
-from grader.student.not_graded import of_other_frameworks, of_others
+from grader.student.not_graded import nothing_found, of_other_frameworks, of_others
 from grader.student.status_line import StatusLine, status_line
 from grader.support.errors import GraderError
-from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
 
@@ -134,7 +133,7 @@ class _Grading:
             raise GraderError(str(blocked)) from None
         report = self._grade(submission, wanted)
         if wanted is None and not report.exercises:
-            raise GraderError(_nothing_found(self.engine, submission, file.name))
+            raise GraderError(nothing_found(self.engine, submission, file.name))
         remarks = (*_of_file(self.engine, submission, report), *report.remarks)
         return replace(report, file=str(file), remarks=remarks)
 
@@ -172,16 +171,6 @@ class _Grading:
         for other in self.others:
             report = replace(report, exercises=tuple(check_on_device(other, submission, report.exercises)))
         return report
-
-
-def _nothing_found(engine: Engine, submission: Submission, file: str) -> str:
-    faults = read_names(submission).faults
-    if faults:
-        return _("no exercise of this course found in {file}; it has a syntax error: {unit}, {why}").format(
-            file=file, unit=faults[0].unit, why=faults[0].why
-        )
-    says = _("no exercise of this course found in {file}; run `grader` to list their names").format(file=file)
-    return "\n".join((says, *of_others(engine, submission)))
 
 
 def _of_file(engine: Engine, submission: Submission, report: Report) -> list[str]:

@@ -3,40 +3,62 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from textwrap import shorten
+from collections.abc import Sequence
 
 from grader.engine.engine import Engine
 from grader.engine.first_exception import Raised
 from grader.intake.names import Definition, Names, read_names
-from grader.intake.nearest_code import NotGraded, not_graded
-from grader.intake.parameters import signature
+from grader.intake.nearest_code import REPAIRS, NotGraded, not_graded
 from grader.intake.read import Submission
 from grader.report.model import ExerciseResult
-from grader.support.i18n import _
+from grader.support.i18n import _, ngettext
 from grader.support.sanitize import sanitize
 
-SHOWN = 60  # characters of the parameters of one definition
 MOST = 6  # this many definitions get a sentence of their own; this many others are listed
 
 
 def of_others(engine: Engine, submission: Submission, results: Sequence[ExerciseResult] = ()) -> list[str]:
-    """Return sentences on attention and Transformer code that was not graded: why, and which exercise is nearest.
+    """Return sentences on attention and Transformer code that was not graded: why, and how it would be graded.
 
     results: the outcomes of the graded exercises; one with another interface counts as not graded.
     """
+    near, rest = _near_and_rest(engine, submission, results)
+    names, found = read_names(submission), engine.known(submission)
+    again = [d for d in names.replaced if d.name in found.values()]
+    return [*near, *rest, *([_defined_again(again, names)] if again else [])]
+
+
+def nothing_found(engine: Engine, submission: Submission, file: str) -> str:
+    """Return the message on a file that defines no exercise: what its code may be meant as, else the known names."""
+    faults = read_names(submission).faults
+    if faults:
+        return _("no exercise of this course found in {file}; it has a syntax error: {unit}, {why}").format(
+            file=file, unit=faults[0].unit, why=faults[0].why
+        )
+    near, rest = _near_and_rest(engine, submission, ())
+    says = (
+        _("no exercise of this course found in {file}")
+        if near
+        else _("no exercise of this course found in {file}; the exercises are {names}")
+    )
+    return "\n".join((says.format(file=file, names=", ".join(engine.exercises)), *near, *rest))
+
+
+def _near_and_rest(
+    engine: Engine, submission: Submission, results: Sequence[ExerciseResult]
+) -> tuple[list[str], list[str]]:
+    """Return sentences about single definitions, and one that lists the others if there are any."""
     names, found = read_names(submission), engine.known(submission)
     graded = [name for name in found if name not in _with_other_interface(results)]
-    all_others = not_graded(found, graded, engine.contracts, names)
-    near = [other for other in all_others if other.exercise][:MOST]
-    rest = [other.definition for other in all_others if other not in near]
-    says = [_of_one(other, engine, submission, names) for other in near]
-    if rest:
-        says.append(_listed(rest, names))
-    again = [d for d in names.replaced if d.name in found.values()]
-    if again:
-        says.append(_defined_again(again, names))
-    return [sanitize(text, 600) for text in says]
+    says: list[str] = []
+    rest: list[Definition] = []
+    for other in not_graded(found, graded, engine.contracts, names):
+        sentence = _of_one(other, engine, submission, names) if len(says) < MOST else ""
+        if sentence:
+            says.append(sentence)
+        elif other.definition.name not in found.values():  # otherwise the report has its result
+            rest.append(other.definition)
+    return says, [_listed(rest, names)] if rest else []
 
 
 def _with_other_interface(results: Sequence[ExerciseResult]) -> list[str]:
@@ -44,44 +66,46 @@ def _with_other_interface(results: Sequence[ExerciseResult]) -> list[str]:
 
 
 def _of_one(other: NotGraded, engine: Engine, submission: Submission, names: Names) -> str:
-    known = {"place": _place(other.definition, names), "other": other.definition.name}
-    known["exercise"] = other.exercise
-    if other.same:
-        raised = engine.raised(submission, other.exercise, other.definition.name)
-        if raised is not None:
-            return _that_raises(raised, known)
-        says = _(
-            "{place}: `{other}` was not graded as {exercise}, although it has the same parameters; rename it to"
-            " `{exercise}` to grade it"
-        )
-        return says.format(**known)
+    """Return a sentence on a definition that was not graded; "" if there is no more to say about it."""
+    name = other.definition.name
+    raised = engine.raised(submission, other.like, name) if other.like in REPAIRS else None
+    if raised is not None:
+        return _that_raises(raised, name, _place(other.definition, names))
+    if not other.meant:
+        return ""
+    exercise = other.meant[0]
     if other.taken:
         says = _(
             "{place}: `{other}` was not graded; `{taken}` of the same file was used for the exercise {exercise}"
         )
-        return says.format(**known, taken=other.taken)
-    says = _(
-        "{place}: `{other}({found})` was not graded; the nearest name of an exercise is `{exercise}({asked})`"
+    elif other.taken == "":
+        says = _("{place}: `{other}` was not graded; the exercise of this name is `{exercise}({asked})`")
+    else:
+        says = ngettext(
+            "{place}: `{other}` was not graded, because no exercise has this name; if it is meant as {exercise},"
+            " rename it",
+            "{place}: `{other}` was not graded, because no exercise has this name; if it is meant as one of these,"
+            " rename it: {meant}",
+            len(other.meant),
+        )
+    parameters = engine.contracts[exercise].parameters
+    says = says.format(
+        place=_place(other.definition, names),
+        other=name,
+        taken=other.taken,
+        exercise=exercise,
+        asked=", ".join(parameters.names) if parameters else "",
+        meant=", ".join(other.meant),
     )
-    found = _text(submission, names, other.definition)
-    stub = engine.context.stubs[engine.exercises[other.exercise].assignment]
-    asked = _text(stub.submission, stub.names, stub.names.definitions[other.exercise])
-    return says.format(**known, found=found, asked=asked)
+    return sanitize(says, 600)
 
 
-def _that_raises(raised: Raised, known: Mapping[str, str]) -> str:
-    """Return the sentence on a definition that raises when it is called like the exercise with the same parameters."""
-    says = _(
-        "{place}: `{other}` was not graded; called like {exercise}, which has the same parameters, it {raised} ({where})"
-    ).format(**known, raised=raised.finding.message, where=raised.finding.where)
-    return "; ".join((says, *(fact.says for fact in raised.facts)))
-
-
-def _text(submission: Submission, names: Names, definition: Definition) -> str:
-    """Return the parameters of a function or a constructor as in the source, cut to SHOWN characters."""
-    method = "__init__" if definition.kind == "class" else ""
-    found = signature(submission, names, definition.name, method)
-    return "…" if found is None else shorten(found.text, width=SHOWN, placeholder=" …")
+def _that_raises(raised: Raised, name: str, place: str) -> str:
+    """Return the sentence on a definition that raises when it is called like an exercise with the same parameters."""
+    says = _("{place}: `{other}` was not graded; with inputs of this course, it {raised} ({where})").format(
+        place=place, other=name, raised=raised.finding.message, where=raised.finding.where
+    )
+    return sanitize("; ".join((says, *(fact.says for fact in raised.facts))), 600)
 
 
 def _listed(others: Sequence[Definition], names: Names) -> str:
@@ -89,13 +113,14 @@ def _listed(others: Sequence[Definition], names: Names) -> str:
     more = len(others) - MOST
     if more > 0:
         shown = _("{shown}, and {more} more").format(shown=shown, more=more)
-    return _("not recognised as exercises, so not graded: {shown}").format(shown=shown)
+    return sanitize(_("not recognised as exercises, so not graded: {shown}").format(shown=shown), 600)
 
 
 def _defined_again(replaced: Sequence[Definition], names: Names) -> str:
     counts = Counter(definition.name for definition in replaced)
     shown = ", ".join(f"`{name}` ({_place(names.definitions[name], names)})" for name in counts)
-    return _("defined more than once, and the last definition was graded: {shown}").format(shown=shown)
+    says = _("defined more than once, and the last definition was graded: {shown}")
+    return sanitize(says.format(shown=shown), 600)
 
 
 def _place(definition: Definition, names: Names) -> str:

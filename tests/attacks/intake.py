@@ -363,7 +363,7 @@ ATTACKS = (
     ),
     Attack(
         "hostile-definition",
-        "defines a wrong answer under a similar name, which the grader accepts",
+        "defines a wrong answer under another spelling of the name, which the grader accepts",
         START.replace("masked_softmax", "MaskedSoftmax"),
     ),
 )

@@ -389,8 +389,8 @@ class Seq2SeqAttentionDecoder(nn.Module):
 
 def test_a_reference_block_takes_the_keywords_of_the_replaced_block(foreign, tmp_path):
     own = WRONG.replace("(X, valid_lens)", "(X, valid_len)").replace("valid_lens", "valid_len")
-    own = own.replace("masked_softmax", "mask_softmax")
-    source = dot("from masks import mask_softmax\n", "mask_softmax").replace(
+    own = own.replace("masked_softmax", "Masked_Softmax")
+    source = dot("from masks import Masked_Softmax\n", "Masked_Softmax").replace(
         ", lens)\n", ", valid_len=lens)\n"
     )
     result, _report = graded(foreign, tmp_path, source, {"masks.py": own})

@@ -72,7 +72,7 @@ ANSWERS: dict[str, Beginner] = {
     "wrong_shape": of_mask(mask("return X[0]"), "failed", "expected (5, 4)"),
     "endless_loop": of_mask(mask("i = 0", "while i < 3:", "    X = X * 1", "return X"), "failed", "seconds; is there a loop that never ends?", "nothing in this `while` loop changes `i`", "line 5"),
     "missing_package": of_mask(mask("import einops_of_mine", "return X"), "failed", "No module named 'einops_of_mine'", "put it beside this one", "line 4"),
-    "near_name": of_softmax(HEAD + MASK + SOFTMAX.replace("def masked_softmax", "def mask_softmax"), "passed", "masking.py, line 9 defines mask_softmax; it was graded as masked_softmax"),
+    "near_name": of_softmax(HEAD + MASK + SOFTMAX.replace("def masked_softmax", "def mask_softmax"), "blocked", "masking.py, line 9 defines mask_softmax, but the exercise is called masked_softmax: rename it"),
     "parameter_missing": of_mask(HEAD + "def sequence_mask(X):\n    return X\n", "other_interface", "the course calls `sequence_mask(X, valid_len, value=0)`"),
     "pass": of_mask(mask("pass"), "not_started"),
     "only_a_docstring": of_mask(mask('"""Keep the first steps."""'), "not_started"),

@@ -140,7 +140,7 @@ def read(kind, suffix=".py"):
     from grader.intake.names import read_names
     from grader.intake.needs import needs
     from grader.intake.read import Blocked, submission_from
-    from grader.intake.recognise import Contract, match
+    from grader.intake.recognise import match
     from grader.intake.slips import slips
 
     source = HOSTILE[kind]()
@@ -155,4 +155,5 @@ def read(kind, suffix=".py"):
         uses(submission, name, ["nn.MultiheadAttention"])
         needs(submission, names, name)
         slips(submission, name)
-    return sorted(match({"masked_softmax": Contract()}, names)) or sorted(fault.why for fault in names.faults)
+    asked = read_names(submission_from(Path("stub.py"), b"def masked_softmax(X, valid_lens): ..."))
+    return sorted(match(asked.definitions, names)) or sorted(fault.why for fault in names.faults)
