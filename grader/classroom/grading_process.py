@@ -169,7 +169,7 @@ def grade(
             return TaskResult(content=content, size=size, problem=_why_nothing(submission))
         stored = StoredResults() if config.regrade or store is None else store.get(content, wanted)
         missing = [name for name in wanted if name not in stored.results]
-        new = engine.grade(submission, missing).exercises if missing else ()
+        new = engine.with_imports(submission, engine.grade(submission, missing).exercises) if missing else ()
         found = stored.results | {result.name: result for result in new}
         results = tuple(found[name] for name in wanted)
         if public is not None:

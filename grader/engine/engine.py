@@ -10,7 +10,7 @@ from typing import Any
 
 from grader.bundle.model import Bundle
 from grader.engine.context import Context
-from grader.engine.file_remarks import file_remarks, is_faulty
+from grader.engine.file_remarks import file_remarks, imports_added, is_faulty
 from grader.engine.first_exception import Raised, first_exception
 from grader.engine.grade_exercise import grade_exercise
 from grader.engine.grade_once import after_exception
@@ -108,6 +108,16 @@ class Engine:
             grade_exercise(run, exercise)
         report = self.report([run.done[exercise.name] for exercise in exercises])
         return replace(report, remarks=file_remarks(run, exercises), faulty=is_faulty(run, exercises))
+
+    def with_imports(
+        self, submission: Submission, results: Sequence[ExerciseResult]
+    ) -> tuple[ExerciseResult, ...]:
+        """Give each result a remark on the imports that were added for it, as reports of a class have no others."""
+        run = SubmissionRun(self.context, submission, read_names(submission))
+        return tuple(
+            replace(result, remarks=(*imports_added(run, self.exercises[result.name]), *result.remarks))
+            for result in results
+        )
 
     def raised(self, submission: Submission, exercise: str, alias: str) -> Raised | None:
         """Return the first exception of the definition `alias` in the cases of `exercise`; None if there is none."""

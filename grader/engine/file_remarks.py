@@ -29,6 +29,11 @@ def file_remarks(run: SubmissionRun, exercises: Sequence[Exercise]) -> tuple[str
     return (*added, *_files_used(notes), *_summary_of_skipped(notes, _needed(run, exercises)))
 
 
+def imports_added(run: SubmissionRun, exercise: Exercise) -> tuple[str, ...]:
+    """Return the sentence about imports that were added for one exercise; () if none were."""
+    return _imports_added(run.submission, _missing(run, [exercise]), run.context.options.foreign)
+
+
 def is_faulty(run: SubmissionRun, exercises: Sequence[Exercise]) -> bool:
     """Whether the file has syntax errors, missing imports, or statements with errors (see `_has_errors`)."""
     return bool(run.names.faults or _missing(run, exercises)) or _has_errors(run.history.notes)

@@ -41,10 +41,10 @@ def outputs(report: Report) -> list[Any]:
 
 
 def comment_on(result: ExerciseResult) -> str:
-    """Return one paragraph for the student about a solution; "" for a right one without advice."""
+    """Return one paragraph for the student about a solution; "" for a right one without advice and remarks."""
     advice = [_advice(one) for one in result.advice]
     if result.outcome == "passed":
-        return _shown(advice)
+        return _shown([*advice, *result.remarks])
     why = reason(result)
     said = [
         f"{outcome_name(result.outcome)}: {why}" if why else outcome_name(result.outcome),

@@ -29,9 +29,12 @@ _MARKS = {
 
 
 def commands(report: Report) -> str:
-    """Return a workflow command per exercise that was begun and did not pass, and one per advice, then the points."""
+    """Return a workflow command per exercise that was begun and did not pass, one per advice and one per remark on a
+    file, then the points.
+    """
     lines = [_annotation(result) for result in report.exercises if result.outcome in _LEVELS]
     lines += [_advice(result, one) for result in report.exercises for one in result.advice]
+    lines += [f"::notice::{_escaped(remark)}" for remark in report.remarks]
     return "\n".join([*lines, total_points(report)])
 
 

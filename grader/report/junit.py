@@ -24,6 +24,8 @@ def junit_of_many(reports: Iterable[tuple[str, Report]]) -> str:
         for result in report.exercises:
             suite = _suite(result)
             suite.set("name", _clean(prefix + suite.get("name", "")))
+            if remarks := (*report.remarks, *result.remarks):
+                ElementTree.SubElement(suite, "system-out").text = _clean("\n".join(remarks))
             root.append(suite)
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"

@@ -34,9 +34,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Show the advice, which costs no points, after the result of the run."""
-    advised = config.stash.get(_ADVISED, [])
-    if not advised:
+    """Show the advice, and the remarks on files, after the result of the run. They cost no points."""
+    advised, remarks = config.stash.get(_ADVISED, []), config.stash.get(_REMARKS, [])
+    if not advised and not remarks:
         return
     from grader.report.shared_sentences import advice_given
     from grader.support.i18n import _
@@ -46,11 +46,14 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.line(f"{names}: {lines[0]}")
         for line in lines[1:]:
             terminalreporter.line(f"  {line}")
+    for remark in remarks:
+        terminalreporter.line(remark)
 
 
 _OPENED: pytest.StashKey[ExitStack] = pytest.StashKey()
 _ENGINES: pytest.StashKey[dict[Path, tuple[Course, Engine]]] = pytest.StashKey()
 _ADVISED: pytest.StashKey[list[ExerciseResult]] = pytest.StashKey()
+_REMARKS: pytest.StashKey[list[str]] = pytest.StashKey()
 
 
 class CheckFailed(Exception):
@@ -91,7 +94,9 @@ class StudentFile(pytest.File):
         names = [exercise.name for exercise in bundle.exercises]
         submission = with_neighbours(read_submission(course.file_for(bundle)))
         try:
-            return engine.grade(submission, names, parts_for(engine, course, bundle, names)).exercises
+            report = engine.grade(submission, names, parts_for(engine, course, bundle, names))
+            self.config.stash.setdefault(_REMARKS, []).extend(report.remarks)
+            return report.exercises
         finally:
             engine.close()  # no worker is left while the items run
 

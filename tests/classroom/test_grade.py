@@ -215,6 +215,18 @@ def test_a_cell_that_begins_like_a_formula_gets_an_apostrophe(cell):
     assert plain("ada") == "ada"
 
 
+def test_an_added_import_is_a_remark_in_each_format_of_a_class(school):
+    unimported = ANSWER.replace("return ", "return math.isqrt(1) * ")
+    fill(school / "unimported", {"mia.py": unimported})
+    for format in ("jsonl", "junit", "gradescope", "prairielearn"):  # all but the first: stored
+        done = run(school, "grade", "unimported", "--format", format)
+        assert "add `import math` at the top; the grader did so" in done.stdout, format
+    (record,) = records_of(run(school, "grade", "unimported", "--format", "jsonl"))
+    assert outcome(record) == "passed"
+    run(school, "grade", "unimported", "--pages", "pages")
+    assert "add `import math` at the top" in (school / "pages" / "mia.html").read_text("utf-8")
+
+
 def test_junit_names_students_and_gradescope_takes_one_submission(school, records):
     document = run(school, "grade", "class", "--format", "junit").stdout
     suites = ElementTree.fromstring(document.encode()).findall("testsuite")

@@ -214,6 +214,11 @@ def test_the_github_format_fails_only_for_started_exercises(course):
     assert "::" not in untouched.stdout
     (course / "04_heads" / "heads.py").write_text(RIGHT, "utf-8")
     assert run("check", "transpose_qkv", "--format", "github", cwd=course).returncode == 0
+    unimported = RIGHT.replace("return ", "return math.isqrt(1) * ")
+    (course / "04_heads" / "heads.py").write_text(unimported, "utf-8")
+    passed = run("check", "transpose_qkv", "--format", "github", cwd=course)
+    assert passed.returncode == 0
+    assert "::notice::" in passed.stdout and "add `import math` at the top" in passed.stdout
     (course / "04_heads" / "heads.py").write_text(WRONG, "utf-8")
     failed = run("check", "transpose_qkv", "--format", "github", cwd=course)
     assert failed.returncode == 1

@@ -70,6 +70,7 @@ def test_advice_is_shown_and_fails_no_item(course):
     assert "advice, which costs no points" in done.stdout
     assert "masked_softmax: the fill value is out of range for float16" in done.stdout
     assert "masking.py, line 4" in done.stdout
+    assert "line 4 uses `torch`: add `import torch` at the top; the grader did so" in done.stdout
 
 
 def test_an_untouched_course_is_skipped(course):
