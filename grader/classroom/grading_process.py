@@ -21,8 +21,9 @@ from grader.classroom.public_lines import with_public_lines
 from grader.classroom.store import Store, StoredResults, StoreKey
 from grader.engine.engine import Engine
 from grader.engine.grading_options import GradingOptions
-from grader.engine.load_request import case_timeout
+from grader.engine.load_request import case_timeout, limits, load_timeout
 from grader.engine.result import result_without_checks
+from grader.engine.worker_slot import MAX_ENDLESS
 from grader.intake.names import read_names
 from grader.intake.neighbours import ReadFile, among, with_neighbours
 from grader.intake.read import Blocked, Submission, shown, submission_from
@@ -128,7 +129,8 @@ def grading(allow: Callable[[float], None], config: RunConfig) -> Iterator[Calla
 
 def seconds_for(exercise: Exercise) -> float:
     """Return the seconds after which grading an exercise is stopped: far more than its own time limits allow."""
-    return JUDGE_SECONDS + 2 * sum(case_timeout(exercise, case) for case in exercise.cases)
+    loading = (MAX_ENDLESS + 1) * load_timeout(limits(exercise))
+    return JUDGE_SECONDS + loading + 2 * sum(case_timeout(exercise, case) for case in exercise.cases)
 
 
 def limit_memory(more: int) -> None:

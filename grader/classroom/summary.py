@@ -11,6 +11,7 @@ from grader.classroom.class_run import GradedSubmission
 from grader.classroom.groups import group_of
 from grader.report.model import ExerciseResult
 from grader.report.shared_sentences import reason
+from grader.support.i18n import _
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -286,9 +287,12 @@ def reasons(entries: Sequence[GradedSubmission]) -> list[tuple[GradedSubmission,
 
 
 def could_not(entries: Sequence[GradedSubmission]) -> list[tuple[GradedSubmission, str]]:
-    """Return the submissions that could not be graded, at least in part, and why."""
-    return [
-        (e, next((r.message for r in e.report.exercises if r.outcome == "could_not_grade"), e.problem))
-        for e in entries
-        if e.grader_failed or e.report.exit_status == 3
-    ]
+    """Return the submissions that could not be graded, at least in part, and why: a row per exercise."""
+    out = []
+    for entry in entries:
+        ungraded = [r for r in entry.report.exercises if r.outcome == "could_not_grade"]
+        whole = not ungraded and entry.grader_failed
+        out += [(entry, entry.problem)] if whole else []
+        says = _("{exercise}: {why}")
+        out += [(entry, says.format(exercise=r.name, why=r.message or entry.problem)) for r in ungraded]
+    return out

@@ -147,12 +147,12 @@ def _reason(found: tuple[GradedSubmission, ExerciseResult, str]) -> RenderableTy
 def _troubles(entries: Sequence[GradedSubmission]) -> Iterator[RenderableType]:
     empty = [f"  {entry.submission or entry.student}: {entry.problem}" for entry in unread(entries)]
     ours = [Text(f"  {entry.submission}: {why}", style="magenta") for entry, why in could_not(entries)]
-    our_fault = _(
-        "could not be graded because of an error in the grader; no points are lost; run the command again"
+    open_points = _(
+        "could not be graded, so these points are open: add what is missing and run the command again, or type a score"
     )
     yield from _listed(_("nothing to grade in these"), empty, Text, all_rows=True)
     yield from _listed(_("remarks"), [f"  {line}" for line in remarks(entries)], Text, all_rows=True)
-    yield from _listed(our_fault, ours, lambda line: line, all_rows=True)
+    yield from _listed(open_points, ours, lambda line: line, all_rows=True)
 
 
 def _totals(entries: Sequence[GradedSubmission]) -> RenderableType:

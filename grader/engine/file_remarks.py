@@ -159,8 +159,6 @@ def _exception(note: Mapping[str, Any], error: StudentError) -> str:
 
 
 def _has_errors(notes: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether a statement timed out, or raised for another reason than code that is not available here (`_NEEDS`)."""
+    """Whether a statement raised for another reason than code that is not available here (`_NEEDS`)."""
     errors = (student_error(note.get("error")) for note in notes if note.get("file") != UNIT)
-    return any(note.get("endless") for note in notes) or any(
-        e and (e.ends_python or not _NEEDS.match(e.message)) for e in errors
-    )
+    return any(e and (e.ends_python or not _NEEDS.match(e.message)) for e in errors)

@@ -93,8 +93,7 @@ def retry_with_reference_blocks(
     run: SubmissionRun, exercise: Exercise, result: ExerciseResult
 ) -> ExerciseResult:
     """Return a better result with reference blocks instead of blocks that are wrong; `result` if there is none."""
-    lacks_code = run.context.options.foreign and result.outcome == "could_not_grade"
-    if result.outcome != "failed" and not lacks_code:
+    if result.outcome not in ("failed", "could_not_grade"):
         return result
     if exercise.is_made_of_parts and not _by_parts(exercise, result):
         return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,6 +15,8 @@ from grader.given import BLOCKS, source
 from grader.intake.customary_names import units_to_run
 from grader.intake.read import Submission
 from grader.sandbox.base import SHORT_SECONDS, Limits
+
+BUSY_FACTOR = 30  # how much slower a worker may be on a busy machine
 
 
 @dataclass
@@ -94,6 +97,7 @@ class LoadRequest:
         allowed = with_requirements(self.exercise.given)
         return {
             "op": "load",
+            "seconds": default_timeout(self.limits),
             "device": device,
             "units": [vars(unit) for unit in units_to_run(self.submission, sorted(self.visible_blocks))],
             "neighbours": [vars(one) for one in self.submission.neighbours],
@@ -138,5 +142,14 @@ def case_timeout(exercise: Exercise, case: RecordedCase) -> float:
 
 
 def default_timeout(limits: Limits) -> float:
-    """Return seconds for loading a file and for a case that is not costly."""
+    """Return seconds for a case that is not costly, and of CPU time for loading a file."""
     return min(limits.wall_seconds, SHORT_SECONDS)
+
+
+def load_timeout(limits: Limits) -> float:
+    """Return the seconds after which loading a file is given up.
+
+    The worker itself stops a file that computes or waits too long (grader/worker/time_limit.py). This is much
+    later: on a busy machine the worker gets little of the processor. On Windows the worker has no timers.
+    """
+    return default_timeout(limits) * (1 if sys.platform == "win32" else BUSY_FACTOR)

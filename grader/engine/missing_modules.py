@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from grader.intake.neighbours import OTHER_FRAMEWORKS
+from grader.intake.neighbours import OTHER_FRAMEWORKS, imported_modules
+from grader.intake.read import Unit
 from grader.judge.observation import StudentError, student_error, texts
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
@@ -29,7 +30,7 @@ _NO_GPU = re.compile(
 )
 # The worker calls the student's module `submission`.
 _UNDEFINED = re.compile(r"(?:name|module 'submission' has no attribute) '(\w+)'(?: is not defined)?$")
-_CALLED_OTHERWISE = re.compile(r"(\w+)(?:\.__init__)?\(\) (?:got|missing|takes) ")
+_USED_OTHERWISE = re.compile(r"(\w+)(?:\.\w+)?\(\) (?:got|missing|takes) |'(\w+)' object has no attribute ")
 
 
 @dataclass(frozen=True)
@@ -44,43 +45,55 @@ class Missing:
     block: bool = False
 
 
-def missing_names(notes: Iterable[Mapping[str, Any]]) -> dict[str, Missing]:
-    """Return name → what is missing: for names of failed imports, and for names whose definition needs these."""
+def missing_names(notes: Iterable[Mapping[str, Any]], files: Sequence[Unit]) -> dict[str, Missing]:
+    """Return name → what is missing: for names of failed imports, and for names whose definition needs these.
+
+    "*" stands for every name that nothing defines, if `from module import *` failed. files: the submitted files. A
+    module that they do not import is ignored: student code can forge notes.
+    """
+    imported = {*imported_modules(files), "."}
     found: dict[str, Missing] = {}
     for note in notes:
-        error, block = student_error(note.get("error")), note.get("block")
+        error, block, module = student_error(note.get("error")), note.get("block"), _module(note)
+        if module and module not in imported:
+            continue
         if isinstance(block, str):
-            found[block] = Missing(block, _module(note), block=True)
+            found[block] = Missing(block, module, block=True)
         elif error is not None:
-            found |= {name: Missing(name, _module(note)) for name in texts(note.get("missing"))}
+            found |= {name: Missing(name, module) for name in texts(note.get("missing"))}
             cause = _blamed(error, found)
             found |= {name: cause for name in texts(note.get("defines")) if cause and name not in found}
     return found
 
 
-def is_package(module: str) -> bool:
-    """Whether a missing module belongs to one of PACKAGES; otherwise it is taken for a file of the author."""
-    return module.split(".")[0] in PACKAGES
+def blamed(
+    errors: Iterable[StudentError], missing: Mapping[str, Missing], defined: Container[str]
+) -> Missing | None:
+    """Return the first missing name that caused one of the exceptions; None if none did.
+
+    defined: the names that the file defines itself.
+    """
+    return next(filter(None, (_blamed(error, missing, defined) for error in errors)), None)
 
 
-def blamed(errors: Iterable[StudentError], missing: Mapping[str, Missing]) -> Missing | None:
-    """Return the first missing name that caused one of the exceptions; None if none did."""
-    return next(filter(None, (_blamed(error, missing) for error in errors)), None)
-
-
-def _blamed(error: StudentError, missing: Mapping[str, Missing]) -> Missing | None:
+def _blamed(
+    error: StudentError, missing: Mapping[str, Missing], defined: Container[str] = ()
+) -> Missing | None:
     """Return the missing name that caused an exception; None if none did.
 
     An undefined name causes a NameError or AttributeError. A building block in its place causes a TypeError if it
-    takes other arguments.
+    takes other arguments, and an AttributeError if it lacks an attribute.
     """
-    if error.type in ("NameError", "AttributeError"):
-        found = _UNDEFINED.match(error.message)
-        cause = missing.get(found[1]) if found else None
+    undefined = error.type in ("NameError", "AttributeError") and _UNDEFINED.match(error.message)
+    if undefined:
+        name, everything = undefined[1], missing.get("*")
+        if name not in missing and name not in defined and everything:
+            return replace(everything, name=name)
+        cause = missing.get(name)
         return cause if cause is not None and not cause.block else None
-    called = _CALLED_OTHERWISE.match(error.message) if error.type == "TypeError" else None
-    cause = missing.get(called[1]) if called else None
-    return cause if cause is not None and cause.block else None
+    used = error.type in ("TypeError", "AttributeError") and _USED_OTHERWISE.match(error.message)
+    cause = missing.get(used[1] or used[2]) if used else None
+    return cause if cause is not None and cause.block and cause.name not in defined else None
 
 
 def needs_gpu(errors: Sequence[StudentError], notes: Iterable[Mapping[str, Any]]) -> bool:
@@ -108,14 +121,19 @@ def of_missing(missing: Missing) -> str:
     package, last = module.split(".")[0], module.rpartition(".")[2]
     if package in OTHER_FRAMEWORKS:
         says = _("`{name}` comes from {package}; these exercises are graded in PyTorch only")
-    elif is_package(module):
+    elif package in PACKAGES:
         says = _(
             "the package {package} is not installed here, and `{name}` comes from it: install it, or write the code"
             " without it"
         )
     elif missing.block:
         says = _(
-            "`{name}` comes from `{module}`, which was not submitted; the reference {name} takes other arguments"
+            "`{name}` comes from `{module}`, which was not submitted, and the reference {name} is called differently:"
+            " put {last}.py beside this file"
+        )
+    elif missing.name == "*":
+        says = _(
+            "this file imports everything from `{module}`, which was not submitted: put {last}.py beside this file"
         )
     else:
         says = _("`{name}` comes from `{module}`, which was not submitted: put {last}.py beside this file")

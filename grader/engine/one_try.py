@@ -10,7 +10,7 @@ from grader.engine.interface import Interface
 from grader.engine.judged_cases import judged_cases
 from grader.engine.load_request import LoadRequest
 from grader.engine.loading import defined_name, definition_errors, load_remarks, own_notes
-from grader.engine.missing_modules import blamed, is_package, missing_names, needs_gpu, of_gpu, of_missing
+from grader.engine.missing_modules import blamed, missing_names, needs_gpu, of_gpu, of_missing
 from grader.engine.result import ResultBuilder
 from grader.engine.student_parts import parts_remark
 from grader.engine.submission_run import SubmissionRun
@@ -116,17 +116,16 @@ def _instead_of(
 ) -> tuple[ExerciseResult, Evidence] | None:
     """Return the result that replaces a failure; None if the failure stays.
 
-    It is replaced if the code lacks a module, a package or a GPU and got no points. For code not written for the
-    course, it is also replaced if no known mistake was found and `forward` has a mask where the course passes
-    lengths.
+    It is replaced if a missing module or package caused an exception, also if other checks pass, and if the code gets
+    no points because it needs a GPU. For code not written for the course, it is also replaced if no known mistake was
+    found and `forward` has a mask where the course passes lengths.
     """
     if result.outcome != "failed":
         return None
-    if not result.score:
-        failing = [j for j in judged if any(check.outcome == "failed" for check in j.checks)]
-        errors = [j.observation.error for j in failing if j.observation and j.observation.error]
-        if instead := _for_missing_code(run, builder, errors, remarks):
-            return instead
+    failing = [j for j in judged if any(check.outcome == "failed" for check in j.checks)]
+    errors = [j.observation.error for j in failing if j.observation and j.observation.error]
+    if instead := _for_missing_code(run, builder, errors, remarks, no_points=not result.score):
+        return instead
     masks = run.takes_mask(builder.exercise) if run.context.options.foreign else ""
     if masks and not result.diagnosis.alternatives:
         return builder.without_checks("other_interface", masks, _renamed(run, builder.exercise))
@@ -134,22 +133,26 @@ def _instead_of(
 
 
 def _for_missing_code(
-    run: SubmissionRun, builder: ResultBuilder, errors: Sequence[StudentError], remarks: Sequence[str]
+    run: SubmissionRun,
+    builder: ResultBuilder,
+    errors: Sequence[StudentError],
+    remarks: Sequence[str],
+    no_points: bool = True,
 ) -> tuple[ExerciseResult, Evidence] | None:
     """Return a result if the code lacks a module, a package or a GPU; None if its exceptions say something else.
 
-    In a course this excuses an exercise only if a package is not installed, and not if hidden cases decide the
-    points. See docs/decisions/21.
+    See docs/decisions/21.
     """
     options, notes = run.context.options, run.history.notes
-    if options.foreign and options.device == "cpu" and needs_gpu(errors, notes):
+    if options.foreign and no_points and options.device == "cpu" and needs_gpu(errors, notes):
         return builder.without_checks("could_not_grade", of_gpu(), remarks)
-    missing = blamed(errors, missing_names(notes))
-    if missing is None:
+    missing = missing_names(notes, (*run.submission.units, *run.submission.neighbours))
+    cause = blamed(errors, missing, run.names.definitions)
+    if cause is None:
         return None
-    says, package = of_missing(missing), is_package(missing.module)
-    if options.foreign or (package and not options.hidden):
-        return builder.without_checks("could_not_grade", says, remarks)
-    if package:
-        remarks = [*remarks, _("for the instructor: grade again where this package is installed")]
-    return builder.without_checks("blocked", says, remarks)
+    if options.hidden:
+        # Code that has seen a hidden case can choose which name it lacks. The text alone decides which one is shown.
+        alike = {name: one for name, one in missing.items() if one.block == cause.block}
+        needed = run.needs(builder.exercise) & alike.keys()
+        cause = next(one for name, one in alike.items() if name in needed or not needed)
+    return builder.without_checks("could_not_grade", of_missing(cause), remarks)

@@ -10,11 +10,18 @@ from grader.bundle.safetensors import Array, encode
 from grader.engine.messages import last_line
 from grader.engine.session import Session, WorkerGone
 from grader.judge.observation import BadReply, Observation, StudentError, read_observation
-from grader.sandbox.base import Launcher, Limits, SandboxError
+from grader.sandbox.base import SHORT_SECONDS, Launcher, Limits, SandboxError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
-_LOAD: dict[str, object] = {"op": "load", "units": [], "withheld": [], "replace": {}, "skip": []}
+_LOAD: dict[str, object] = {
+    "op": "load",
+    "units": [],
+    "withheld": [],
+    "replace": {},
+    "skip": [],
+    "seconds": SHORT_SECONDS,
+}
 
 
 def examined(

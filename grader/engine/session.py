@@ -220,7 +220,8 @@ class Session:
             self._settle()
         except WorkerGone:
             return []
-        stack = self.printed.rpartition("Timeout (")[2]
+        printed = self.printed
+        stack = printed[max(printed.rfind("Timeout ("), printed.rfind("(most recent call first)")) :]
         spelled = {file.encode("ascii", "backslashreplace").decode(): file for file in self.files}
         lines = [line for line in stack.splitlines()[:MAX_FRAMES] if len(line) <= MAX_FRAME]
         found = [match for line in lines if (match := _FRAME.match(line))]

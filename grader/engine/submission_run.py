@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from grader.bundle.model import Exercise
 from grader.engine.context import Context
@@ -122,7 +123,7 @@ class SubmissionRun:
 
     def _earlier(self, submission: Submission) -> SubmissionRun:
         if submission.content not in self.earlier:
-            self.earlier[submission.content] = SubmissionRun(self.context, submission, read_names(submission))
+            self.earlier[submission.content] = self._run_of(submission)
         return self.earlier[submission.content]
 
     def _beside(self) -> list[SubmissionRun]:
@@ -135,7 +136,12 @@ class SubmissionRun:
     def _run_beside(self, unit: Unit) -> SubmissionRun:
         others = tuple(other for other in self.submission.neighbours if other is not unit)
         alone = Submission(self.submission.path, (unit,), neighbours=others)
-        return SubmissionRun(self.context, alone, read_names(alone), neighbours=self.neighbours)
+        return self._run_of(alone, neighbours=self.neighbours)
+
+    def _run_of(self, submission: Submission, **shared: Any) -> SubmissionRun:
+        """Return the run of another file of the student. A statement that timed out is left out in all files' runs."""
+        history = History(endless=self.history.endless)
+        return SubmissionRun(self.context, submission, read_names(submission), history=history, **shared)
 
     # ---- loading
 

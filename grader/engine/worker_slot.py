@@ -3,7 +3,7 @@
 The rules:
 - A worker serves one submission. It is reused only if the next exercise may see every block that the exercise before
   could see, because code could store what it saw. With `reuse_worker`, it may serve several submissions.
-- A top-level statement that times out is skipped when the file is loaded again.
+- A top-level statement that times out is skipped whenever the file is loaded again.
 - If a worker is lost, perhaps by chance or because of an earlier exercise, the grader tries once more in a new worker
   (`MAX_TRIES`).
 - If a worker reports a fault (an unexpected exception), the grader runs a plain file. If that fails too, the fault is
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.bundle.model import Exercise, RecordedCase
-from grader.engine.load_request import LoadRequest, case_message, case_timeout, default_timeout
+from grader.engine.load_request import LoadRequest, case_message, case_timeout, default_timeout, load_timeout
 from grader.engine.messages import how_loading_ended, last_line
 from grader.engine.observed_edits import EditedStatement, Tried, tried
 from grader.engine.session import Session, Training, WorkerGone
@@ -106,8 +106,10 @@ class WorkerSlot:
                 self.close()  # this reload does not define the exercise: load it in a new worker
             except WorkerGone as gone:
                 history.lost += 1
-                if gone.why == "time" and gone.statement is not None and len(history.endless) < MAX_ENDLESS:
-                    history.endless.append(gone.statement)
+                # A worker that computes within one call of C is killed at its limit of CPU time: it "died".
+                late = gone.statement if gone.why in ("time", "died") else None
+                if late is not None and len(history.endless) < MAX_ENDLESS:
+                    history.endless.append(late)
                     continue
                 losses += 1
                 if gone.why in MAY_BE_CHANCE and losses < MAX_TRIES:
@@ -265,9 +267,11 @@ class WorkerSlot:
         session.limits = limits
         session.files = request.files
         try:
-            words = session.ask(request.message(self._device), seconds=default_timeout(limits)).words
+            words = session.ask(request.message(self._device), seconds=load_timeout(limits)).words
             if "fault" in words:
                 raise WorkerGone("fault", last_line(words["fault"]))
+            if "late" in words:
+                raise _late(words["late"], request.files)
         except WorkerGone:
             self.close()
             raise
@@ -285,6 +289,15 @@ class WorkerSlot:
     def _require_session(self) -> Session:
         assert self._session is not None
         return self._session
+
+
+def _late(statement: object, files: frozenset[str]) -> WorkerGone:
+    """Return the exception for a worker that stopped loading a file. statement: [file, line], or None."""
+    gone = WorkerGone("time")
+    match statement:
+        case [str(file), int(line)] if file in files:
+            gone.line = gone.statement = file, line
+    return gone
 
 
 def _names(value: object) -> frozenset[str]:

@@ -10,7 +10,7 @@ import io
 import linecache
 import sys
 import types
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from functools import lru_cache
 from types import MappingProxyType
@@ -18,7 +18,9 @@ from typing import Any
 
 from grader.worker import stand_in_modules
 from grader.worker.errors import describe
+from grader.worker.time_limit import TooLongError
 
+Begin = Callable[[str, int], None]
 _FUTURE_FLAGS = {name: getattr(__future__, name).compiler_flag for name in __future__.all_feature_names}
 
 
@@ -38,6 +40,7 @@ class Loaded:
         self.sources: tuple[str, ...] = ()  # of every file that may run
         self.module = types.ModuleType("submission")
         self.notes: list[dict[str, Any]] = []
+        self.begin: Begin = lambda file, line: None
         # A part that the student wrote → the namespace of its file, and its name in that file.
         self.own: dict[str, tuple[dict[str, Any], str]] = {}
         self.with_own: stand_in_modules.Switch = nullcontext
@@ -57,6 +60,7 @@ def load(
     own: Mapping[str, str] | None = None,
     neighbours: Sequence[Mapping[str, Any]] = (),
     keywords: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    begin: Begin = lambda file, line: None,
 ) -> Loaded:
     """Run the units (a file, or a notebook's cells) in order in one fresh module.
 
@@ -72,12 +76,13 @@ def load(
     neighbours: files beside the submission, for imports that fail, `{"name", "source", "modules"}` each; `modules`:
         the names of modules that the file provides.
     keywords: name in `replace` → a keyword that the file uses → the block's keyword.
+    begin: called with the file and the line of each statement before it runs. It may raise TooLongError.
     """
     every = [unit for part in parts for unit in part["units"]] + [*units, *neighbours]
     loaded = Loaded([unit["name"] for unit in every], neighbours)
     loaded.sources = tuple(unit["source"] for unit in every)
     loaded.offered, loaded.skip, loaded.replace = frozenset(given), skip, replace
-    loaded.keywords = keywords
+    loaded.keywords, loaded.begin = keywords, begin
     loaded.with_own = stand_in_modules.install(given, withheld, loaded.own)
     for part in parts:
         _run_part(loaded, part)
@@ -92,6 +97,7 @@ def _run_part(loaded: Loaded, part: Mapping[str, Any]) -> None:
     """Load an earlier file. Its errors are not noted: they are reported when that file itself is graded."""
     file = Loaded(loaded.files)
     file.skip, file.replace, file.keywords = loaded.skip, loaded.replace, loaded.keywords
+    file.begin = loaded.begin
     sys.modules["submission"] = file.module
     with loaded.with_own():
         for unit in part["units"]:
@@ -119,8 +125,11 @@ def _run_unit(loaded: Loaded, file: str, source: str) -> None:
             continue
         before = dict(loaded.names) if isinstance(node, ast.ImportFrom) else {}
         raised = None
+        loaded.begin(file, first)
         try:
             exec(_compiled(source, file, place, replace), loaded.names)
+        except TooLongError:
+            raise
         except BaseException as error:
             raised = error
         if raised is None and replace and not isinstance(node, ast.Import):  # `import x` is never replaced
@@ -274,7 +283,7 @@ def _neighbour(loaded: Loaded, module: str) -> types.ModuleType:
         inner = Loaded(loaded.files, ())
         inner.neighbours, inner.modules, inner.offered = loaded.neighbours, loaded.modules, loaded.offered
         inner.notes, inner.skip, inner.replace = loaded.notes, loaded.skip, loaded.replace
-        inner.keywords = loaded.keywords
+        inner.keywords, inner.begin = loaded.keywords, loaded.begin
         inner.module.__name__ = f"submission.{one['name']}"
         # Code may look up its own module in sys.modules.
         stand_in_modules.offer({inner.module.__name__: inner.module})

@@ -15,11 +15,12 @@ import torch
 
 from grader.worker import rehearsal, stand_in_modules
 from grader.worker.frames import read_frame, write_frame
-from grader.worker.load import Loaded, load
+from grader.worker.load import Begin, Loaded, load
 from grader.worker.program import Program
 from grader.worker.reachable_calls import reachable
 from grader.worker.run_edits import Editor
 from grader.worker.tensor_copies import packed
+from grader.worker.time_limit import LoadLimit
 from grader.worker.training_progress import Progress, ignore_progress
 
 MAX_TOGETHER = 1 << 20  # bytes of results; after more, the worker runs no further case of the request
@@ -40,15 +41,21 @@ def serve(request_fd: int, reply_fd: int) -> None:
             request, body = read_frame(request_fd)
         except EOFError:
             return
+        reply: dict[str, Any]
         try:
             # If the request takes longer than its timeout, this prints the stack, which has the line that runs.
             # It is cancelled below.
             faulthandler.dump_traceback_later(request["timeout"], file=sys.__stderr__ or 2)
             if request["op"] == "load":
                 device = _device(request.get("device", "cpu"))
-                loaded = _load(request)
-                editor = Editor(loaded, device)
-                reply = {"names": _names(loaded), "notes": loaded.notes, "own": sorted(loaded.own)}
+                limit = LoadLimit(request["seconds"])
+                with limit.running():
+                    loaded = _load(request, limit.begin)
+                reply = {"late": limit.statement}
+                if not limit.is_over:
+                    assert loaded is not None
+                    editor = Editor(loaded, device)
+                    reply = {"names": _names(loaded), "notes": loaded.notes, "own": sorted(loaded.own)}
                 tensors = b""
             elif request["op"] == "try":
                 assert editor is not None
@@ -79,7 +86,7 @@ def rehearse() -> None:
     linecache.clearcache()
 
 
-def _load(request: dict[str, Any]) -> Loaded:
+def _load(request: dict[str, Any], begin: Begin = lambda file, line: None) -> Loaded:
     return load(
         request["units"],
         request["given"],
@@ -90,6 +97,7 @@ def _load(request: dict[str, Any]) -> Loaded:
         request.get("own", {}),
         request.get("neighbours", ()),
         request.get("keywords", {}),
+        begin,
     )
 
 

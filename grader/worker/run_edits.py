@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import signal
 import sys
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from grader.worker.kept_models import Function, KeptModels
 from grader.worker.load import Loaded
 from grader.worker.program import Program
 from grader.worker.tensor_copies import packed
+from grader.worker.time_limit import cpu_limit
 
 MAX_LINES = 5000  # that a reply names
 
@@ -189,7 +189,7 @@ def _silently(seconds: float) -> Iterator[None]:
     with (
         contextlib.redirect_stdout(_Discard()),
         contextlib.redirect_stderr(_Discard()),
-        _limit(seconds),
+        cpu_limit(seconds),
     ):
         yield
 
@@ -199,28 +199,3 @@ class _Discard(io.TextIOBase):
 
     def write(self, text: str) -> int:
         return len(text)
-
-
-class _TooLongError(BaseException):
-    """An edited version took longer than its CPU time."""
-
-
-@contextlib.contextmanager
-def _limit(seconds: float) -> Iterator[None]:
-    """Raise _TooLongError in the code after this CPU time. Windows has no such timer: there, only the timeout of the
-    parent applies.
-    """
-    if sys.platform == "win32":
-        yield
-        return
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise _TooLongError
-
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds, 0.05)  # and every 0.05 s: code may catch the exception
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)

@@ -155,32 +155,89 @@ def test_a_file_from_elsewhere_loses_no_points_for_a_missing_module(foreign, tmp
     assert report.exit_status == 3
 
 
-def test_a_missing_module_of_the_student_costs_points_in_a_course(engine, tmp_path):
-    result, _report = graded(engine, tmp_path, dot("from parts import soft\n", "soft"))
-    assert (result.outcome, result.score) == ("blocked", 0)
-    assert "`soft` comes from `parts`" in result.message
+@pytest.fixture(params=["course", "file", "hidden"])
+def any_engine(engine, request):
+    """Return the engine for a course, for a file from elsewhere, and for hidden cases."""
+    return engine.with_options(foreign=request.param == "file", hidden=request.param == "hidden")
 
 
-def test_a_package_that_is_not_installed_is_named(engine, tmp_path):
+IN_ONE_BRANCH = "(masked_softmax if lens is None else soft)"
+SOFT = "`soft` comes from `{module}`, which was not submitted: put parts.py beside this file"
+
+
+@pytest.mark.parametrize(
+    ("imports", "module"),
+    [
+        ("from lib.parts import soft", "lib.parts"),
+        ("from .parts import soft", "parts"),
+        ("from lib.parts import *", "lib.parts"),
+    ],
+)
+def test_a_missing_name_in_one_branch_is_the_cause(any_engine, tmp_path, imports, module):
+    source = dot(f"{imports}\nfrom grader.given import masked_softmax\n", IN_ONE_BRANCH)
+    result, report = graded(any_engine, tmp_path, source)
+    assert (result.outcome, result.score, report.points) == ("could_not_grade", None, 0)
+    everything = (
+        "this file imports everything from `{module}`, which was not submitted: put parts.py beside this file"
+    )
+    hides_the_name = any_engine.options.hidden and "*" in imports
+    assert result.message == (everything if hides_the_name else SOFT).format(module=module)
+
+
+def test_a_block_in_place_of_a_missing_one_may_not_fit(any_engine, tmp_path):
+    source = dot("from lib.parts import masked_softmax\n").replace(
+        ", lens)\n", ", lens, **({} if lens is None else {'dim': -1}))\n"
+    )
+    result, _report = graded(any_engine, tmp_path, source)
+    assert (result.outcome, result.score, result.message) == (
+        "could_not_grade",
+        None,
+        "`masked_softmax` comes from `lib.parts`, which was not submitted, and the reference masked_softmax is called"
+        " differently: put parts.py beside this file",
+    )
+
+
+FORGED = """
+import sys
+frame = sys._getframe()
+while "loaded" not in frame.f_locals:
+    frame = frame.f_back
+error = {"type": "ModuleNotFoundError", "message": "no module", "where": None}
+note = {"file": "answer.py", "line": 1, "defines": ["soft"], "missing": ["soft"], "module": "parts", "error": error}
+frame.f_locals["loaded"].notes.append(note)
+"""
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "from parts import other",
+        FORGED,
+        "from parts import *\ndef soft(X, lens): return sotf\ndef sotf(): ...\ndel sotf",
+    ],
+    ids=["another name", "a forged note", "a name that the file defines"],
+)
+def test_a_name_that_no_failed_import_would_bind_excuses_nothing(any_engine, tmp_path, imports):
+    source = dot(f"{imports}\nfrom grader.given import masked_softmax\n", IN_ONE_BRANCH)
+    result, _report = graded(any_engine, tmp_path, source)
+    assert result.outcome == "failed"
+    assert result.score < result.points
+
+
+def test_a_hidden_case_does_not_choose_which_missing_name_is_shown(engine, tmp_path):
+    pick = "(lambda: soft, lambda: other, lambda: third)[{n}]()"
+    raised = [dot("from parts import soft, other, third\n", pick.format(n=n)) for n in range(3)]
+    hidden = engine.with_options(hidden=True)
+    assert {graded(hidden, tmp_path, one)[0].message for one in raised} == {SOFT.format(module="parts")}
+
+
+def test_a_package_that_is_not_installed_is_named(any_engine, tmp_path):
     source = dot("from wandb import soft\n", "soft")
-    result, _report = graded(engine, tmp_path, source)
+    result, _report = graded(any_engine, tmp_path, source)
     assert (result.outcome, result.score) == ("could_not_grade", None)
     assert result.message == (
         "the package wandb is not installed here, and `soft` comes from it: install it, or write the code without it"
     )
-
-
-def test_a_missing_package_blocks_hidden_cases_with_a_remark(engine, tmp_path):
-    hidden = engine.with_options(hidden=True)
-    result, _report = graded(hidden, tmp_path, dot("from wandb import soft\n", "soft"))
-    assert (result.outcome, result.score) == ("blocked", 0)
-    assert result.message.startswith("the package wandb is not installed here")
-    assert any(remark.startswith("for the instructor") for remark in result.remarks)
-
-
-def test_an_undefined_name_fails_beside_a_missing_module(foreign, tmp_path):
-    result, _report = graded(foreign, tmp_path, dot("from parts import other\n", "sotf"))
-    assert result.outcome == "failed"
 
 
 def test_with_file_code_that_needs_a_gpu_could_not_be_graded(foreign, engine, tmp_path):
@@ -291,8 +348,8 @@ def test_a_missing_block_that_is_called_differently_costs_nothing(foreign, tmp_p
     result, _report = graded(foreign, tmp_path, source)
     assert (result.outcome, result.score) == ("could_not_grade", None)
     assert result.message == (
-        "`masked_softmax` comes from `masks`, which was not submitted;"
-        " the reference masked_softmax takes other arguments"
+        "`masked_softmax` comes from `masks`, which was not submitted, and the reference masked_softmax is called"
+        " differently: put masks.py beside this file"
     )
 
 

@@ -284,7 +284,8 @@ def real():
         session.files = frozenset({name})
         sessions.append(session)
         units = [{"name": name, "source": source}]
-        return session, {"op": "load", "units": units, "given": {}, "withheld": [], "replace": {}, "skip": []}
+        message = {"units": units, "given": {}, "withheld": [], "replace": {}, "skip": [], "seconds": 30}
+        return session, {"op": "load", **message}
 
     yield started
     for session in sessions:

@@ -1,14 +1,27 @@
-"""A worker has the limits of its exercise, and a case that is not costly has a shorter timeout."""
+"""A worker has the limits of its exercise, and a case that is not costly has a shorter timeout.
+
+The top level of a file is limited in CPU time, and a statement that takes too long is left out for the whole file.
+"""
 
 from __future__ import annotations
 
+import signal
+import sys
+import threading
+import time
 from dataclasses import replace
+from pathlib import Path
 
+import psutil
 import pytest
 
 from grader.engine.load_request import LoadRequest, case_timeout, limits
 from grader.engine.worker_slot import PLAIN_FILE, WorkerSlot
+from grader.intake.read import Submission, Unit
 from grader.sandbox.base import SHORT_SECONDS
+from grader.sandbox.basic import ColdLauncher
+
+needs_timers = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no timers of CPU time")
 
 
 @pytest.fixture
@@ -44,3 +57,55 @@ def test_only_a_costly_case_has_the_timeout_of_the_exercise(engine):
         )
     assert limits(exercise).wall_seconds > SHORT_SECONDS
     assert {case.costly for case in exercise.cases} == {True, False}
+
+
+@pytest.fixture
+def cold():
+    """Return a slot whose workers are child processes of this one."""
+    launcher = ColdLauncher()
+    slot = WorkerSlot(launcher)
+    yield slot
+    slot.close()
+    launcher.close()
+
+
+def request(engine, source, cpu_seconds=30):
+    """Return a request to load a file with one second of CPU time."""
+    exercise = replace(
+        engine.exercises["masked_softmax"], limits={"wall_seconds": 1.0, "cpu_seconds": cpu_seconds}
+    )
+    return LoadRequest(Submission(Path("a.py"), (Unit("a.py", source),)), exercise)
+
+
+@needs_timers
+def test_a_worker_that_gets_no_cpu_loads_its_file(engine, cold):
+    """The file stops its own process; the test lets it go on after more than the time limit."""
+
+    def go_on():
+        stopped = None
+        while stopped is None:
+            children = psutil.Process().children()
+            stopped = next((one for one in children if one.status() == psutil.STATUS_STOPPED), None)
+        time.sleep(3)
+        stopped.resume()
+
+    waiter = threading.Thread(target=go_on)
+    waiter.start()
+    asked = request(engine, f"import os\nos.kill(os.getpid(), {int(signal.SIGSTOP)})\nafter = 1")
+    loaded = cold.load(asked)
+    waiter.join()
+    assert "after" in loaded.names
+    assert (loaded.notes, asked.history.endless) == ((), [])
+
+
+@needs_timers
+@pytest.mark.parametrize("endless", ["while True: pass", "sum(range(10**12))"])
+def test_an_endless_statement_is_left_out_of_every_later_load(engine, slot, endless):
+    """`sum` of a range is one call of C, in which Python raises no exception."""
+    asked = request(engine, f"x = 1\n{endless}\nafter = 1", cpu_seconds=3)
+    assert "after" in slot.load(asked).names
+    assert asked.history.endless == [("a.py", 2)]
+    assert asked.history.lost == 1
+    slot.close()
+    assert "after" in slot.load(replace(asked, own={"other": "x"})).names
+    assert asked.history.lost == 1
