@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Protocol, TypeVar
 
 from grader.authoring.hidden_cases import cases_digest, derived_key
@@ -180,16 +180,23 @@ def torch_version() -> str:
 def without_helpers(submissions: Sequence[GradedSubmission]) -> list[GradedSubmission]:
     """Leave out entries without exercises if the same student has an entry with exercises.
 
+    In a folder with an assignment's name, this must be an entry with exercises of that assignment.
     Such entries are files that define no exercise, files that cannot be read, and an entry that says how many further
     files were not graded. The problems that `discover` found become remarks on the student's first entry with
     exercises; other problems are dropped. Entries that the grader failed on stay, because it is unknown what they
     define.
     """
-    graded = {one.student for one in submissions if one.report.exercises}
+    assignments = {result.assignment for one in submissions for result in one.report.exercises}
+    graded: dict[str, set[str]] = {}
+    for one in submissions:
+        if one.report.exercises:
+            graded.setdefault(one.student, set()).update(r.assignment for r in one.report.exercises)
     kept: list[GradedSubmission] = []
     problems: dict[str, list[str]] = {}
     for one in submissions:
-        if one.report.exercises or one.grader_failed or one.student not in graded:
+        named = assignments.intersection(PurePosixPath(one.submission).parts)
+        has_others = one.student in graded and named <= graded[one.student]
+        if one.report.exercises or one.grader_failed or not has_others:
             kept.append(one)
         elif not one.report.extra["content"]:  # never read: `discover` found a problem
             problems.setdefault(one.student, []).append(one.problem)

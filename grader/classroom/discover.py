@@ -73,10 +73,15 @@ _Found = tuple[SubmittedFile, _Modules]
 MAX_NAMED = 20  # files in a remark
 
 
-def discover(root: Path, bundles: Sequence[Bundle]) -> list[SubmittedFile]:
-    """Return everything that can be graded below `root`, or `root` itself if it is a file; by student and path."""
+def discover(root: Path, bundles: Sequence[Bundle], student: str | None = None) -> list[SubmittedFile]:
+    """Return everything that can be graded below `root`, or `root` itself if it is a file; by student and path.
+
+    If there is anything, also return an entry with a problem for each folder of a student, or of an assignment in it,
+    in which nothing can be graded.
+    student: the name of a folder in `root`; only its files are returned.
+    """
     with BoundedReader() as reader:
-        found = list(_Discovery(root, bundles, reader).files())
+        found = list(_Discovery(root, bundles, reader, student).files())
     found.sort(key=lambda one: (one[0].student, one[0].submission))
     return [
         file for _student, files in groupby(found, lambda one: one[0].student) for file in _first(list(files))
@@ -109,17 +114,43 @@ class _Discovery:
     root: Path
     bundles: Sequence[Bundle]
     reader: BoundedReader
+    student: str | None = None
     _folders: _Folders = field(default_factory=dict)
 
     def files(self) -> Iterator[_Found]:
         """Yield each file with a function that returns the modules its student submitted with it."""
-        for path in [self.root] if self.root.is_file() else _walk(self.root):
+        empty, full = set[PurePosixPath](), set[PurePosixPath]()
+        anything = False
+        for path in [self.root] if self.root.is_file() else _walk(self.root, self.student):
             place = PurePosixPath(path.name if path == self.root else path.relative_to(self.root).as_posix())
+            if not _can_be_graded(path):
+                empty.update(self._homes(place / "_" if path.is_dir() else place))
+                continue
+            anything = True
+            full.update(self._homes(place))
             if is_archive(path):
                 yield from self._archive(path, place)
             else:
                 self._folders.setdefault(place.parent, {})[place.name] = _candidate(path)
         yield from self._graded(self._folders)
+        for home in empty - full if anything else ():
+            if not any(home in other.parents for other in empty - full):
+                yield self._nothing_in(home), dict
+
+    def _homes(self, place: PurePosixPath) -> Iterator[PurePosixPath]:
+        """Yield the folders above a path that must hold a submission: that of the student, those of assignments."""
+        assignments = {bundle.assignment for bundle in self.bundles}
+        yield from (p for p in place.parents if len(p.parts) == 1 or p.name in assignments)
+
+    def _nothing_in(self, home: PurePosixPath) -> SubmittedFile:
+        path = self.root / home
+        return SubmittedFile(
+            student_id(home.parts[0]),
+            _shown(str(home)),
+            bytes,
+            path.stat().st_mtime,
+            problem=nothing_in(path),
+        )
 
     def _graded(self, folders: _Folders) -> Iterator[_Found]:
         """Yield the submitted files of these folders, each with the function that returns its modules."""
@@ -242,14 +273,32 @@ def _shown_names(names: Iterable[str]) -> list[str]:
     return [*map(_shown, found[:MAX_NAMED]), *(["…"] if len(found) > MAX_NAMED else [])]
 
 
-def _walk(root: Path) -> Iterator[Path]:
+def nothing_in(folder: Path) -> str:
+    """Return a sentence on a folder without a file that can be graded; it names what the folder holds."""
+    if folder.is_symlink():
+        return _("{file} is a symbolic link; submit the file itself").format(file=_shown(folder.name))
+    held = [path for path in _walk(folder) if path.is_symlink() or not path.is_dir()]
+    names = _shown_names(
+        _("{file} (a link)").format(file=path.name) if path.is_symlink() else path.name for path in held
+    )
+    if not names:
+        return _("the folder {folder} is empty").format(folder=_shown(folder.name))
+    says = _("the folder {folder} holds no .py, no .ipynb and no archive; it holds {files}")
+    return says.format(folder=_shown(folder.name), files=", ".join(names))
+
+
+def _walk(root: Path, student: str | None = None) -> Iterator[Path]:
+    """Yield files, links and folders below `root`, or below the student's folder in it. Links are not followed."""
     for here, inner, names in os.walk(root):
-        inner[:] = sorted(name for name in inner if not name.startswith((".", "__")))
-        for name in sorted(names):
-            path = Path(here, name)
-            plain = not name.startswith(".") and not path.is_symlink() and path.is_file()
-            if plain and (path.suffix in KINDS or is_archive(path)):
-                yield path
+        if student is not None and Path(here) == root:
+            inner[:], names = [name for name in inner if name == student], []
+        else:
+            inner[:] = sorted(name for name in inner if not name.startswith((".", "__")))
+        yield from (Path(here, name) for name in (*inner, *sorted(names)) if not name.startswith("."))
+
+
+def _can_be_graded(path: Path) -> bool:
+    return (path.suffix in KINDS or is_archive(path)) and path.is_file() and not path.is_symlink()
 
 
 def _candidate(path: Path) -> _Candidate:

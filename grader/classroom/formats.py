@@ -45,7 +45,7 @@ def jsonl(submissions: Sequence[GradedSubmission]) -> str:
 def table(submissions: Sequence[GradedSubmission]) -> str:
     """Return CSV: one row per submission, five columns per exercise. No spreadsheet reads a cell as a formula.
 
-    Students without a submission have a row if there is a class list.
+    Students without a submission have a row if there is a class list. Points are blank if nothing was graded.
     """
     columns = list(dict.fromkeys((r.assignment, r.name) for one in submissions for r in one.report.exercises))
     names = [name for _assignment, name in sorted(columns)]
@@ -56,7 +56,8 @@ def table(submissions: Sequence[GradedSubmission]) -> str:
     for one in submissions:
         report, results = one.report, {r.name: r for r in one.report.exercises}
         where = [one.submission, report.extra["content"], report.sandbox]
-        total = [_number(report.score), _number(report.points), one.problem]
+        numbers = [_number(report.score), _number(report.points)] if results else ["", ""]
+        total = [*numbers, one.problem]
         cells = [cell for name in names for cell in _cells(results.get(name))]
         rows.append([one.student, *_person(one, listed), *where, *total, *cells])
     return csv_text(rows)

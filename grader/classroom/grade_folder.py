@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from grader.authoring.hidden_cases import hidden_folder
 from grader.bundle.files import load_all
@@ -143,7 +143,11 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
     if options.shard and options.store is None:
         raise UsageError(_("--shard needs --store: each shard has a store of its own, for `grader merge`"))
     only = tuple(wanted_exercises(options.only, room.course.bundles)) if options.only else ()
-    found = [file for file in discover(root, room.bundles) if since is None or file.modified >= since]
+    found = [
+        file
+        for file in discover(root, room.bundles)
+        if (since is None or file.modified >= since) and _is_wanted(file, only, room.bundles)
+    ]
     if not found:
         raise UsageError(
             (
@@ -172,6 +176,15 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
     with live(len(found)) as progress:
         pool = _pool(room.bundles, config, options, jobs, len(found))
         return without_helpers(ClassRun(found, room.bundles, config, pool, progress).grade())
+
+
+def _is_wanted(file: SubmittedFile, only: Sequence[str], bundles: Sequence[Bundle]) -> bool:
+    """Whether a file may have an exercise to grade: not if it was submitted for another assignment."""
+    if not only:
+        return True
+    others = {b.assignment for b in bundles if not any(e.name in only for e in b.exercises)}
+    elsewhere = others.intersection(PurePosixPath(file.submission).parts)
+    return not elsewhere and (not file.expected or any(name in only for name in file.expected))
 
 
 def _with_roster(entries: Sequence[GradedSubmission], roster: Roster) -> list[GradedSubmission]:

@@ -29,6 +29,7 @@ class _Student:
     person: Person
     results: dict[str, list[ExerciseResult]] = field(default_factory=dict)  # assignment → its exercises
     ungraded: bool = False  # a file of the student could not be graded, by a fault of the grader
+    problems: list[str] = field(default_factory=list)  # why files, or a folder without any, were not graded
 
     def column(self, *names: str) -> str:
         """Return the first cell that is not empty in these columns of the class list; "" if there is none."""
@@ -40,14 +41,15 @@ class _Student:
         missing: "zero" if a student who submitted nothing gets 0 points, "blank" for "".
         """
         results = self.results.get(assignment, [])
-        nothing = not results and (self.ungraded or missing == "blank")
+        nothing = not results and (self.ungraded or self.problems or missing == "blank")
         if nothing or any(result.score is None for result in results):
             return ""
         return f"{round(sum(result.score or 0.0 for result in results), 2):g}"
 
     def feedback(self, assignment: str) -> str:
         if assignment not in self.results:
-            return _("could not be graded") if self.ungraded else _("nothing was submitted")
+            nothing = " | ".join(self.problems) or _("nothing was submitted")
+            return _("could not be graded") if self.ungraded else nothing
         return " | ".join(
             _("{exercise}: {outcome}. {reason}").format(
                 exercise=result.name, outcome=outcome_name(result.outcome), reason=reason(result)
@@ -68,6 +70,7 @@ def _by_student(submissions: Sequence[GradedSubmission]) -> _Class:
     for one in submissions:
         student = students.setdefault(one.student, _Student(one.person or Person(one.student)))
         student.ungraded |= one.grader_failed
+        student.problems += [one.problem] if one.submission and not one.report.exercises else []
         for result in one.report.exercises:
             student.results.setdefault(result.assignment, []).append(result)
             worth.setdefault(result.assignment, {})[result.name] = result.points

@@ -27,8 +27,17 @@ def junit_of_many(reports: Iterable[tuple[str, Report]]) -> str:
             if remarks := (*report.remarks, *result.remarks):
                 ElementTree.SubElement(suite, "system-out").text = _clean("\n".join(remarks))
             root.append(suite)
+        if not report.exercises:
+            root.append(_nothing(_clean(prefix.rstrip(".")), _clean("; ".join(report.remarks))))
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _nothing(name: str, why: str) -> ElementTree.Element:
+    """Return the suite of a report without exercises: one case with an error."""
+    suite = ElementTree.Element("testsuite", name=name, tests="1", failures="0", errors="1", skipped="0")
+    _child(ElementTree.SubElement(suite, "testcase", classname=name, name=name), "error", why, why)
+    return suite
 
 
 def _suite(result: ExerciseResult) -> ElementTree.Element:
