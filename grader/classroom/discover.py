@@ -119,28 +119,28 @@ class _Discovery:
 
     def files(self) -> Iterator[_Found]:
         """Yield each file with a function that returns the modules its student submitted with it."""
-        empty, full = set[PurePosixPath](), set[PurePosixPath]()
+        homes, full = set[PurePosixPath](), set[PurePosixPath]()
         anything = False
         for path in [self.root] if self.root.is_file() else _walk(self.root, self.student):
             place = PurePosixPath(path.name if path == self.root else path.relative_to(self.root).as_posix())
             if not _can_be_graded(path):
-                empty.update(self._homes(place / "_" if path.is_dir() else place))
+                homes.update([place] if path.is_dir() and self._is_home(place) else [])
                 continue
             anything = True
-            full.update(self._homes(place))
+            full.update(place.parents)
             if is_archive(path):
                 yield from self._archive(path, place)
             else:
                 self._folders.setdefault(place.parent, {})[place.name] = _candidate(path)
         yield from self._graded(self._folders)
-        for home in empty - full if anything else ():
-            if not any(home in other.parents for other in empty - full):
+        empty = homes - full if anything else set()
+        for home in empty:
+            if not any(home in other.parents for other in empty):
                 yield self._nothing_in(home), dict
 
-    def _homes(self, place: PurePosixPath) -> Iterator[PurePosixPath]:
-        """Yield the folders above a path that must hold a submission: that of the student, those of assignments."""
-        assignments = {bundle.assignment for bundle in self.bundles}
-        yield from (p for p in place.parents if len(p.parts) == 1 or p.name in assignments)
+    def _is_home(self, place: PurePosixPath) -> bool:
+        """Whether a folder must hold a submission: it is that of a student, or has the name of an assignment."""
+        return len(place.parts) == 1 or any(bundle.assignment == place.name for bundle in self.bundles)
 
     def _nothing_in(self, home: PurePosixPath) -> SubmittedFile:
         path = self.root / home

@@ -35,7 +35,7 @@ def code_cells(text: str) -> list[tuple[int, str]]:
     cells = [
         (number, _source(cell))
         for number, cell in enumerate(_cells(_loaded(text)), 1)
-        if isinstance(cell, dict) and cell.get("cell_type") == "code"
+        if isinstance(cell, dict) and (cell.get("cell_type") == "code" or _was_code(cell))
     ]
     check_sources(source for _number, source in cells)
     return [(number, plain_python(source)) for number, source in cells]
@@ -62,6 +62,13 @@ def _cells(book: object) -> list[object]:
     if not isinstance(cells, list):
         raise NotANotebook(_("it has no list of cells"))
     return cells
+
+
+def _was_code(cell: dict[str, object]) -> bool:
+    """Whether the notebook was released with code in this cell for the student to write; its type may have changed."""
+    metadata = cell.get("metadata")
+    marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    return isinstance(marks, dict) and marks.get("solution") is True and marks.get("cell_type") == "code"
 
 
 def _source(cell: dict[str, object]) -> str:

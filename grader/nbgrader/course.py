@@ -225,7 +225,7 @@ c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 
-# Notebooks are repaired first; nothing that a student submitted is lost.
+# All that a student submitted is found, as `grader grade` finds it, and nothing of it is lost.
 c.Autograde.pre_convert_hook = "grader.nbgrader.set_aside.set_aside"
 c.Autograde.exporter_class = "grader.nbgrader.read_notebook.TolerantExporter"
 c.Autograde.sanitize_preprocessors = [
@@ -237,6 +237,7 @@ c.Autograde.sanitize_preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 c.Autograde.autograde_preprocessors = [
+    "grader.nbgrader.repair_cells.RepairCells",
     "grader.nbgrader.preprocessors.Grade",  # replaces Execute: hidden cases, no kernel
     "nbgrader.preprocessors.IgnorePattern",
     "nbconvert.preprocessors.ClearMetadataPreprocessor",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from grader.authoring.hidden_cases import SEED_VARIABLE, hidden_folder, seed_file
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle, Exercise
-from grader.bundle.rules import NO_RULES, PAGE, Rules
+from grader.bundle.rules import NO_RULES, PAGE
 from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.class_run import store_key
 from grader.classroom.grading_process import RunConfig, Task, TaskResult
@@ -40,7 +40,7 @@ class Refused(GraderError):
 
 @dataclass(frozen=True)
 class Answer:
-    """A notebook to grade: its name, its bytes, the hash of its code for the store, the files beside it."""
+    """A file to grade: its name, its bytes, the hash of its code for the store, the files beside it."""
 
     file: str
     data: bytes
@@ -58,6 +58,7 @@ class CourseGrader:
     grading: BoundedGrading
     groups: Groups = field(default_factory=Groups)  # names and comments for groups of equal wrong answers
     level: int = PAGE  # how much a report may say about a mistake; PAGE: all
+    keep: str = "newest"  # which of two submissions of an exercise counts, "newest" or "best"
     # Warnings about groups whose cases have changed since; each is given once.
     stale: list[str] = field(default_factory=list)
 
@@ -162,7 +163,8 @@ def _made(settings: Headway, asked: Sequence[str]) -> CourseGrader:
     with _seed(settings.seed_file):
         public = Path(settings.course) if settings.course else None
         cases = hidden_folder(solutions, asked if public else (), public)
-        rules = _rules(settings)
+        course = Course(public) if public else None
+        rules = course.rules if course else NO_RULES
         key = store_key(cases, tier, rules)
     bundles = rules.apply(load_all(cases))
     config = RunConfig(
@@ -177,6 +179,7 @@ def _made(settings: Headway, asked: Sequence[str]) -> CourseGrader:
         grading,
         groups,
         rules.level,
+        course.settings.keep if course else "newest",
         groups.stale(bundles),
     )
 
@@ -184,10 +187,6 @@ def _made(settings: Headway, asked: Sequence[str]) -> CourseGrader:
 def _home(settings: Headway) -> Path:
     """Return the instructor's checkout, which has solutions/ and the file of groups."""
     return Path(settings.solutions).parent
-
-
-def _rules(settings: Headway) -> Rules:
-    return Course(Path(settings.course)).rules if settings.course else NO_RULES
 
 
 def close() -> None:

@@ -1,4 +1,4 @@
-"""Read any submitted file as a notebook.
+"""Read any submitted file as a notebook that nbgrader accepts.
 
 This runs in a process with limits, so it does not import nbconvert, which takes a second.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from grader.intake.notebook import code_cells
-from grader.intake.read import Blocked, read_bytes, shown, submission_from
+from grader.intake.read import submission_from
 from grader.support.i18n import _
 
 KINDS = {
@@ -27,47 +27,58 @@ MAX_DEPTH = 60  # of a notebook's JSON; copying and validating recurse several f
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def plain(path: Path) -> tuple[Any, list[str]]:
+def plain(path: Path, read: Callable[[], bytes]) -> tuple[Any, list[str]]:
     """Call `readable`; return the notebook as JSON's own types, which pass through a pipe."""
-    book, remarks = readable(path)
+    book, remarks = readable(path, read())
     return json.loads(json.dumps(book)), remarks
 
 
-def readable(path: Path) -> tuple[NotebookNode, list[str]]:
-    """Return the notebook in a file, repaired where it breaks the format, and remarks on what was replaced.
+def readable(path: Path, data: bytes) -> tuple[NotebookNode, list[str]]:
+    """Return a notebook that shows a file, and remarks on what was replaced in it.
 
+    A notebook is repaired where it breaks the format. Of the path, only the name is used.
     Raises Blocked with a sentence.
     """
-    _refuse_link(path)
+    submission_from(path, data)  # checks its size, its encoding, and that a notebook is JSON with cells
+    text = data.decode("utf-8-sig")
+    return _parsed(text) if path.suffix == ".ipynb" else (_script(text), [])
+
+
+def _script(text: str) -> NotebookNode:
+    """Return the cells of a script, as `# %%` separates them. That of an exercise is marked with its name."""
+    import jupytext
+
     try:
-        data = read_bytes(path)
-    except OSError as error:
-        raise Blocked(
-            _("{file} cannot be read: {reason}").format(file=shown(path), reason=error.strerror)
-        ) from None
-    submission_from(path, data)  # checks its size, its encoding, and that it is JSON with cells
-    return _parsed(data.decode("utf-8-sig"))
-
-
-def _refuse_link(path: Path) -> None:
-    """Raise Blocked if the file, or one of the two folders above it, is a link: it may lead to another student's file.
-
-    path: `submitted/NAME/ASSIGNMENT/file.ipynb`.
-    """
-    if any(place.is_symlink() for place in (path, *path.parents[:2])):
-        raise Blocked(_("{file} is a symbolic link; submit the file itself").format(file=shown(path)))
+        book = nbformat.v4.new_notebook(cells=jupytext.reads(text, fmt="py:percent").cells)
+    except Exception:
+        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text)])
+    for cell in book.cells:
+        name = cell.metadata.get("exercise")
+        cell.metadata = NotebookNode({"nbgrader": {"grade_id": name}} if isinstance(name, str) else {})
+    return _newest(book)
 
 
 def _parsed(text: str) -> tuple[NotebookNode, list[str]]:
     fields = json.loads(text)
     try:
         fields, replaced = without_surrogates(fields)
-        book = nbformat.reads(json.dumps(fields) if replaced else text, as_version=4)
+        book = _newest(nbformat.reads(json.dumps(fields) if replaced else text, as_version=4))
         nbformat.validate(book)
     except Exception:
         book, replaced = without_surrogates(_rebuilt(fields, text))
     remark = _("The notebook contained characters that are not valid Unicode. Each was replaced by \ufffd.")
     return book, [remark] if replaced else []
+
+
+def _newest(book: NotebookNode) -> NotebookNode:
+    """Return the notebook in the newest version of its format, in which each cell has an id.
+
+    The grader adds such cells; in an older version, they would make the notebook invalid.
+    """
+    book.nbformat, book.nbformat_minor = nbformat.v4.nbformat, nbformat.v4.nbformat_minor
+    for place, cell in enumerate(book.cells):
+        cell.id = f"cell-{place}"
+    return book
 
 
 def without_surrogates(value: Any, depth: int = 0) -> tuple[Any, bool]:
@@ -92,7 +103,7 @@ def without_surrogates(value: Any, depth: int = 0) -> tuple[Any, bool]:
 
 
 def _rebuilt(fields: Mapping[str, Any], text: str) -> NotebookNode:
-    """Rebuild a notebook that breaks its format, from the type, the source and nbgrader's `grade_id` of each cell."""
+    """Rebuild a notebook that breaks its format, from the type, the source and nbgrader's marks of each cell."""
     cells = fields.get("cells")
     if not isinstance(cells, list):  # format 3 and older
         return nbformat.v4.new_notebook(
@@ -110,5 +121,6 @@ def _cell(fields: Mapping[str, Any]) -> NotebookNode:
     make = KINDS.get(kind if isinstance(kind, str) else "", nbformat.v4.new_raw_cell)
     cell = make(source if isinstance(source, str) else "")
     if isinstance(role, dict) and isinstance(role.get("grade_id"), str):
-        cell.metadata["nbgrader"] = NotebookNode(grade_id=role["grade_id"])
+        marks = {key: value for key, value in role.items() if isinstance(value, str | int | float)}
+        cell.metadata["nbgrader"] = NotebookNode(marks)
     return cell

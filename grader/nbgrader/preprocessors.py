@@ -7,31 +7,35 @@ with a reason. An exercise that could not be graded needs manual grading and cos
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbgrader import utils
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 
+from grader.bundle.model import Exercise
+from grader.classroom.attempts import one_of_each
+from grader.classroom.class_run import GradedSubmission
+from grader.classroom.discover import SubmittedFile
 from grader.classroom.store import default_store
 from grader.engine.result import result_without_checks
-from grader.intake.neighbours import ReadFile, among, content_of, inside
+from grader.intake.neighbours import among, content_of
 from grader.intake.notebook import plain_python
-from grader.intake.read import Blocked
+from grader.intake.read import Blocked, shown
 from grader.intake.syntax import CannotParse, parse
 from grader.nbgrader import engine_cache
 from grader.nbgrader.cell_outputs import Verdict, comment_on, outputs
-from grader.nbgrader.engine_cache import Answer
-from grader.nbgrader.read_notebook import bounded
-from grader.nbgrader.repair_cells import NOTES
+from grader.nbgrader.engine_cache import Answer, CourseGrader
+from grader.nbgrader.read_notebook import NOTES, bounded
 from grader.nbgrader.settings import Headway
+from grader.nbgrader.submissions import submitted
 from grader.report.model import ExerciseResult, Report
+from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.version import __version__
 
@@ -40,7 +44,9 @@ VERDICTS = "headway"
 
 
 class Grade(NbGraderPreprocessor):
-    """Grade the notebook in a worker in the sandbox, with hidden cases; no kernel is started."""
+    """Grade the submitted files in a worker in the sandbox, with hidden cases; no kernel is started."""
+
+    grades = True  # by this, `TolerantExporter` recognises the second of its two readings
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         graded = {cell.metadata.nbgrader.grade_id: cell for cell in nb.cells if _is_ours_to_grade(cell)}
@@ -65,24 +71,19 @@ class Grade(NbGraderPreprocessor):
         return nb, resources
 
     def _report(self, nb: NotebookNode, resources: Any, wanted: Sequence[str]) -> Report:
+        """Return the report on the files that the student submitted; the notebook only shows them."""
         about = resources["nbgrader"]
-        file = f"{about['notebook']}.ipynb"
-        notes = nb.metadata.pop(NOTES, {})
-        if notes.get("fault"):
-            return _nothing_graded(notes["fault"])
+        notes = nb.metadata.pop(NOTES, ())
         if not wanted:
             return _nothing_graded(_no_exercise())
         grader = engine_cache.course_grader(Headway(parent=self), wanted)
-        known = {name: grader.exercises[name] for name in wanted if name in grader.exercises}
-        try:
-            if notes.get("problem"):
-                raise Blocked(notes["problem"])
-            data = nbformat.writes(nb).encode("utf-8", "surrogatepass")
-            beside = self._beside(about)
-            answer = Answer(file, data, bounded(content_of, Path(file), data, beside), beside)
-            report = grader.grade(answer, list(known), self._store(), self.log.warning)
-        except Blocked as why:
-            report = grader.report([result_without_checks(e, "blocked", str(why)) for e in known.values()])
+        known = [grader.exercises[name] for name in wanted if name in grader.exercises]
+        folder = _submitted(CourseDirectory(parent=self)) / about["student"] / about["assignment"]
+        files = submitted(folder / f"{about['notebook']}.ipynb")
+        entries = [self._graded(grader, file, known) for file in files if not file.problem or file.expected]
+        if not entries:
+            return _nothing_graded(". ".join(file.problem for file in files))
+        report = _merged(entries, grader.keep)
         for result in report.exercises:
             self.log.info(
                 "%s: %s %s, %s of %s",
@@ -92,17 +93,54 @@ class Grade(NbGraderPreprocessor):
                 result.score,
                 result.points,
             )
-        return replace(report, remarks=(*report.remarks, *notes.get("remarks", ())))
+        return replace(report, remarks=(*report.remarks, *notes))
 
-    def _beside(self, about: Mapping[str, str]) -> ReadFile:
-        """Return a function that reads the files submitted with the notebook. It finds none if the folder is a link."""
-        folder = _submitted(CourseDirectory(parent=self)) / about["student"] / about["assignment"]
-        return among({}) if folder.is_symlink() or folder.parent.is_symlink() else inside(folder)
+    def _graded(
+        self, grader: CourseGrader, file: SubmittedFile, known: Sequence[Exercise]
+    ) -> GradedSubmission:
+        """Grade a file as `grader grade` does."""
+        try:
+            if file.problem:
+                raise Blocked(file.problem)
+            data = bounded(_content, file.file, file.read)
+            beside = among({name: read for name, (read, _digest) in file.beside.items()})
+            answer = Answer(file.file.name, data, bounded(content_of, file.file, data, beside), beside)
+            report = grader.grade(answer, [e.name for e in known], self._store(), self.log.warning)
+        except Blocked as why:
+            report = grader.report([result_without_checks(e, "blocked", str(why)) for e in known])
+        extra = {"student": file.student, "submission": file.submission, "content": ""}
+        report = replace(report, extra=extra)
+        return GradedSubmission(
+            report, size=0, problem="", grader_failed=False, new=True, modified=file.modified
+        )
 
     def _store(self) -> Path:
         """Return the path of the store of `grader grade submitted`: as configured, else that in the user's cache."""
         named = Headway(parent=self).store
         return Path(named) if named else default_store(_submitted(CourseDirectory(parent=self)))
+
+
+def _merged(entries: Sequence[GradedSubmission], keep: str) -> Report:
+    """Return one report on the files of a student. Of several results of an exercise, that of `grader grade` counts."""
+    # Each file has a result for every exercise: it is blocked where the file does not define it.
+    results = {result.name: result for entry in reversed(entries) for result in entry.report.exercises}
+    counted = one_of_each([_begun(entry) for entry in entries] if len(entries) > 1 else entries, keep)
+    results |= {result.name: result for entry in counted for result in entry.report.exercises}
+    remarks = dict.fromkeys(remark for entry in counted for remark in entry.report.remarks)
+    return replace(entries[0].report, exercises=tuple(results.values()), remarks=tuple(remarks))
+
+
+def _begun(entry: GradedSubmission) -> GradedSubmission:
+    begun = tuple(result for result in entry.report.exercises if result.outcome != "blocked")
+    return replace(entry, report=replace(entry.report, exercises=begun))
+
+
+def _content(path: Path, read: Callable[[], bytes]) -> bytes:
+    """Return the content of a file; called in a process with limits. Raises GraderError if it cannot be read."""
+    try:
+        return read()
+    except OSError:
+        raise GraderError(_("{file} cannot be read").format(file=shown(path))) from None
 
 
 def _submitted(course: CourseDirectory) -> Path:

@@ -16,10 +16,8 @@ from nbgrader.api import Gradebook, Notebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from grader.nbgrader.notebook_file import KINDS
-from grader.nbgrader.read_notebook import FAULT, PROBLEM, REMARKS
+from grader.nbgrader.read_notebook import IS_NOTEBOOK, NOTES, REMARKS
 from grader.support.i18n import _
-
-NOTES = "headway"  # in the notebook's metadata: what the report says of the file as a whole
 
 
 @dataclass(frozen=True)
@@ -32,22 +30,20 @@ class Released:
 
 
 class RepairCells(NbGraderPreprocessor):
-    """The first sanitizing preprocessor: take marks from the gradebook, put missing cells back."""
+    """The first preprocessor of both readings: take marks from the gradebook, put missing cells back.
 
-    sanitizes = True  # by this, `TolerantExporter` recognises the first of its two readings
+    So each notebook has all cells that nbgrader needs, also one that only says why the file was not read.
+    """
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         about = resources["nbgrader"]
         with Gradebook(about["db_url"]) as gradebook:
             released = released_cells(gradebook.find_notebook(about["notebook"], about["assignment"]))
-        remarks = [*resources.get(REMARKS, ()), *_marked(nb, released), *_put_back(nb, released)]
-        # problem: the student's, so the exercises are blocked. fault: the grader's, which costs no points.
-        problem, fault = resources.get(PROBLEM, ""), resources.get(FAULT, "")
-        if problem or fault:
-            remarks = []  # the file was not read: `nb` only states `problem` or `fault`, so other remarks would be wrong
-        for sentence in filter(None, [problem, fault, *remarks]):
+        repairs = [*_marked(nb, released), *_put_back(nb, released)]
+        remarks = [*resources.get(REMARKS, ()), *(repairs if resources.get(IS_NOTEBOOK) else ())]
+        for sentence in remarks:
             self.log.warning("%s, %s: %s", about["student"], about["notebook"], sentence)
-        nb.metadata[NOTES] = nbformat.from_dict({"problem": problem, "fault": fault, "remarks": remarks})
+        nb.metadata[NOTES] = remarks
         return nb, resources
 
 
@@ -98,8 +94,7 @@ def _marked(nb: NotebookNode, released: Mapping[str, Released]) -> list[str]:
 
 def _with_marks(cell: NotebookNode, released: Released) -> NotebookNode:
     if cell.cell_type != released.cell_type:
-        identity = {"id": cell.id} if "id" in cell else {}
-        cell = KINDS[released.cell_type](cell.source, **identity)
+        cell = KINDS[released.cell_type](cell.source, id=cell.id)
     cell.metadata["nbgrader"] = nbformat.from_dict(dict(released.role))
     return cell
 

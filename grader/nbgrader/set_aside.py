@@ -1,7 +1,8 @@
-"""Set files aside that nbgrader cannot copy: it would discard the submission, or copy what a link points to.
+"""What happens before nbgrader converts: find all submissions, and set aside files that would end its run.
 
-nbgrader copies everything beside a notebook before any preprocessor runs. `c.Autograde.pre_convert_hook` is
-the only place before that.
+nbgrader looks for notebooks, reads timestamps and copies everything beside a notebook before any preprocessor runs.
+It has no hook before the first two, so `Autograde.init_notebooks` is replaced when it loads this module for
+`c.Autograde.pre_convert_hook`.
 """
 
 from __future__ import annotations
@@ -9,24 +10,26 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from fnmatch import fnmatch
+from glob import glob
 from pathlib import Path
 from typing import Any
 
+from nbgrader.converters import Autograde
 from nbgrader.utils import parse_utc
 from traitlets.log import get_logger
 
-from grader.nbgrader.renamed import add_expected
+from grader.nbgrader.submissions import is_ours, is_submitted_elsewhere, released
+from grader.support.bounded_file import read_within
 from grader.support.i18n import _
 
 FOLDER = ".headway/set_aside"  # in the course folder, with the path that the file had
 TIMESTAMP = "timestamp.txt"
+MAX_TIMESTAMP = 64  # bytes; the time to parse a timestamp is quadratic in its length
 
 
 def set_aside(notebooks: list[str], **_about: Any) -> None:
-    """In `submitted/NAME/ASSIGNMENT/`, find what nbgrader cannot copy, and move it to FOLDER. Called per submission.
-
-    notebooks: nbgrader's own list of the files that it grades; `add_expected` may change it.
-    """
+    """In `submitted/NAME/ASSIGNMENT/`, find what nbgrader cannot copy, and move it to FOLDER. Called per submission."""
     for folder in sorted({Path(notebook).parent for notebook in notebooks}):
         course = folder.parents[2]
         source = course / "source" / folder.name
@@ -34,9 +37,38 @@ def set_aside(notebooks: list[str], **_about: Any) -> None:
             kept = course / FOLDER / path.relative_to(course)
             kept.parent.mkdir(parents=True, exist_ok=True)
             os.replace(path, kept)
-            said = _("{path} cannot be copied and was moved to {kept}.")
+            said = (
+                _("{path} holds no time that nbgrader can read, and was moved to {kept}.")
+                if path.name == TIMESTAMP and kept.is_file()
+                else _("{path} cannot be copied and was moved to {kept}.")
+            )
             get_logger().warning(said.format(path=path, kept=kept))
-        add_expected(folder, notebooks)
+
+
+_init_notebooks = Autograde.init_notebooks
+
+
+def init_notebooks(self: Autograde) -> None:
+    """Find all submissions of an assignment of the grader, also those without a notebook, and call `set_aside`.
+
+    For any other assignment, do what nbgrader does.
+    """
+    self.notebooks, self.assignments = [], {}
+    course, assignment = self.coursedir, self.coursedir.assignment_id
+    for student in glob(os.path.dirname(self._format_source(assignment, course.student_id))):
+        folder = Path(student, assignment)
+        expected = folder / f"{assignment}.ipynb"
+        if not is_ours(expected) or not fnmatch(assignment, course.notebook_id):
+            continue
+        if folder.is_dir() or is_submitted_elsewhere(expected):
+            notebooks = {expected, *(path for path in released(folder) if path.exists())}
+            self.assignments[str(folder)] = [str(path) for path in sorted(notebooks)]
+            set_aside(self.assignments[str(folder)])
+    if not self.assignments:
+        _init_notebooks(self)
+
+
+Autograde.init_notebooks = init_notebooks
 
 
 def _uncopyable(folder: Path, source: Path) -> Iterator[Path]:
@@ -66,7 +98,7 @@ def _uncopyable(folder: Path, source: Path) -> Iterator[Path]:
 def _is_timestamp(path: Path) -> bool:
     """Whether nbgrader can read the timestamp in a file. If it cannot, its whole run ends."""
     try:
-        text = path.read_text("utf-8").strip()
+        text = read_within(path, MAX_TIMESTAMP).decode("utf-8").strip()
         if text:
             parse_utc(text)
     except Exception:  # dateutil raises more than it documents

@@ -47,6 +47,39 @@ def test_the_path_of_a_file_gives_its_student_and_exercises(bundles: list[Bundle
     }
 
 
+def test_a_folder_without_anything_to_grade_says_what_it_holds(bundles: list[Bundle], tmp_path):
+    fill(
+        tmp_path,
+        {
+            "ada/heads.py": "x",
+            "ada/02_masking/mine.docx": "x",
+            "ada/02_masking/more/notes.txt": "x",
+            "bob/homework.docx": "x",
+            "cyd/.git/x.py": "x",
+            "dee/pictures/a.png": "x",
+            "dee/heads.py": "x",
+            "readme.txt": "x",
+        },
+    )
+    (tmp_path / "bob" / "heads.py").symlink_to(tmp_path / "ada" / "heads.py")
+    (tmp_path / "eve").symlink_to(tmp_path / "ada")
+    found = {file.submission: file for file in discover(tmp_path, bundles)}
+    assert {name: (file.student, file.problem) for name, file in found.items() if file.problem} == {
+        "ada/02_masking": (
+            "ada",
+            "the folder 02_masking holds no .py, no .ipynb and no archive; it holds mine.docx, notes.txt",
+        ),
+        "bob": (
+            "bob",
+            "the folder bob holds no .py, no .ipynb and no archive; it holds heads.py (a link), homework.docx",
+        ),
+        "cyd": ("cyd", "the folder cyd is empty"),
+        "eve": ("eve", "eve is a symbolic link; submit the file itself"),
+    }
+    of_ada = discover(tmp_path, bundles, "ada")
+    assert {file.submission for file in of_ada} == {"ada/heads.py", "ada/02_masking"}
+
+
 def test_an_archive_counts_as_the_folder_it_holds(bundles: list[Bundle], tmp_path):
     with zipfile.ZipFile(tmp_path / "ada.zip", "w") as archive:
         archive.writestr("04_heads/heads.py", RIGHT)

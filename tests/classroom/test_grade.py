@@ -50,6 +50,7 @@ CLASS = {
     "jon/04_heads/heads.ipynb": json.dumps({"cells": [{"cell_type": "code", "source": ANSWER}]}),
     "kim/answers.py": ANSWER,
     "kim/helper.py": "x = 1\n",
+    "lea/homework.docx": "x",
 }
 
 
@@ -98,6 +99,7 @@ def test_files_that_cannot_be_read_are_listed_and_helpers_are_not(records):
     assert "Python cannot read transpose_qkv: eve.py, line 1: invalid syntax" in eve["message"]
     assert records["fay.py"]["remarks"] == ["fay.py is empty"]
     assert "kim/helper.py" not in records
+    assert "it holds homework.docx" in records["lea"]["remarks"][0]
 
 
 def test_records_follow_the_schema_and_name_student_and_sandbox(records):

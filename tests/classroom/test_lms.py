@@ -13,7 +13,7 @@ from helpers.browser.samples import CLASS, KNOWN, entry, failed, result
 from grader.classroom.class_run import without_helpers
 from grader.classroom.formats import FORMATS, NotInThisFormat, written
 from grader.classroom.roster import Person
-from grader.intake.course_file import read_course_file
+from grader.intake.course_file import CourseFile, read_course_file
 
 ADA = Person(
     "ada",
@@ -28,11 +28,13 @@ ADA = Person(
         "idnumber": "4711",
     },
 )
+NOTHING = entry("bob", problem="nothing was submitted")
+NOTHING.report.extra["submission"] = ""
 GRADED = [
     replace(
         entry("ada", result("sequence_mask", "passed", 3.0), replace(failed(KNOWN), name="other")), person=ADA
     ),
-    replace(entry("bob", problem="nothing was submitted"), person=Person("bob", {"id": "bob"})),
+    replace(NOTHING, person=Person("bob", {"id": "bob"})),
     entry("=cmd", result("sequence_mask", "could_not_grade", None, message="the sandbox is not there")),
 ]
 
@@ -77,6 +79,37 @@ def test_a_file_that_cannot_be_read_becomes_a_remark():
     ada, *others = without_helpers([unreadable, *GRADED])
     assert ada.report.remarks == ("b.zip cannot be read as an archive",)
     assert others == GRADED[1:]
+
+
+HOLDS = "the folder eve holds no .py, no .ipynb and no archive; it holds homework.docx"
+
+
+@pytest.mark.parametrize("form", ["text", "html", "jsonl", "csv", "canvas", "moodle", "junit"])
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_folder_without_a_gradable_file_is_in_every_output(form, listed):
+    eve = entry("eve", problem=HOLDS)
+    eve = replace(eve, report=replace(eve.report, remarks=(HOLDS,)))
+    eve = replace(eve, person=Person("eve", {"id": "eve"}) if listed else None)
+    shown = written(form, [*GRADED, eve], CourseFile(missing="zero"))
+    assert "eve" in shown
+    if form != "canvas":
+        assert HOLDS in " ".join(shown.split())
+    if form in ("csv", "canvas"):
+        row = dict(zip(shown.splitlines()[0].split(","), shown.splitlines()[-1].split(","), strict=False))
+        assert [row[name] for name in ("score", "points", "02_masking") if name in row] in ([""], ["", ""])
+
+
+def test_an_ungraded_folder_is_no_remark_on_another_assignment():
+    heads = entry("eve", problem=HOLDS)
+    heads.report.extra.update(submission="eve/04_heads", content="")
+    other = replace(result("transpose_qkv", "passed", 3.0), assignment="04_heads")
+    graded = [entry("eve", result("sequence_mask", "passed", 3.0)), entry("ada", other)]
+    submissions = without_helpers([*graded, heads])
+    assert submissions == [*graded, heads]
+    (eve,) = (
+        row for row in csv.DictReader(FORMATS["moodle"](submissions).splitlines()) if row["username"] == "eve"
+    )
+    assert (eve["02_masking"], eve["04_heads"], eve["04_heads (feedback)"]) == ("3", "", HOLDS)
 
 
 def test_moodle_has_an_identity_a_grade_and_feedback():

@@ -71,6 +71,7 @@ SLOW_FILES = {
     "nbgrader/test_both_ways.py": "",
     "nbgrader/test_class.py": "^(?!test_making)",
     "nbgrader/test_class_of_60.py": "",
+    "nbgrader/test_converter.py": "",
     "nbgrader/test_downloads.py": "",
     "nbgrader/test_engine_cache.py": "serves|gigabytes|refusals",
     "nbgrader/test_formgrader.py": "",

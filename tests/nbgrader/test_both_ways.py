@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -10,6 +12,7 @@ import pytest
 from helpers.nbgrader_class.school import (
     ASSIGNMENT,
     BIN,
+    OUTPUT,
     QKV,
     Book,
     School,
@@ -36,16 +39,40 @@ def with_cell(book: Book, source: str) -> Book:
 
 
 def without_check(book: Book) -> Book:
-    book = answered(book)
     book["cells"].remove(cell(book, "check-transpose_qkv"))
     return book
 
 
 def in_reverse(book: Book) -> Book:
-    """Reverse the order of the cells of a right answer."""
-    book = answered(book)
+    """Reverse the order of the cells."""
     return {**book, "cells": [*reversed(book["cells"])]}
 
+
+def in_format(book: Book, minor: int, *, marked: bool = True) -> Book:
+    """Return a notebook as VS Code (minor 2) or Colab (minor 0) saves it."""
+    book = {**answered(book), "nbformat_minor": minor}
+    for one in book["cells"]:
+        one.pop("id", None)
+        one["metadata"] = one["metadata"] if marked else {"id": "colab"}
+    return book
+
+
+def retyped(book: Book) -> Book:
+    changed = cell(book, "transpose_qkv")
+    changed.update(cell_type="markdown")
+    del changed["outputs"], changed["execution_count"]
+    return book
+
+
+def zipped(**files: str) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(f"{name}.py", text)
+    return made.getvalue()
+
+
+SCRIPT = (QKV + OUTPUT).encode()
 
 CLASS: dict[str, Callable[[Book], Files]] = {
     "right": lambda book: {REAL: answered(book)},
@@ -65,9 +92,9 @@ CLASS: dict[str, Callable[[Book], Files]] = {
     "asks": lambda book: {REAL: answered(book, qkv("return input('shape? ')"))},
     "defined_twice": lambda book: {REAL: with_cell(answered(book), qkv("return X"))},
     "crash_between": lambda book: {REAL: with_cell(answered(book), "1 / 0")},
-    "out_of_order": lambda book: {REAL: in_reverse(book)},
+    "out_of_order": lambda book: {REAL: in_reverse(answered(book))},
     "tampered": lambda book: {REAL: tampered(book)},
-    "check_deleted": lambda book: {REAL: without_check(book)},
+    "check_deleted": lambda book: {REAL: without_check(answered(book))},
     "own_module": lambda book: {
         REAL: answered(book, "from pieces import split\n" + qkv("return split(X, num_heads)")),
         "pieces.py": QKV.replace("transpose_qkv", "split").encode(),
@@ -78,6 +105,51 @@ CLASS: dict[str, Callable[[Book], Files]] = {
     "half_json": lambda book: {REAL: json.dumps(book)[:500].encode()},
     "empty": lambda book: {REAL: b""},
     "pdf": lambda book: {REAL: b"%PDF-1.7\n\xff\xfe"},
+    # files and folders in which nbgrader alone finds no notebook
+    "script": lambda book: {"heads.py": SCRIPT},
+    "script_in_percent_format": lambda book: {"mine.py": b"# %%\nimport torch\n\n# %%\n" + SCRIPT},
+    "half_a_script": lambda book: {"heads.py": QKV.encode()},
+    "zip": lambda book: {"submission.zip": zipped(heads=QKV + OUTPUT)},
+    "broken_member": lambda book: {"submission.zip": zipped(heads="def transpose_qkv(:\n" + OUTPUT)},
+    "inner_folder": lambda book: {f"deep/assignment2/{REAL}": answered(book)},
+    "outer_folder": lambda book: {f"../assignment4/{REAL}": answered(book)},
+    "beside_the_folder": lambda book: {"../homework.py": SCRIPT},
+    "two_answers": lambda book: {
+        "a.ipynb": answered(book),
+        "b.ipynb": answered(book, qkv("return X")),
+    },
+    "two_halves": lambda book: {"first.py": QKV.encode(), "second.py": OUTPUT.encode()},
+    # eight formats that other editors write; nbgrader refuses some of them
+    "vs_code": lambda book: {REAL: in_format(book, 2)},
+    "vs_code_deleted": lambda book: {REAL: without_check(in_format(book, 2))},
+    "vs_code_retyped": lambda book: {REAL: retyped(in_format(book, 2))},
+    "vs_code_bare": lambda book: {REAL: in_format(book, 2, marked=False)},
+    "colab": lambda book: {REAL: in_format(book, 0)},
+    "colab_deleted": lambda book: {REAL: without_check(in_format(book, 0))},
+    "colab_bare": lambda book: {REAL: in_format(book, 0, marked=False)},
+    "minor_4_reversed": lambda book: {REAL: in_reverse(in_format(book, 4))},
+}
+FULL = [
+    "right",
+    "renamed",
+    "renamed_beside_notes",
+    "copy_beside",
+    "crash_between",
+    "own_module",
+    "script",
+    "script_in_percent_format",
+    "zip",
+    "inner_folder",
+    "outer_folder",
+    "beside_the_folder",
+    "two_halves",
+    *(name for name in CLASS if name.startswith(("vs_code", "colab", "minor"))),
+]
+# What holds nothing to grade needs a person, and has a blank in the outputs of `grader grade`.
+HOLDS_NOTHING: dict[str, Files] = {
+    "docx": {"homework.docx": b"PK"},
+    "empty_folder": {},
+    "broken_zip": {"a.zip": b"PK"},
 }
 
 
@@ -87,7 +159,11 @@ class Graded:
 
     nbgrader: dict[tuple[str, str], Mark]
     log: str  # of `nbgrader autograde`
-    records: dict[str, dict]  # student → record of `grader grade`
+    records: dict[str, list[dict]]  # student → records of `grader grade`
+
+    def scores(self, student: str) -> dict[str, float]:
+        results = [e for record in self.records[student] for e in record["exercises"]]
+        return {e["name"]: e["score"] for e in results}
 
 
 @pytest.fixture(scope="module")
@@ -95,58 +171,62 @@ def graded(made: School) -> Iterator[Graded]:
     nbgrader = Nbgrader(made, "both")
     nbgrader("generate_assignment", ASSIGNMENT)
     book = json.loads((nbgrader.folder / "release" / ASSIGNMENT / REAL).read_text("utf-8"))
-    for student, files in {**CLASS, "two_answers": two_answers}.items():
+    made_of = {student: files(json.loads(json.dumps(book))) for student, files in CLASS.items()}
+    for student, files in {**made_of, **HOLDS_NOTHING}.items():
         place = nbgrader.folder / "submitted" / student / ASSIGNMENT
         place.mkdir(parents=True)
-        for name, content in files(json.loads(json.dumps(book))).items():  # each student gets a copy
+        for name, content in files.items():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
             (place / name).write_bytes(
                 content if isinstance(content, bytes) else json.dumps(content).encode()
             )
+        if not any(place.iterdir()) and files:
+            place.rmdir()
     log = nbgrader("autograde", ASSIGNMENT)
     # Use a separate store, so that `grader grade` uses no result of nbgrader.
     command = (BIN / "grader", "grade", "both/submitted", "--store", made.root / "own-store")
     lines = made.run(*command, "--format", "jsonl", cwd=made.root, status=1)
-    records = [json.loads(line) for line in lines.splitlines() if line.startswith("{")]
-    yield Graded(marks(nbgrader), log, {record["student"]: record for record in records})
+    records: dict[str, list[dict]] = {}
+    for record in (json.loads(line) for line in lines.splitlines() if line.startswith("{")):
+        records.setdefault(record["student"], []).append(record)
+    yield Graded(marks(nbgrader), log, records)
     nbgrader.close()
-
-
-def two_answers(book: Book) -> Files:
-    """Submit two answers. They get no points without a person, so they are not in CLASS."""
-    return {"a.ipynb": answered(book), "b.ipynb": answered(book, qkv("return X"))}
 
 
 @pytest.mark.parametrize("student", CLASS)
 def test_both_ways_give_the_same_marks(graded, student):
-    scores = {e["name"]: e["score"] for e in graded.records[student]["exercises"]}
-    assert scores.keys() == set(EXERCISES)
+    scores = graded.scores(student)
+    assert scores
     for exercise in EXERCISES:
         mark = graded.nbgrader[student, exercise]
-        assert (mark.auto, mark.needs_manual_grade) == (scores[exercise], False), mark.comment
+        assert (mark.auto, mark.needs_manual_grade) == (scores.get(exercise, 0), False), mark.comment
 
 
-@pytest.mark.parametrize(
-    "student", ["right", "renamed", "renamed_beside_notes", "copy_beside", "crash_between", "own_module"]
-)
-def test_right_answers_get_full_marks_despite_other_cells_and_files(graded, student):
+@pytest.mark.parametrize("student", FULL)
+def test_right_answers_get_full_marks_whatever_file_they_are_in(graded, student):
     assert [graded.nbgrader[student, exercise].auto for exercise in EXERCISES] == [3.0, 3.0]
 
 
+@pytest.mark.parametrize("student", HOLDS_NOTHING)
+def test_what_holds_nothing_to_grade_needs_a_person(graded, student):
+    (record,) = graded.records[student]
+    assert (record["exercises"], len(record["remarks"])) == ([], 1)
+    for exercise in EXERCISES:
+        mark = graded.nbgrader[student, exercise]
+        assert (mark.auto, mark.needs_manual_grade) == (None, True)
+        assert record["remarks"][0] in (mark.comment or "")
+
+
 def test_a_module_that_was_not_submitted_costs_the_points(graded):
-    (result,) = (e for e in graded.records["missing_module"]["exercises"] if e["name"] == "transpose_qkv")
+    (record,) = graded.records["missing_module"]
+    (result,) = (e for e in record["exercises"] if e["name"] == "transpose_qkv")
     message = "`split` comes from `pieces`, which was not submitted: put pieces.py beside this file"
     assert (result["outcome"], result["score"], result["message"]) == ("blocked", 0, message)
 
 
-def test_a_renamed_notebook_is_reported_in_the_log(graded):
+def test_a_file_of_another_name_is_reported_in_the_log(graded):
     assert f"renamed, {ASSIGNMENT}: heads_nora_final(2).ipynb was graded as {REAL}" in graded.log
+    assert f"zip, {ASSIGNMENT}: submission.zip/heads.py was graded as {REAL}" in graded.log
     remark = f"copy_beside, {ASSIGNMENT}: also in the folder, not graded: {ASSIGNMENT}-Copy1.ipynb"
     assert remark in graded.log
-    assert "also in the folder" in str(graded.records["copy_beside"]["remarks"])
-
-
-def test_of_two_answers_none_is_graded_without_a_person(graded):
-    for exercise in EXERCISES:
-        mark = graded.nbgrader["two_answers", exercise]
-        assert (mark.auto, mark.needs_manual_grade) == (None, True)
-    assert "cannot choose between a.ipynb, b.ipynb" in graded.log
+    assert "also in the folder" in str(graded.records["copy_beside"])

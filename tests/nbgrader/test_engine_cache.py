@@ -26,7 +26,7 @@ from grader.classroom.grading_process import PLAIN_FILE, RunConfig, Task, TaskRe
 from grader.classroom.groups import Groups, Named, write_groups
 from grader.classroom.store import Store
 from grader.intake.neighbours import among, content_of
-from grader.intake.read import Blocked
+from grader.intake.read import Blocked, read_bytes
 from grader.nbgrader import engine_cache
 from grader.nbgrader.engine_cache import Answer
 from grader.nbgrader.notebook_file import readable
@@ -194,7 +194,7 @@ def test_a_notebook_of_gigabytes_is_refused_by_its_size(tmp_path):
     with (tmp_path / "a.ipynb").open("wb") as file:
         file.truncate(1 << 40)  # a sparse file
     with pytest.raises(Blocked, match="larger than 8 MiB"):
-        readable(tmp_path / "a.ipynb")
+        readable(tmp_path / "a.ipynb", read_bytes(tmp_path / "a.ipynb"))
 
 
 def test_a_new_grader_is_made_when_sources_or_settings_change(school, settings, grader):

@@ -152,8 +152,8 @@ def test_a_replaced_character_is_reported(odd, student):
 @pytest.mark.parametrize("student", ["link", "folder_link"])
 def test_a_symbolic_link_is_no_submission(odd, student):
     found = marks(odd[0])[student, "transpose_qkv"]
-    assert (found.auto, found.needs_manual_grade) == (0.0, False)
-    assert "is a symbolic link; submit the file itself" in (found.comment or "")
+    assert (found.auto, found.needs_manual_grade) == (None, True)
+    assert "link" in (found.comment or "")
 
 
 def test_files_that_nbgrader_cannot_copy_are_set_aside(odd):
@@ -161,7 +161,8 @@ def test_files_that_nbgrader_cannot_copy_are_set_aside(odd):
     aside = nbgrader.folder / ".headway" / "set_aside" / "submitted" / "beside" / ASSIGNMENT
     names = {"dangling", "secret.txt", "pipe", "timestamp.txt", MANIFEST_FILE}
     assert {path.name for path in aside.iterdir()} == names
-    assert all(f"{name} cannot be copied and was moved to" in output for name in names)
+    assert "timestamp.txt holds no time that nbgrader can read, and was moved to" in output
+    assert all(f"{name} cannot be copied and was moved to" in output for name in names - {"timestamp.txt"})
     graded = nbgrader.folder / "autograded" / "beside" / ASSIGNMENT
     assert (graded / "notes.txt").read_text("utf-8") == "mine"
     assert not (graded / "secret.txt").exists()

@@ -66,6 +66,19 @@ def test_a_graded_cell_names_its_exercise_in_a_call_of_check(source, name):
     assert exercise_of(source) == name
 
 
+def test_a_script_becomes_a_notebook_with_the_cells_of_its_exercises(tmp_path):
+    path = tmp_path / "heads.py"
+    path.write_text('# %% [markdown]\n# # Heads\n\n# %% exercise="a"\ndef a(): ...\n\n# %%\nx = 1\n', "utf-8")
+    book, _remarks = readable(path, path.read_bytes())
+    nbformat.validate(book)
+    assert [(c.cell_type, c.source) for c in book.cells] == [
+        ("markdown", "# Heads"),
+        ("code", "def a(): ..."),
+        ("code", "x = 1"),
+    ]
+    assert [c.metadata.get("nbgrader", {}).get("grade_id") for c in book.cells] == [None, "a", None]
+
+
 def test_a_notebook_has_the_same_hash_as_in_grader_grade(tmp_path):
     cells = [
         nbformat.v4.new_markdown_cell("x"),
@@ -101,7 +114,7 @@ def test_a_file_that_is_no_notebook_is_blocked(tmp_path, text):
     path = tmp_path / "a.ipynb"
     path.write_text(text, "utf-8")
     with pytest.raises(Blocked):
-        readable(path)
+        readable(path, path.read_bytes())
 
 
 @pytest.mark.parametrize(
@@ -119,6 +132,6 @@ def test_a_notebook_that_breaks_its_format_is_rebuilt(tmp_path, cell):
     path.write_text(
         json.dumps({"cells": [cell, 7], "nbformat": 4, "nbformat_minor": 5, "metadata": {}}), "utf-8"
     )
-    book, _remarks = readable(path)
+    book, _remarks = readable(path, path.read_bytes())
     nbformat.validate(book)
     assert len(book.cells) == 1

@@ -1,0 +1,128 @@
+"""Which files are graded for an assignment: any file, archive or folder that `grader grade` finds."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+from helpers.nbgrader_class.school import ASSIGNMENT, QKV, ROOT, new_cell
+
+from grader.nbgrader import set_aside
+from grader.nbgrader.submissions import graded_as, is_submitted_elsewhere, submitted
+
+NAME = f"{ASSIGNMENT}.ipynb"
+ANSWER = json.dumps({"cells": [new_cell(QKV)], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+NOTES = ANSWER.replace("transpose_qkv", "something_else")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Make the source of the assignment. Return the empty submission folder of one student."""
+    shutil.copytree(ROOT / "assignments" / ASSIGNMENT, tmp_path / "source" / ASSIGNMENT)
+    (tmp_path / "source" / ASSIGNMENT / "heads.ipynb").rename(tmp_path / "source" / ASSIGNMENT / NAME)
+    made = tmp_path / "submitted" / "nora" / ASSIGNMENT
+    made.mkdir(parents=True)
+    return made
+
+
+def submit(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if name.endswith(".zip"):
+            with zipfile.ZipFile(path, "w") as archive:
+                archive.writestr("masking/mine.py", text)
+        else:
+            path.write_text(text, "utf-8")
+
+
+FOUND = {
+    "the notebook": ({NAME: ANSWER}, [NAME], ""),
+    "another name": ({"final(2).ipynb": NOTES}, ["final(2).ipynb"], f"final(2).ipynb was graded as {NAME}"),
+    "an answer beside notes": (
+        {"a.ipynb": ANSWER, "b.ipynb": NOTES},
+        ["a.ipynb"],
+        f"a.ipynb was graded as {NAME}",
+    ),
+    "a copy beside it": ({NAME: NOTES, f"{ASSIGNMENT}-Copy1.ipynb": ANSWER}, [NAME], ""),
+    "a script": ({"heads.py": QKV}, ["heads.py"], f"heads.py was graded as {NAME}"),
+    "an archive": ({"x.zip": QKV}, ["x.zip/masking/mine.py"], f"x.zip/masking/mine.py was graded as {NAME}"),
+    "a folder in it": ({f"deep/{NAME}": ANSWER}, [f"deep/{NAME}"], f"deep/{NAME} was graded as {NAME}"),
+    "two answers": ({"a.ipynb": ANSWER, "b.ipynb": ANSWER}, ["a.ipynb", "b.ipynb"], None),
+}
+
+
+@pytest.mark.parametrize("case", FOUND)
+def test_the_files_that_grader_grade_finds_are_graded(folder, case):
+    files, expected, remark = FOUND[case]
+    submit(folder, files)
+    found = submitted(folder / NAME)
+    assert [file.submission for file in found] == [f"nora/{ASSIGNMENT}/{name}" for name in expected]
+    assert not any(file.problem for file in found)
+    if remark is not None:
+        assert graded_as(found[0], folder / NAME) == remark
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({f"assignment2/{NAME}": ANSWER}, f"assignment2/{NAME}"),
+        ({"homework.py": QKV}, "homework.py"),
+        ({"homework.py": "x = 1\n"}, None),
+        ({"01_attention_pooling/heads.py": QKV}, None),
+        ({"homework.docx": "x"}, None),
+    ],
+)
+def test_a_file_in_a_wrong_folder_is_graded(folder, files, expected):
+    shutil.copytree(
+        ROOT / "assignments" / "01_attention_pooling", folder.parents[2] / "source" / "01_attention_pooling"
+    )
+    folder.rmdir()
+    submit(folder.parent, files)
+    assert is_submitted_elsewhere(folder / NAME) is (expected is not None)
+    if expected:
+        (file,) = submitted(folder / NAME)
+        assert file.submission == f"nora/{expected}"
+        assert graded_as(file, folder / NAME) == f"{expected} was graded as {NAME}"
+
+
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({}, f"the folder {ASSIGNMENT} is empty"),
+        ({"homework.docx": "x"}, "it holds homework.docx"),
+    ],
+)
+def test_a_folder_without_a_gradable_file_says_what_it_holds(folder, files, says):
+    submit(folder, files)
+    (nothing,) = submitted(folder / NAME)
+    assert says in nothing.problem
+
+
+def test_a_link_does_not_count_as_the_answer_it_points_to(folder):
+    submit(folder.parents[1] / "ada" / ASSIGNMENT, {NAME: ANSWER})
+    (folder / NAME).symlink_to(folder.parents[1] / "ada" / ASSIGNMENT / NAME)
+    (nothing,) = submitted(folder / NAME)
+    assert f"it holds {NAME} (a link)" in nothing.problem
+    folder.rename(folder.with_name("elsewhere"))
+    folder.symlink_to(folder.parents[1] / "ada" / ASSIGNMENT)
+    (nothing,) = submitted(folder / NAME)
+    assert "is a symbolic link; submit the file itself" in nothing.problem
+
+
+@pytest.mark.parametrize(
+    ("text", "stays"),
+    [("2027-03-01 18:00:00 UTC\n", True), ("", True), ("yesterday", False), ("1." * 1_000_000, False)],
+)
+def test_a_timestamp_that_nbgrader_cannot_read_is_set_aside(folder, text, stays):
+    submit(folder, {"timestamp.txt": text})
+    started = time.process_time()
+    set_aside.set_aside([str(folder / NAME)])
+    assert time.process_time() - started < 1
+    assert (folder / "timestamp.txt").exists() is stays
+    kept = folder.parents[2] / ".headway" / "set_aside" / "submitted" / "nora" / ASSIGNMENT / "timestamp.txt"
+    assert kept.exists() is not stays
