@@ -182,6 +182,9 @@ def graded(made: School) -> Iterator[Graded]:
             )
         if not any(place.iterdir()) and files:
             place.rmdir()
+    # A run that ended in the middle leaves this student without marks; the next run grades them.
+    broken = "--Autograde.autograde_preprocessors=['no.such.Preprocessor']"
+    nbgrader("autograde", ASSIGNMENT, "--student=vs_code_deleted", broken, status=1)
     log = nbgrader("autograde", ASSIGNMENT)
     # Use a separate store, so that `grader grade` uses no result of nbgrader.
     command = (BIN / "grader", "grade", "both/submitted", "--store", made.root / "own-store")

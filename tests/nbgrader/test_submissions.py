@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 from helpers.nbgrader_class.school import ASSIGNMENT, QKV, ROOT, new_cell
+from nbgrader.converters import Autograde
+from nbgrader.converters.base import NbGraderException
+from nbgrader.coursedir import CourseDirectory
 
 from grader.nbgrader import set_aside
 from grader.nbgrader.submissions import graded_as, is_submitted_elsewhere, submitted
@@ -126,3 +129,32 @@ def test_a_timestamp_that_nbgrader_cannot_read_is_set_aside(folder, text, stays)
     assert (folder / "timestamp.txt").exists() is stays
     kept = folder.parents[2] / ".headway" / "set_aside" / "submitted" / "nora" / ASSIGNMENT / "timestamp.txt"
     assert kept.exists() is not stays
+
+
+def listed(folder: Path, student: str = "*") -> dict[str, list[str]]:
+    """Return student → the notebooks that nbgrader grades, by their names."""
+    course = CourseDirectory(root=str(folder.parents[2]), assignment_id=folder.name, student_id=student)
+    converter = Autograde(coursedir=course)
+    converter.init_notebooks()
+    return {
+        Path(place).parent.name: [Path(notebook).name for notebook in notebooks]
+        for place, notebooks in converter.assignments.items()
+    }
+
+
+def test_each_submission_is_listed_before_nbgrader_looks_at_it(folder):
+    submit(folder, {"heads.py": QKV, "timestamp.txt": "1." * 50_000})
+    submit(folder.parents[1], {f"ada/{ASSIGNMENT}/{NAME}": ANSWER, f"ada/{ASSIGNMENT}/copy.ipynb": ANSWER})
+    submit(folder.parents[1], {f"bob/{ASSIGNMENT}/a.docx": "x", "cyd/heads.py": QKV, "dee/other.py": "x = 1"})
+    assert listed(folder) == {student: [NAME] for student in ("ada", "bob", "cyd", "nora")}
+    assert listed(folder, "bob") == {"bob": [NAME]}
+    assert not (folder / "timestamp.txt").exists()
+
+
+def test_an_assignment_that_the_grader_did_not_make_is_nbgraders_own(folder):
+    submit(folder, {"mine.ipynb": ANSWER, "timestamp.txt": "1." * 50_000})
+    (folder.parents[2] / "source" / ASSIGNMENT / "bundle.json").unlink()
+    assert listed(folder) == {"nora": ["mine.ipynb"]}
+    (folder / "mine.ipynb").unlink()
+    with pytest.raises(NbGraderException):
+        listed(folder)
