@@ -277,6 +277,8 @@ def nothing_in(folder: Path) -> str:
     """Return a sentence on a folder without a file that can be graded; it names what the folder holds."""
     if folder.is_symlink():
         return _("{file} is a symbolic link; submit the file itself").format(file=_shown(folder.name))
+    if not folder.exists():
+        return _("there is no folder {folder} here").format(folder=_shown(folder.name))
     held = [path for path in _walk(folder) if path.is_symlink() or not path.is_dir()]
     names = _shown_names(
         _("{file} (a link)").format(file=path.name) if path.is_symlink() else path.name for path in held

@@ -20,6 +20,7 @@ _FOREIGN_CELL = re.compile(
 # A cell that begins with any other `%%` magic counts only if it parses as Python. The four magics that this pattern
 # excludes are always followed by Python.
 _CELL_OF_ANOTHER = re.compile(r"^%%(?!(time|timeit|capture|prun)\b)")
+SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which JSON can express and UTF-8 cannot encode
 MAX_MAGICS = 16  # lines of one cell that are replaced one by one; the cell is parsed again for each
 
 
@@ -75,7 +76,7 @@ def _source(cell: dict[str, object]) -> str:
     source = cell.get("source", cell.get("input", ""))  # "input" in format 3
     if isinstance(source, list):
         source = "".join(part for part in source if isinstance(part, str))
-    return source if isinstance(source, str) else ""
+    return SURROGATE.sub("\ufffd", source) if isinstance(source, str) else ""
 
 
 def plain_python(source: str) -> str:

@@ -6,7 +6,6 @@ This runs in a process with limits, so it does not import nbconvert, which takes
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
-from grader.intake.notebook import code_cells
+from grader.intake.notebook import SURROGATE, code_cells
 from grader.intake.read import submission_from
 from grader.support.i18n import _
 
@@ -24,7 +23,6 @@ KINDS = {
     "raw": nbformat.v4.new_raw_cell,
 }
 MAX_DEPTH = 60  # of a notebook's JSON; copying and validating recurse several frames per level
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def plain(path: Path, read: Callable[[], bytes]) -> tuple[Any, list[str]]:
@@ -87,7 +85,7 @@ def without_surrogates(value: Any, depth: int = 0) -> tuple[Any, bool]:
     Raises RecursionError for a value that is nested deeper than MAX_DEPTH.
     """
     if isinstance(value, str):
-        return _SURROGATE.subn("\ufffd", value)[0], bool(_SURROGATE.search(value))
+        return SURROGATE.subn("\ufffd", value)[0], bool(SURROGATE.search(value))
     if depth > MAX_DEPTH:
         raise RecursionError
     if isinstance(value, Mapping):

@@ -33,7 +33,9 @@ def set_aside(notebooks: list[str], **_about: Any) -> None:
     for folder in sorted({Path(notebook).parent for notebook in notebooks}):
         course = folder.parents[2]
         source = course / "source" / folder.name
-        for path in [*_uncopyable(folder, source)]:  # a list: moving a file must not change the walk
+        link = next((place for place in (folder.parent, folder) if place.is_symlink()), None)
+        # A list: moving a file must not change the walk.
+        for path in [link] if link is not None else [*_uncopyable(folder, source)]:
             kept = course / FOLDER / path.relative_to(course)
             kept.parent.mkdir(parents=True, exist_ok=True)
             os.replace(path, kept)

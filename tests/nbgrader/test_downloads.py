@@ -1,7 +1,6 @@
 """The class from a folder of downloads: `nbgrader autograde` uses the results that `grader grade` stored.
 
-At first nbgrader cannot start a worker, so a mark can only come from the store; repaired notebooks get none. A
-teacher then grades two students by hand. Once nbgrader can start workers, it grades the rest, and the teacher's marks
+At first nbgrader cannot start a worker, so a mark can only come from the store. A teacher then grades two students by hand. Once nbgrader can start workers, it grades the rest, and the teacher's marks
 stay.
 """
 
@@ -18,9 +17,7 @@ from helpers.nbgrader_class.walks import NO_WORKER, Mark, by_downloads, marks
 
 pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.timeout(900)]
 
-REPAIRED = [student for student, expected in CLASS.items() if expected.repaired]
-RENAMED = "c-renamed"  # is repaired, so it gets no mark from the store
-BY_HAND = {RENAMED: 1.5, "w-cut": 2.5}  # student → points that a teacher gives while no worker can start
+BY_HAND = {"c-renamed": 1.5, "w-cut": 2.5}  # student → points that a teacher gives while no worker can start
 Marks = dict[tuple[str, str], Mark]
 
 
@@ -73,7 +70,7 @@ def test_without_worker_and_store_everything_needs_a_person(steps):
         assert "No points are deducted." in (mark.comment or "")
 
 
-@pytest.mark.parametrize("student", [s for s, expected in CLASS.items() if not expected.repaired])
+@pytest.mark.parametrize("student", CLASS)
 def test_marks_come_from_the_store_if_no_worker_starts(steps, student):
     expected, record = CLASS[student], steps.records[student]
     for exercise, points in (("transpose_qkv", expected.qkv), ("transpose_output", expected.output)):
@@ -81,15 +78,6 @@ def test_marks_come_from_the_store_if_no_worker_starts(steps, student):
         assert (mark.auto, mark.needs_manual_grade) == (points, False), mark.comment
         result = next((e for e in record["exercises"] if e["name"] == exercise), None)
         assert result is None or result["score"] == points
-
-
-@pytest.mark.parametrize("student", REPAIRED)
-def test_a_repaired_notebook_is_graded_as_repaired(steps, student):
-    """The stored result is of the notebook before its repair, so it is not used. A worker has to grade it."""
-    assert steps.stored[student, "transpose_output"].needs_manual_grade
-    if student != RENAMED:  # RENAMED has a manual score; tests below check its marks
-        assert steps.forced[student, "transpose_output"].auto == CLASS[student].output
-        assert steps.forced[student, "transpose_qkv"].auto == CLASS[student].qkv
 
 
 @pytest.mark.parametrize(("student", "expected"), CLASS.items(), ids=CLASS)

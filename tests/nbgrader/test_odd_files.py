@@ -100,7 +100,8 @@ def odd(made: School) -> Iterator[tuple[Nbgrader, str]]:
     (submitted / "link" / ASSIGNMENT).mkdir(parents=True)
     (submitted / "link" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").symlink_to(honest / f"{ASSIGNMENT}.ipynb")
     (submitted / "folder_link").mkdir()
-    (submitted / "folder_link" / ASSIGNMENT).symlink_to(honest)
+    (submitted / "folder_link" / ASSIGNMENT).symlink_to(submitted / "beside" / ASSIGNMENT)
+    (submitted / "student_link").symlink_to(submitted / "beside")
     beside = submitted / "beside" / ASSIGNMENT
     (beside / "dangling").symlink_to("nowhere")
     (beside / "secret.txt").symlink_to(nbgrader.folder / "headway_config.py")
@@ -122,7 +123,7 @@ def test_no_submission_is_discarded(odd):
     assert "Removing failed" not in output
     students = {student for student, _exercise in marks(nbgrader)}
     odd_ones = {change.__name__ for change in BOOKS} | HOSTILE.keys()
-    assert students == odd_ones | {"honest", "beside", "link", "folder_link"}
+    assert students == odd_ones | {"honest", "beside", "link", "folder_link", "student_link"}
 
 
 @pytest.mark.parametrize("student", HOSTILE)
@@ -149,11 +150,17 @@ def test_a_replaced_character_is_reported(odd, student):
     assert "not valid Unicode" in text
 
 
-@pytest.mark.parametrize("student", ["link", "folder_link"])
-def test_a_symbolic_link_is_no_submission(odd, student):
-    found = marks(odd[0])[student, "transpose_qkv"]
+@pytest.mark.parametrize(
+    ("student", "says"),
+    [("link", f"{ASSIGNMENT}.ipynb (a link)"), ("folder_link", "no folder"), ("student_link", "no folder")],
+)
+def test_a_symbolic_link_is_no_submission(odd, student, says):
+    nbgrader, _output = odd
+    found = marks(nbgrader)[student, "transpose_qkv"]
     assert (found.auto, found.needs_manual_grade) == (None, True)
-    assert "link" in (found.comment or "")
+    assert says in (found.comment or "")
+    copied = nbgrader.folder / "autograded" / student / ASSIGNMENT
+    assert not (copied / "notes.txt").exists(), "nbgrader copies no file that a link leads to"
 
 
 def test_files_that_nbgrader_cannot_copy_are_set_aside(odd):

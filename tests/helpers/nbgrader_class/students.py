@@ -27,8 +27,6 @@ class Student:
     file: makes the submitted file from the released notebook. qkv, output: the points of the two exercises.
     comment: a part of the comment on `transpose_qkv`; None for no comment.
     page: a text that the feedback page must have.
-    repaired: whether the cells are repaired before grading. `grader grade` repairs nothing, so the test that takes
-    marks from its store leaves these students out.
     """
 
     file: Callable[[Book], Book | bytes]
@@ -36,7 +34,6 @@ class Student:
     output: float
     comment: str | None
     page: str = ""
-    repaired: bool = False
 
 
 def body(*lines: str) -> str:
@@ -241,14 +238,14 @@ CLASS: dict[str, Student] = {
     "b-bytes": broken(lambda book: b"\x89PNG\r\n\x1a\n\0\0", "not UTF-8"),
     "b-huge": broken(huge, "larger than 8 MiB"),
     "b-huge-output": Student(huge_output, NOTHING, NOTHING, "larger than 8 MiB"),
-    "b-no-cells": Student(without_anything, NOTHING, NOTHING, "not defined", repaired=True),
-    "b-another": Student(another_assignment, NOTHING, NOTHING, "not defined in 04_heads.ipynb", repaired=True),
+    "b-no-cells": Student(without_anything, NOTHING, NOTHING, "not defined"),
+    "b-another": Student(another_assignment, NOTHING, NOTHING, "not defined in 04_heads.ipynb"),
     # cells that were deleted, renamed, copied or moved: no points are lost
-    "c-deleted": Student(without_cells, FULL, FULL, None, "check-transpose_qkv was missing", repaired=True),
-    "c-renamed": Student(renamed, FULL, FULL, None, "transpose_qkv was missing", repaired=True),
+    "c-deleted": Student(without_cells, FULL, FULL, None, "check-transpose_qkv was missing"),
+    "c-renamed": Student(renamed, FULL, FULL, None, "transpose_qkv was missing"),
     "c-copied": Student(copied, FULL, FULL, None, "more than once"),
     "c-reordered": Student(reordered, FULL, FULL, None),
-    "c-unmarked": Student(without_marks, FULL, FULL, None, repaired=True),
+    "c-unmarked": Student(without_marks, FULL, FULL, None),
     # hostile
     "h-exit": broken(writes(HOSTILE_EXIT), "the worker process ended twice"),  # a demo cell calls it while the file loads
     "h-check": wrong(HOSTILE_CHECK, "failed", NOTHING),
@@ -256,7 +253,7 @@ CLASS: dict[str, Student] = {
     "h-markup": wrong(HOSTILE_MARKUP, "ValueError", NOTHING),
     "h-liar": wrong(HOSTILE_LIAR, "failed", NOTHING),
     "h-outputs": Student(forged_outputs, NOTHING, FULL, "unexpected type"),
-    "h-points": Student(tampered, FULL, FULL, None, "more than once", repaired=True),
+    "h-points": Student(tampered, FULL, FULL, None, "more than once"),
 }  # fmt: skip
 # Students of `by_the_exchange` in walks.py who submit late, twice or never.
 LATE, TWICE, ABSENT = "l-late", "l-twice", "l-absent"
