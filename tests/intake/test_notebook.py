@@ -25,6 +25,22 @@ def test_code_cells_of_format_4_are_read_in_order():
     ) == [(1, "x = 1"), (3, "a = 1\nb = 2")]
 
 
+@pytest.mark.parametrize("kind", ["markdown", "raw", "code"])
+def test_a_cell_that_was_released_for_code_is_code(kind):
+    marks = {"cell_type": "code", "solution": True}
+    task = {"cell_type": "markdown", "solution": True}
+    assert cells(
+        {"cell_type": kind, "source": "x = 1", "metadata": {"nbgrader": marks}},
+        {"cell_type": "markdown", "source": "an answer", "metadata": {"nbgrader": task}},
+        {"cell_type": "markdown", "source": "z", "metadata": [marks]},
+        {"cell_type": "markdown", "source": "z", "metadata": {"nbgrader": [marks]}},
+    ) == [(1, "x = 1")]
+
+
+def test_half_a_character_becomes_a_replacement_character():
+    assert cells({"cell_type": "code", "source": "x = 1  # \ud800"}) == [(1, "x = 1  # \ufffd")]
+
+
 def test_cells_of_format_3_are_read_from_worksheets():
     book = {
         "nbformat": 3,
