@@ -108,6 +108,7 @@ class LoadRequest:
             "skip": list(self.skip),
             "parts": [part.request(self.replaced.values()) for part in self.parts],
             "own": dict(self.own),
+            "keep": sorted({self.exercise.name, *self.aliases.values()}),
         }
 
 

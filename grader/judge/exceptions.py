@@ -42,11 +42,30 @@ def debugger_message() -> str:
 
 def _advice(error: StudentError) -> str:
     """Return what to do; "" if nothing is certain."""
+    if error.set_by:
+        return _set_by_demonstration(error.set_by, error.where)
     if error.near:
         return _("Did you mean `{near}`?").format(near=sanitize(error.near, 60))
     if found := _MODULE.search(error.message):
         return _("If `{module}` is a file of yours, put it beside this one.").format(module=found[1])
     return next((says for is_it, says in _known() if is_it(error)), "")
+
+
+def _set_by_demonstration(set_by: tuple[str, str, int], where: tuple[str, int, str] | None) -> str:
+    """Return what to do about a name that only a demonstration sets. where: the line that reads the name."""
+    name, file, line = sanitize(set_by[0], 100), sanitize(set_by[1]), set_by[2]
+    if where is not None:
+        says = _(
+            "{reader}, line {read} reads `{name}`, which only the demonstration in {file}, line {line} sets. While an"
+            " exercise is graded, demonstrations are not there: pass `{name}` as an argument, or create it in your"
+            " function or class."
+        )
+        return says.format(reader=sanitize(where[0]), read=where[1], name=name, file=file, line=line)
+    says = _(
+        "Only the demonstration in {file}, line {line} sets `{name}`. While an exercise is graded, demonstrations are"
+        " not there: pass `{name}` as an argument, or create it in your function or class."
+    )
+    return says.format(name=name, file=file, line=line)
 
 
 def _known() -> tuple[tuple[Callable[[StudentError], bool], str], ...]:

@@ -33,6 +33,7 @@ class StudentError:
     """An exception that student code raised. `where` is (file, line, source text) of the student's line.
 
     step: the kind of step that raised it. near: if an attribute does not exist, the most similar one that does.
+    set_by: if a name does not exist because only a demonstration set it, (name, file, line) of the demonstration.
     """
 
     type: str
@@ -40,6 +41,7 @@ class StudentError:
     where: tuple[str, int, str] | None
     step: str
     near: str = ""
+    set_by: tuple[str, str, int] | None = None
 
     @property
     def ends_python(self) -> bool:
@@ -164,18 +166,24 @@ def student_error(value: object) -> StudentError | None:
 def _error(value: object, files: frozenset[str] | None = None) -> StudentError | None:
     if not isinstance(value, dict):
         return None
-    where, place = value.get("where"), None
-    if isinstance(where, dict) and isinstance(where.get("line"), int) and 0 <= where["line"] < MAX_LINE:
-        file = _text(where.get("file"), 400)
-        if files is None or file in files:
-            place = (file, where["line"], _text(where.get("text"), 200))
+    where, set_by = _mapping(value.get("where")), _mapping(value.get("set_by"))
+    place, setter = _place(where, files), _place(set_by, files)
     return StudentError(
         _text(value.get("type"), 100) or "Exception",
         _text(value.get("message")),
-        place,
+        (*place, _text(where.get("text"), 200)) if place else None,
         _text(value.get("step"), 40),
         _text(value.get("near"), 60),
+        (_text(set_by.get("name"), 100), *setter) if setter else None,
     )
+
+
+def _place(value: Mapping[str, Any], files: frozenset[str] | None) -> tuple[str, int] | None:
+    """Return the file and the line that a value names; None if they are impossible, or for a file that is not in `files`."""
+    file, line = _text(value.get("file"), 400), value.get("line")
+    if not isinstance(line, int) or not 0 <= line < MAX_LINE:
+        return None
+    return (file, line) if files is None or file in files else None
 
 
 def _parameters(value: object) -> Mapping[str, Any] | None:

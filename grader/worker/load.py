@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from grader.worker import stand_in_modules
+from grader.worker.demonstrations import Demonstrations
 from grader.worker.errors import describe
 from grader.worker.time_limit import TooLongError
 
@@ -41,6 +42,9 @@ class Loaded:
         self.module = types.ModuleType("submission")
         self.notes: list[dict[str, Any]] = []
         self.begin: Begin = lambda file, line: None
+        self.demonstrations = Demonstrations(self.names)
+        # Names that only demonstrations set, which were removed → the file and the line that set them.
+        self.removed: dict[str, tuple[str, int]] = {}
         # A part that the student wrote → the namespace of its file, and its name in that file.
         self.own: dict[str, tuple[dict[str, Any], str]] = {}
         self.with_own: stand_in_modules.Switch = nullcontext
@@ -61,6 +65,7 @@ def load(
     neighbours: Sequence[Mapping[str, Any]] = (),
     keywords: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     begin: Begin = lambda file, line: None,
+    keep: Collection[str] = (),
 ) -> Loaded:
     """Run the units (a file, or a notebook's cells) in order in one fresh module.
 
@@ -77,6 +82,7 @@ def load(
         the names of modules that the file provides.
     keywords: name in `replace` → a keyword that the file uses → the block's keyword.
     begin: called with the file and the line of each statement before it runs. It may raise TooLongError.
+    keep: names that stay even if a demonstration sets them: those of exercises.
     """
     every = [unit for part in parts for unit in part["units"]] + [*units, *neighbours]
     loaded = Loaded([unit["name"] for unit in every], neighbours)
@@ -85,15 +91,16 @@ def load(
     loaded.keywords, loaded.begin = keywords, begin
     loaded.with_own = stand_in_modules.install(given, withheld, loaded.own)
     for part in parts:
-        _run_part(loaded, part)
+        _run_part(loaded, part, keep)
     loaded.own.update({name: (loaded.names, bound) for name, bound in (own or {}).items()})
     sys.modules["submission"] = loaded.module
     for unit in units:
         _run_unit(loaded, unit["name"], unit["source"])
+    loaded.removed = loaded.demonstrations.remove(keep)
     return loaded
 
 
-def _run_part(loaded: Loaded, part: Mapping[str, Any]) -> None:
+def _run_part(loaded: Loaded, part: Mapping[str, Any], keep: Collection[str]) -> None:
     """Load an earlier file. Its errors are not noted: they are reported when that file itself is graded."""
     file = Loaded(loaded.files)
     file.skip, file.replace, file.keywords = loaded.skip, loaded.replace, loaded.keywords
@@ -102,6 +109,7 @@ def _run_part(loaded: Loaded, part: Mapping[str, Any]) -> None:
     with loaded.with_own():
         for unit in part["units"]:
             _run_unit(file, unit["name"], unit["source"])
+    file.demonstrations.remove({*keep, *part["names"].values()})
     loaded.own.update(
         {name: (file.names, bound) for name, bound in part["names"].items() if bound in file.names}
     )
@@ -123,7 +131,7 @@ def _run_unit(loaded: Loaded, file: str, source: str) -> None:
         if any(name == file and first <= line <= last for name, line in loaded.skip):
             loaded.notes.append({"file": file, "line": first, "endless": True})
             continue
-        before = dict(loaded.names) if isinstance(node, ast.ImportFrom) else {}
+        before = dict(loaded.names)
         raised = None
         loaded.begin(file, first)
         try:
@@ -136,6 +144,9 @@ def _run_unit(loaded: Loaded, file: str, source: str) -> None:
             for name in _defined(node):
                 if name in loaded.replace:
                     loaded.names[name] = _accepting(loaded.names[name], loaded.keywords.get(name, {}))
+        loaded.demonstrations.ran(node, file, before)
+        if not isinstance(node, ast.ImportFrom):
+            before = {}
         if raised is None and not isinstance(node, ast.Try):
             _restore(loaded.names, before)
             continue

@@ -98,6 +98,7 @@ def _load(request: dict[str, Any], begin: Begin = lambda file, line: None) -> Lo
         request.get("neighbours", ()),
         request.get("keywords", {}),
         begin,
+        request.get("keep", ()),
     )
 
 
@@ -158,7 +159,7 @@ def _run(
     tensors = safetensors.torch.load(body) if body else {}
     case = request["case"]
     case["about"] = reachable(case.get("about", ()), loaded.sources)  # forbidden calls to watch for
-    program = Program(loaded.names, case, tensors, device, loaded.with_own, progress)
+    program = Program(loaded.names, case, tensors, device, loaded.with_own, progress, loaded.removed)
     program.run(loaded.files)
     reply, tensors = program.reply, program.observed
     gc.collect(0)

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext, suppress
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -35,6 +36,7 @@ class Program(Measures):
     """One run of one case. `observed` holds tensors by name, `reply` the fields that go with them.
 
     with_own: makes a context in which the student's parts replace the building blocks of the same names.
+    removed: see `load.Loaded`.
     """
 
     def __init__(
@@ -45,8 +47,10 @@ class Program(Measures):
         device: str = "cpu",
         with_own: Switch = nullcontext,
         progress: Progress = ignore_progress,
+        removed: Mapping[str, tuple[str, int]] = MappingProxyType({}),
     ):
         self.names = names
+        self.removed = removed
         self.aliases: Mapping[str, str] = case.get("aliases", {})  # exercise → its name in the submission
         # Exercise → the course's keyword → the submission's keyword.
         self.renamed: Mapping[str, Mapping[str, str]] = case.get("renamed", {})
@@ -86,6 +90,10 @@ class Program(Measures):
     def _described(self, error: BaseException, files: Collection[str]) -> dict[str, Any]:
         described = describe(error, files)
         described["where"] = described["where"] or definition(self.called, files)
+        name = str(error.name) if type(error) is NameError else ""
+        if name in self.removed:
+            file, line = self.removed[name]
+            described["set_by"] = {"name": name, "file": file, "line": line}
         return described
 
     # ---- what goes in
