@@ -16,6 +16,7 @@ from grader.bundle.model import Bundle, Exercise, Header, KnownMistake, Recorded
 from grader.bundle.repeat import in_dtype, in_short
 from grader.bundle.safetensors import Array, decode, encode
 from grader.support.atomic_files import write_atomically
+from grader.support.bounded_file import read_regular
 
 Arrays = Mapping[str, dict[str, Array]]  # folder → name → array; see `_by_folder`
 SCHEMA = 3
@@ -90,9 +91,9 @@ def loads(text: str, data: bytes, where: str = "this") -> Bundle:
 
 
 def load(folder: Path) -> Bundle:
-    """Read a bundle. Raises ValueError as `loads` does."""
-    text = (folder / MANIFEST_FILE).read_text("utf-8")
-    return loads(text, (folder / TENSORS_FILE).read_bytes(), str(folder / MANIFEST_FILE))
+    """Read a bundle. Raises ValueError as `loads` does, and OSError."""
+    text = read_regular(folder / MANIFEST_FILE).decode()
+    return loads(text, read_regular(folder / TENSORS_FILE), str(folder / MANIFEST_FILE))
 
 
 def load_all(root: Path) -> list[Bundle]:

@@ -16,6 +16,7 @@ from typing import IO
 
 from grader.intake.limits import MAX_FILE_BYTES
 from grader.intake.read import KINDS
+from grader.support.bounded_file import open_regular
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 
@@ -84,7 +85,7 @@ def _contents(path: Path) -> Iterator[tuple[PurePosixPath, bytes | BadArchive]]:
 def _zip_contents(path: Path) -> Iterator[tuple[PurePosixPath, bytes | BadArchive]]:
     if path.stat().st_size > MAX_TOTAL:
         raise _too_large()
-    with zipfile.ZipFile(path) as archive:
+    with open_regular(path) as file, zipfile.ZipFile(file) as archive:
         infos = archive.infolist()
         _check_count(len(infos))
         if sum(info.file_size for info in infos) > MAX_TOTAL:
@@ -147,7 +148,7 @@ class _BoundedInfo(tarfile.TarInfo):
 
 
 def _tar_contents(path: Path) -> Iterator[tuple[PurePosixPath, bytes | BadArchive]]:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         packed = file.read(2) == b"\x1f\x8b"
         file.seek(0)
         stream = _Counted(gzip.GzipFile(fileobj=file) if packed else file)  # type: ignore[arg-type]

@@ -44,7 +44,7 @@ Roster = Mapping[str, Person]
 def read_roster(path: Path) -> Roster:
     """Return the students by their id. Raises UsageError with a sentence if the file cannot be read."""
     try:
-        text = read_within(path, MAX_BYTES).decode("utf-8-sig")
+        text = read_within(path, MAX_BYTES, pipes=True).decode("utf-8-sig")
         first = text.partition("\n")[0]
         delimiter = max(",;\t", key=first.count)  # the commonest in the first line
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)

@@ -133,13 +133,13 @@ def _print_lines(report: Report) -> None:
 def _write(report: Report, form: str, output: Path | None) -> None:
     """Write the report to a file, or to the standard output."""
     text = FORMATS[form](report)
-    if form == "github":
-        from grader.report.github import add_to_summary
-
-        add_to_summary(report)
     if output is None:
         click.echo(text)
     else:
         from grader.support.atomic_files import write_atomically
 
         write_atomically(output, text.encode("utf-8"))
+    if form == "github":
+        from grader.report.github import add_to_summary
+
+        add_to_summary(report)

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from grader.cli.shared_options import course_option
+from grader.support.bounded_file import read_regular
 from grader.support.i18n import _
 
 FILE = ".headway/hints.json"
@@ -28,7 +29,7 @@ FILE = ".headway/hints.json"
 def command(exercise: str, course: Path | None, again: bool) -> None:
     from grader.intake.course import find, one_exercise
     from grader.student import progress
-    from grader.support.atomic_files import make_folder, write_atomically
+    from grader.support.atomic_files import make_folder, write_own
     from grader.support.errors import CannotWrite
 
     where = find(course or Path.cwd())
@@ -48,7 +49,7 @@ def command(exercise: str, course: Path | None, again: bool) -> None:
     )
     try:
         make_folder(path.parent)
-        write_atomically(path, json.dumps({**counts, exercise: shown}, sort_keys=True).encode())
+        write_own(path, json.dumps({**counts, exercise: shown}, sort_keys=True).encode())
     except CannotWrite as why:
         click.echo(_("The next call shows the same hint again: {why}.").format(why=why), err=True)
 
@@ -75,7 +76,7 @@ def _about_the_mistake(last: Mapping[str, Any], level: int, shown: int) -> Itera
 def _read(path: Path) -> dict[str, int]:
     """Return the number of hints shown so far per exercise; {} if the file is missing or damaged."""
     try:
-        counts = json.loads(path.read_text("utf-8"))
+        counts = json.loads(read_regular(path))
     except (OSError, ValueError):
         return {}
     return {k: v for k, v in counts.items() if type(v) is int and v >= 0} if isinstance(counts, dict) else {}

@@ -21,6 +21,7 @@ from grader.support.i18n import _
 @course_option
 def command(exercise: str, course: Path | None) -> None:
     from grader.intake.course import find, one_exercise
+    from grader.intake.read import read_own
     from grader.intake.restore import CannotRestore, restored
     from grader.support.atomic_files import write_atomically
 
@@ -28,7 +29,7 @@ def command(exercise: str, course: Path | None) -> None:
     exercise = one_exercise(exercise, where.bundles).name
     bundle = next(b for b in where.bundles if exercise in [e.name for e in b.exercises])
     path = where.file_for(bundle)
-    old = path.read_bytes() if path.exists() else b""
+    old = read_own(path) if path.exists() else b""
     try:
         new = restored(
             old.decode("utf-8", "replace"), exercise, bundle.stub, notebook=path.suffix == ".ipynb"

@@ -19,7 +19,8 @@ from grader.engine.visibility import with_requirements
 from grader.given import source
 from grader.report.model import ExerciseResult
 from grader.report.stored import from_text
-from grader.support.atomic_files import write_atomically
+from grader.support.atomic_files import write_own
+from grader.support.bounded_file import read_regular
 
 FOLDER = ".headway/kept"
 NEWEST = 20  # the number of results that are kept per exercise
@@ -34,7 +35,7 @@ class ResultCache:
     def get(self, key: str, exercise: Exercise) -> ExerciseResult | None:
         """Return the result under a key, if this exercise can have such a result; None otherwise."""
         try:
-            result = from_text(self._path(key, exercise).read_text("utf-8"))
+            result = from_text(read_regular(self._path(key, exercise)).decode())
         except (OSError, ValueError):
             return None
         same = (result.name, result.assignment, result.points) == (
@@ -54,7 +55,7 @@ class ResultCache:
         result = replace(result, picture=None, code=None)
         with contextlib.suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._path(key, exercise), json.dumps(asdict(result)).encode())
+            write_own(self._path(key, exercise), json.dumps(asdict(result)).encode())
             _remove_oldest(self.folder.glob(f"{exercise.name}-*.json"))
 
     def _path(self, key: str, exercise: Exercise) -> Path:

@@ -42,6 +42,9 @@ class Course:
             found = [load(self.root)] if self.is_one_assignment else load_all(self.root)
         except ValueError as error:
             raise NoCourse(_("{why}; download the course folder again").format(why=error)) from None
+        except OSError as error:
+            says = _("{file} cannot be read: {why}; download the course folder again")
+            raise NoCourse(says.format(file=error.filename, why=error.strerror)) from None
         if not found:
             raise NoCourse(
                 _("{root} holds no assignment with a {file}; download the course folder again").format(

@@ -12,6 +12,7 @@ from grader.intake.around_syntax_error import Fault, prefix
 from grader.intake.limits import MAX_FILE_BYTES, MAX_SOURCE_BYTES, TooLarge, check_sources
 from grader.intake.notebook import NotANotebook, code_cells, plain_python
 from grader.intake.notes import code_of_notes
+from grader.support.bounded_file import read_regular
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
@@ -131,22 +132,32 @@ def read_text(path: Path) -> str:
             raise Blocked(_("{file}: only .py, .ipynb, .md and .txt files can be graded").format(file=name))
         if not path.exists():
             raise Blocked(_("{file} does not exist").format(file=sanitize(str(path))))
+    except OSError as error:
+        raise Blocked(_("{file} cannot be read: {reason}").format(file=name, reason=error.strerror)) from None
+    return text_of(path, read_own(path, MAX_FILE_BYTES + 1))
+
+
+def read_own(path: Path, most: int = -1) -> bytes:
+    """Return the first `most` bytes of a student's file, by default all.
+
+    Raises Blocked if it is a link out of its folder or no regular file, and if it cannot be read.
+    """
+    name = shown(path)
+    try:
         if path.is_symlink() and path.resolve().parent != path.parent.resolve():
             raise Blocked(
                 _("{file} is a link that leads out of its folder; submit the file itself").format(file=name)
             )
         if not path.is_file():
             raise Blocked(_("{file} is not a regular file").format(file=name))
-        data = read_bytes(path)
+        return read_regular(path, most)
     except OSError as error:
         raise Blocked(_("{file} cannot be read: {reason}").format(file=name, reason=error.strerror)) from None
-    return text_of(path, data)
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a file, but at most one byte more than a submission may have. Raises OSError."""
-    with path.open("rb") as file:
-        return file.read(MAX_FILE_BYTES + 1)
+    """Read a regular file, but at most one byte more than a submission may have. Raises OSError."""
+    return read_regular(path, MAX_FILE_BYTES + 1)
 
 
 def _check_size(path: Path, size: int) -> None:

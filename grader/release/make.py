@@ -32,12 +32,13 @@ def release(
     Python for these wheels, such as "3.12".
     tell: called with a few words at the start of each long step.
     """
+    target = target.resolve()  # a link stays, and the kit gets into the folder that it names
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise NotReleased(f"{target} is not an empty folder")
-    if not target.absolute().parent.is_dir():
-        raise NotReleased(f"{target.absolute().parent} does not exist")
+    if not target.parent.is_dir():
+        raise NotReleased(f"{target.parent} does not exist")
     chosen = plan(solutions, assignments, through)
-    work = Path(tempfile.mkdtemp(dir=target.absolute().parent, prefix=f".{target.name}-"))
+    work = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
     try:
         packed = fill(chosen, template, assignments, work)
         if colab:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from grader.report.model import Advice, ExerciseResult, Report
 from grader.report.shared_sentences import advice_lines, outcome_name, points, reason, total_points
+from grader.support.errors import CannotWrite
 from grader.support.i18n import _
 
 SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file that GitHub shows as the summary of a step
@@ -54,11 +55,15 @@ def table(report: Report) -> str:
 
 
 def add_to_summary(report: Report) -> None:
-    """Append the table to the summary of the workflow step; do nothing outside a workflow."""
+    """Append the table to the summary of the workflow step; do nothing outside a workflow. Raises CannotWrite."""
     path = os.environ.get(SUMMARY)
     if path:
-        with Path(path).open("a", encoding="utf-8") as file:
-            file.write(table(report))
+        try:
+            with Path(path).open("a", encoding="utf-8") as file:
+                file.write(table(report))
+        except OSError as error:
+            says = _("{file}, which ${name} names, cannot be written: {reason}")
+            raise CannotWrite(says.format(file=path, name=SUMMARY, reason=error.strerror)) from None
 
 
 def _fields(result: ExerciseResult) -> tuple[str, str, str, str]:

@@ -15,7 +15,7 @@ import numpy as np
 from grader.bundle.model import Exercise, RecordedCase
 from grader.bundle.safetensors import Array, encode
 from grader.report.model import CheckResult
-from grader.support.atomic_files import write_atomically
+from grader.support.atomic_files import write_own
 from grader.support.errors import UsageError
 from grader.support.i18n import _
 
@@ -39,8 +39,8 @@ def write_case(file: Path, exercise: Exercise, failed: CheckResult, names: Mappi
     beside = path.with_suffix(".safetensors")
     source, stored = case_text(case, module, names, title, beside.name)
     if stored:
-        write_atomically(beside, encode(stored))
-    write_atomically(path, source.encode())
+        write_own(beside, encode(stored))
+    write_own(path, source.encode())
     return path
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from grader.bundle.model import Bundle
 from grader.intake.course import Course
+from grader.intake.read import read_bytes
 from grader.intake.stub_changes import answers
 from grader.student import progress
 
@@ -61,7 +63,7 @@ def _outcome(course: Course, bundle: Bundle, name: str, known: Mapping[str, dict
     if outcome != "not_started":
         return outcome
     file = course.file_for(bundle)
-    written = file.is_file() and answers(file, file.read_bytes, bundle.stub, [name])
+    written = file.is_file() and answers(file, partial(read_bytes, file), bundle.stub, [name])
     return "not_checked" if written else outcome
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.report.model import ExerciseResult
-from grader.support.atomic_files import write_atomically
+from grader.support.atomic_files import write_own
+from grader.support.bounded_file import read_regular
 
 FILE = ".headway/progress.json"
 CURRENT = ".headway/current"
@@ -33,13 +34,13 @@ def save(root: Path, results: Sequence[ExerciseResult]) -> None:
     path = root / FILE
     with contextlib.suppress(OSError):
         path.parent.mkdir(exist_ok=True)
-        write_atomically(path, json.dumps(known, indent=1, sort_keys=True).encode())
+        write_own(path, json.dumps(known, indent=1, sort_keys=True).encode())
 
 
 def load(root: Path) -> dict[str, dict[str, Any]]:
     """Return the known outcomes by exercise; {} if the file is missing or damaged."""
     try:
-        known = json.loads((root / FILE).read_text("utf-8"))
+        known = json.loads(read_regular(root / FILE))
     except (OSError, ValueError):
         return {}
     if not isinstance(known, dict):
@@ -51,12 +52,12 @@ def save_current(root: Path, name: str) -> None:
     """Save which exercise is being worked on; do nothing if it cannot be written."""
     with contextlib.suppress(OSError):
         (root / CURRENT).parent.mkdir(exist_ok=True)
-        write_atomically(root / CURRENT, name.encode())
+        write_own(root / CURRENT, name.encode())
 
 
 def load_current(root: Path) -> str:
     """Return the exercise that was worked on last; "" if it is not known."""
     try:
-        return (root / CURRENT).read_text("utf-8")[:200]
+        return read_regular(root / CURRENT, 200).decode()
     except (OSError, ValueError):
         return ""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from grader.support.errors import CannotWrite
@@ -13,36 +16,91 @@ from grader.support.i18n import _
 
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
-    """Replace `path` by `data` in one step: `path` has its old or its new content, never a part.
+    """Write a file that the user named: `path` has its old or its new content, never a part. Follow links.
 
+    A regular file is replaced, and the new one gets its permissions; `mode` is for a file that is not there yet. A
+    device, a pipe, a socket, and the standard output under any name stay: the data is written into them.
     A killed process may leave a temporary file beside `path`; on most file systems of Linux, only if it is
     killed between two system calls at the end. Raises CannotWrite with a sentence.
     """
-    try:
-        _write(path, data, mode)
-    except OSError as error:
-        if isinstance(error, FileNotFoundError) and not path.parent.exists():
-            raise CannotWrite(
-                _("{file} cannot be written: there is no folder {folder}").format(
-                    file=path, folder=path.parent
-                )
-            ) from None
-        raise CannotWrite(
-            _("{file} cannot be written: {reason}").format(file=path, reason=error.strerror)
-        ) from None
+    with _in_a_sentence(path):
+        found = _status(path)
+        stream = None if found is None else _standard_stream(found)
+        if stream is not None:
+            _write_into(os.dup(stream), data)
+        elif found is None or stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode):
+            _replace(Path(os.path.realpath(path)), data, stat.S_IMODE(found.st_mode) if found else mode)
+        elif sys.platform != "win32" and stat.S_ISSOCK(found.st_mode):
+            import socket
+
+            with socket.socket(socket.AF_UNIX) as peer:
+                peer.connect(os.fspath(path))
+                peer.sendall(data)
+        else:
+            _write_into(path, data)
 
 
-def make_folder(path: Path) -> None:
+def write_own(path: Path, data: bytes) -> None:
+    """Write a file of the grader in a folder where others may have put something else under its name.
+
+    Raises CannotWrite for a link, a device, a pipe or a socket, and as `write_atomically` does.
+    """
+    with _in_a_sentence(path):
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise OSError(errno.EINVAL, _("it is not a regular file"))
+        write_atomically(path, data)
+
+
+def make_folder(path: Path, mode: int = 0o777) -> None:
     """Make a folder and those above it. Raises CannotWrite with a sentence."""
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(parents=True, exist_ok=True, mode=mode)
     except OSError as error:
         raise CannotWrite(
             _("the folder {folder} cannot be made: {reason}").format(folder=path, reason=error.strerror)
         ) from None
 
 
-def _write(path: Path, data: bytes, mode: int) -> None:
+@contextlib.contextmanager
+def _in_a_sentence(path: Path) -> Iterator[None]:
+    """Raise CannotWrite for an OSError."""
+    try:
+        yield
+    except CannotWrite:
+        raise
+    except OSError as error:
+        folder = Path(os.path.realpath(path)).parent
+        if isinstance(error, FileNotFoundError) and not folder.exists():
+            raise CannotWrite(
+                _("{file} cannot be written: there is no folder {folder}").format(file=path, folder=folder)
+            ) from None
+        raise CannotWrite(
+            _("{file} cannot be written: {reason}").format(file=path, reason=error.strerror or error)
+        ) from None
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+
+
+def _standard_stream(found: os.stat_result) -> int | None:
+    """Return 1 or 2 if the file is this process's standard output or error: what is in it already must stay."""
+    for stream in (1, 2):
+        with contextlib.suppress(OSError):  # it is closed
+            if found.st_ino and os.path.samestat(os.fstat(stream), found):  # Windows: pipes have the number 0
+                return stream
+    return None
+
+
+def _write_into(file: Path | int, data: bytes) -> None:
+    with open(file, "wb") as opened:
+        opened.write(data)
+
+
+def _replace(path: Path, data: bytes, mode: int) -> None:
     if sys.platform == "linux":
         with contextlib.suppress(OSError):  # on a file system without unnamed files, go on to a named one
             return _by_unnamed_file(path, data, mode)

@@ -30,6 +30,7 @@ from helpers.school import (
     run,
     store_of,
 )
+from helpers.targets import target
 
 from grader.classroom.progress_bar import speed
 from grader.classroom.spreadsheet_cells import plain
@@ -209,6 +210,15 @@ def test_the_table_holds_no_formula(school, records, tmp_path):
     assert hostile["submission"].startswith("'=")
     assert hostile["transpose_qkv"] == "3"
     assert all(cell[:1] not in tuple("=+-@") for row in table for cell in row.values())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such things in folders")
+@pytest.mark.parametrize("kind", ["link", "device", "pipe"])
+def test_the_table_goes_where_output_says(school, records, tmp_path, kind):
+    with target(tmp_path / "there", kind) as (path, written):
+        run(school, "grade", "class", "--format", "csv", "--output", path, status=1)
+        table = written()
+        assert table is None or len(table.splitlines()) == len(records) + 1
 
 
 @pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@sum", "\t=1", "\r=1", " =1", "＝1", "\n=1"])

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import pytest
 from helpers.files import fill
 from helpers.school import ANSWER, WRONG, make_school, run
+from helpers.targets import target
 
 from grader.bundle.files import load_all
 from grader.classroom.grade_folder import GradeOptions
@@ -174,6 +175,9 @@ def test_a_class_is_regraded_and_published_when_asked(school):
     settings = school / "assignments" / "headway.toml"
     settings.write_text("[weights]\nshapes = 0\n", "utf-8")
     done = run(school, "regrade", folder, "--format", "csv", status=1)
+    with target(school / "there", "link") as (path, written):
+        run(school, "regrade", folder, "--format", "csv", "--output", path, status=1)
+        assert written().decode() == done.stdout.replace("\n", "\r\n")
     (row,) = csv.DictReader(io.StringIO(done.stdout))
     assert (row["student"], float(row["before"])) == ("bob", round(before["bob"], 2))
     assert float(row["now"]) < float(row["before"])

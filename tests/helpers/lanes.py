@@ -47,6 +47,7 @@ SLOW_FILES = {
     "cli/test_main.py": "^(?!.*(ascii|latin-1))",
     "cli/test_new.py": "",
     "cli/test_other_platforms.py": "win32|typeshed",
+    "cli/test_targets.py": r"\[(device|link|socket)\]|heads\.py\]|sentence",
     "cli/test_verify.py": "",
     "cli/test_watch.py": "every_save|^test_without",
     "course/test_capstone.py": "",

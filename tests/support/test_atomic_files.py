@@ -9,10 +9,12 @@ import time
 from pathlib import Path
 
 import pytest
+from helpers.targets import KINDS, target
+from helpers.targets import OLD as BEFORE
 
 import grader
 from grader.support import atomic_files
-from grader.support.atomic_files import write_atomically
+from grader.support.atomic_files import write_atomically, write_own
 from grader.support.errors import CannotWrite
 
 ROOT = str(Path(grader.__file__).parents[1])
@@ -73,9 +75,9 @@ def test_writing_without_unnamed_files_gives_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr("grader.support.atomic_files._by_unnamed_file", atomic_files._by_named_file)
     path = tmp_path / "seed"
     write_atomically(path, b"1", mode=0o600)
-    write_atomically(path, b"22", mode=0o640)
+    write_atomically(path, b"22", mode=0o600)
     assert path.read_bytes() == b"22"
-    assert path.stat().st_mode & 0o777 == 0o640
+    assert path.stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -110,3 +112,51 @@ def test_a_full_or_read_only_disk_is_reported_in_one_sentence(tmp_path, monkeypa
 def test_a_missing_folder_is_reported(tmp_path):
     with pytest.raises(CannotWrite, match="there is no folder"):
         write_atomically(tmp_path / "gone" / "x", b"data")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such things in folders")
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_a_regular_file_is_replaced(tmp_path, monkeypatch, kind):
+    monkeypatch.chdir(tmp_path)
+    with target(tmp_path / "there", kind) as (path, written):
+        write_atomically(path, b"data", mode=0o600)
+        assert written() in (b"data", None)
+        if kind in ("new", "dangling link"):
+            assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such things in folders")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_of_the_grader_is_written_to_no_other_place(tmp_path, monkeypatch, kind):
+    monkeypatch.chdir(tmp_path)
+    with target(tmp_path / "there", kind) as (path, written):
+        if kind in ("new", "file"):
+            write_own(path, b"data")
+            assert written() == b"data"
+            return
+        before = path.lstat()
+        with pytest.raises(CannotWrite, match="target cannot be written: it is not a regular file"):
+            write_own(path, b"data")
+        assert path.lstat() == before
+        if kind == "link":
+            assert written() == BEFORE
+
+
+def test_what_the_standard_output_holds_already_stays(tmp_path):
+    code = (
+        "import os; from pathlib import Path; from grader.support.atomic_files import write_atomically as w; "
+    )
+    code += "os.write(1, b'before '); w(Path('stdout'), b'data'); w(Path('log'), b' twice')"
+    (tmp_path / "stdout").symlink_to("/proc/self/fd/1")  # not /dev/stdout, which a fault would destroy
+    with open(tmp_path / "log", "ab") as log:
+        log.write(b"old ")
+        log.flush()
+        subprocess.run([sys.executable, "-c", code], stdout=log, cwd=tmp_path, check=True)
+    assert (tmp_path / "log").read_bytes() == b"old before data twice"
+
+
+def test_links_in_a_circle_are_an_error(tmp_path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(CannotWrite, match="a cannot be written: Too many levels of symbolic links"):
+        write_atomically(tmp_path / "a", b"data")
