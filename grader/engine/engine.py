@@ -107,7 +107,7 @@ class Engine:
             self.options.on_exercise(exercise.name)
             grade_exercise(run, exercise)
         report = self.report([run.done[exercise.name] for exercise in exercises])
-        return replace(report, remarks=file_remarks(run, exercises), faulty=is_faulty(run, exercises))
+        return replace(report, remarks=file_remarks(run, exercises), faulty=is_faulty(run))
 
     def raised(self, submission: Submission, exercise: str, alias: str) -> Raised | None:
         """Return the first exception of the definition `alias` in the cases of `exercise`; None if there is none."""
