@@ -137,11 +137,9 @@ def _of_shown_exception(
 ) -> list[Fact]:
     """If the case of the first failed check raised an exception about sizes, say where these sizes come from."""
     first = next((check.id for check in checks if check.outcome == "failed"), "")
-    for case in exercise.cases:
-        observation = _observation(judged, case.id)
-        if observation is not None and any(check.id == first for check in case.checks):
-            return of_sizes(observation.error, case)
-    return []
+    seen = [(found.error, case) for case in exercise.cases if (found := _observation(judged, case.id))]
+    shown = (at for at, (_error, case) in enumerate(seen) if any(check.id == first for check in case.checks))
+    return of_sizes(seen[next(shown, len(seen)) :])
 
 
 def _raised_first(judged: Mapping[str, JudgedCase], checks: Sequence[CheckResult]) -> bool:

@@ -107,7 +107,7 @@ class Engine:
             self.options.on_exercise(exercise.name)
             grade_exercise(run, exercise)
         report = self.report([run.done[exercise.name] for exercise in exercises])
-        return replace(report, remarks=file_remarks(run, exercises), faulty=is_faulty(run, exercises))
+        return replace(report, remarks=file_remarks(run, exercises), faulty=is_faulty(run))
 
     def with_imports(
         self, submission: Submission, results: Sequence[ExerciseResult]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from grader.bundle.model import Exercise
+from grader.engine.missing_modules import missing_names
 from grader.engine.submission_run import SubmissionRun
 from grader.engine.visibility import visible_blocks
 from grader.intake.customary_names import UNIT, first_use, missing_imports
@@ -26,7 +27,7 @@ def file_remarks(run: SubmissionRun, exercises: Sequence[Exercise]) -> tuple[str
     """Return sentences about imports that were added, other files that were used, and statements that were skipped."""
     notes = run.history.notes
     added = _imports_added(run.submission, _missing(run, exercises), run.context.options.foreign)
-    return (*added, *_files_used(notes), *_summary_of_skipped(notes, _needed(run, exercises)))
+    return (*added, *_files_used(notes), *_summary_of_skipped(run, _needed(run, exercises)))
 
 
 def imports_added(run: SubmissionRun, exercise: Exercise) -> tuple[str, ...]:
@@ -34,9 +35,9 @@ def imports_added(run: SubmissionRun, exercise: Exercise) -> tuple[str, ...]:
     return _imports_added(run.submission, _missing(run, [exercise]), run.context.options.foreign)
 
 
-def is_faulty(run: SubmissionRun, exercises: Sequence[Exercise]) -> bool:
-    """Whether the file has syntax errors, missing imports, or statements with errors (see `_has_errors`)."""
-    return bool(run.names.faults or _missing(run, exercises)) or _has_errors(run.history.notes)
+def is_faulty(run: SubmissionRun) -> bool:
+    """Whether the file has syntax errors, or statements with errors (see `_has_errors`)."""
+    return bool(run.names.faults) or _has_errors(run)
 
 
 def _needed(run: SubmissionRun, exercises: Sequence[Exercise]) -> frozenset[str]:
@@ -105,14 +106,14 @@ def _files_used(notes: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     return (sanitize(says.format(files=", ".join(files)), 400),)
 
 
-def _summary_of_skipped(notes: Iterable[Mapping[str, Any]], needed: frozenset[str]) -> tuple[str, ...]:
+def _summary_of_skipped(run: SubmissionRun, needed: frozenset[str]) -> tuple[str, ...]:
     """Return sentences about statements that were skipped.
 
     A statement that ends Python, starts a debugger or timed out is always among them. One that raised any other
     exception is among them only if it defines no name in `needed`.
     """
     out, needing, raised = [], [], []
-    for note in notes:
+    for note, lacking in _lacking(run):
         error = student_error(note.get("error"))
         place = _("{file}, line {line}").format(file=note.get("file"), line=note.get("line"))
         if note.get("file") == UNIT:  # imports that the grader added
@@ -127,10 +128,8 @@ def _summary_of_skipped(notes: Iterable[Mapping[str, Any]], needed: frozenset[st
         elif note.get("endless"):
             out.append(_("{place}: this statement timed out and was skipped").format(place=place))
         elif error is not None and needed.isdisjoint(texts(note.get("defines"))):
-            found = _NEEDS.match(error.message)
-            if found:
-                name = next(filter(None, found.groups()))
-                needing.append(_("{place} needs `{name}`").format(place=place, name=name))
+            if lacking:
+                needing.append(_("{place} needs `{name}`").format(place=place, name=lacking))
             else:
                 raised.append((place, _exception(note, error)))
     if needing:
@@ -158,7 +157,34 @@ def _exception(note: Mapping[str, Any], error: StudentError) -> str:
     return _("{says} ({file}, line {line})").format(says=says, file=error.where[0], line=error.where[1])
 
 
-def _has_errors(notes: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether a statement raised for another reason than code that is not available here (`_NEEDS`)."""
-    errors = (student_error(note.get("error")) for note in notes if note.get("file") != UNIT)
-    return any(e and (e.ends_python or not _NEEDS.match(e.message)) for e in errors)
+def _has_errors(run: SubmissionRun) -> bool:
+    """Whether a statement timed out, or raised for another reason than code that is not available here."""
+    errors = [
+        (student_error(note.get("error")), lacking)
+        for note, lacking in _lacking(run)
+        if note.get("file") != UNIT
+    ]
+    return any(note.get("endless") for note in run.history.notes) or any(
+        error and (error.ends_python or not lacking) for error, lacking in errors
+    )
+
+
+def _lacking(run: SubmissionRun) -> list[tuple[Mapping[str, Any], str]]:
+    """Return each note with the name of the code that its statement needs and that is not available here, or "".
+
+    An undefined name is such code only if an import that failed should have bound it, or a statement that lacked code.
+    """
+    notes = run.history.notes
+    files = (*run.submission.units, *run.submission.neighbours)
+    undefined = {name for name, missing in missing_names(notes, files).items() if not missing.block}
+    out = []
+    for note in notes:
+        error = student_error(note.get("error"))
+        found = _NEEDS.match(error.message) if error is not None else None
+        name = next(filter(None, found.groups())) if found else ""
+        if found and found[3] and name not in undefined:
+            name = ""
+        if name:
+            undefined.update(texts(note.get("defines")))
+        out.append((note, name))
+    return out

@@ -6,7 +6,7 @@ Nothing runs, so an exception inside a student's code is never taken for another
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.bundle.model import Exercise
@@ -24,11 +24,14 @@ class Interface:
 
     renamed: keyword of the course's constructor or function → the submission's parameter in its place.
     other: one sentence if the definition has another interface; "" if it can be called.
+    without_sizes: one sentence if the constructor does not take a size that the class needs; "" if it does. Such a
+    class has another interface, unless it passes.
     remarks: sentences on differences that do not matter, or that make only some calls fail.
     """
 
     renamed: Mapping[str, str] = field(default_factory=dict)
     other: str = ""
+    without_sizes: str = ""
     remarks: tuple[str, ...] = ()
 
 
@@ -100,16 +103,46 @@ def _constructor(exercise: Exercise, alias: str, source: Source, stub: Source) -
         for step in _steps(exercise)
         if step["do"] == "build" and step["of"] == exercise.name
     ]
+    otherwise = _built_otherwise(alias, exercise.name, found, asked)
     if _builds(found, builds, {}):
         calls = [(0, _passed(found, forms)) for forms in builds]
-        return Interface(remarks=_without_default(found, calls, asked))
+        without = otherwise if _lacks_sizes(found, builds, {}, source) else ""
+        return Interface(without_sizes=without, remarks=_without_default(found, calls, asked))
     other_constructors = [list(form) for form in builds[0][1:]]  # the keywords of each
     for order in (asked.positional, *other_constructors):
         renamed = renamed_by_position(order, found)
         if renamed and _builds(found, builds, renamed):
             remark = _("built by position, because some parameters have other names: {pairs}")
-            return Interface(renamed, remarks=(_of_pairs(remark, renamed),))
-    return Interface(other=_built_otherwise(alias, exercise.name, found, asked))
+            without = otherwise if _lacks_sizes(found, builds, renamed, source) else ""
+            return Interface(renamed, without_sizes=without, remarks=(_of_pairs(remark, renamed),))
+    return Interface(other=otherwise)
+
+
+def _lacks_sizes(
+    found: Signature,
+    builds: Sequence[Sequence[Mapping[str, Any]]],
+    renamed: Mapping[str, str],
+    source: Source,
+) -> bool:
+    """Whether a class with the shorter constructor of edition 1.x needs a size that it is not passed.
+
+    Lazy layers need none. In a block of an encoder, for example, all inputs have the size that is passed.
+    """
+    if any("Lazy" in unit.source for unit in source.submission.units):
+        return False
+    for forms in builds:
+        fitting = (
+            form for form in forms if found.needed <= {renamed.get(key, key) for key in form} <= found.names
+        )
+        if not _sizes(forms[0]) <= _sizes(next(fitting, forms[0])):
+            return True
+    return False
+
+
+def _sizes(form: Mapping[str, Any]) -> set[int]:
+    """Return the whole numbers that a constructor gets, also those in lists."""
+    values = [item for value in form.values() for item in (value if isinstance(value, list) else [value])]
+    return {value for value in values if type(value) is int}
 
 
 def keywords_in_place(name: str, alias: str, source: Source, stub: Source) -> dict[str, str]:
@@ -224,7 +257,7 @@ def _methods(exercise: Exercise, alias: str, source: Source, stub: Source, built
             return Interface(other=_called_otherwise(f"{alias}.{method}", found, asked))
         if found is not None:
             remarks = (*built.remarks, *_without_default(found, ways, asked))
-            built = Interface(built.renamed, remarks=remarks)
+            built = replace(built, remarks=remarks)
     return built
 
 

@@ -15,7 +15,7 @@ from grader.engine.result import ResultBuilder
 from grader.engine.student_parts import parts_remark
 from grader.engine.submission_run import SubmissionRun
 from grader.engine.worker_slot import CannotLoad, Loaded
-from grader.intake.parameters import has_no_code
+from grader.intake.parameters import without_code
 from grader.judge.observation import StudentError
 from grader.judge.redact import Evidence
 from grader.judge.verdict import JudgedCase
@@ -76,9 +76,8 @@ def _from_text(
     """
     if run.is_untouched(builder.exercise):
         return builder.without_checks("not_started")
-    if has_no_code(run.submission, run.names, builder.alias):
-        says = _("{name} has no code yet").format(name=sanitize(builder.alias))
-        return builder.without_checks("not_started", says)
+    if empty := without_code(run.submission, run.names, builder.alias):
+        return builder.without_checks("not_started", _("{name} has no code yet").format(name=sanitize(empty)))
     if fits.other:
         return builder.without_checks("other_interface", fits.other, remarks)
     return None
@@ -116,8 +115,9 @@ def _instead_of(
 ) -> tuple[ExerciseResult, Evidence] | None:
     """Return the result that replaces a failure; None if the failure stays.
 
-    It is replaced if a missing module or package caused an exception, also if other checks pass, and if the code gets
-    no points because it needs a GPU. For code not written for the course, it is also replaced if no known mistake was
+    It is replaced if a missing module or package caused an exception, also if other checks pass, if the code gets
+    no points because it needs a GPU, and if the constructor does not take sizes that the class needs. For code not
+    written for the course, it is also replaced if no known mistake was
     found and `forward` has a mask where the course passes lengths.
     """
     if result.outcome != "failed":
@@ -126,6 +126,8 @@ def _instead_of(
     errors = [j.observation.error for j in failing if j.observation and j.observation.error]
     if instead := _for_missing_code(run, builder, errors, remarks, no_points=not result.score):
         return instead
+    if sizes := run.interface(builder.exercise).without_sizes:
+        return builder.without_checks("other_interface", sizes, _renamed(run, builder.exercise))
     masks = run.takes_mask(builder.exercise) if run.context.options.foreign else ""
     if masks and not result.diagnosis.alternatives:
         return builder.without_checks("other_interface", masks, _renamed(run, builder.exercise))

@@ -70,33 +70,51 @@ def signature(submission: Submission, names: Names, name: str, method: str = "")
     return None
 
 
-def has_no_code(submission: Submission, names: Names, name: str) -> bool:
-    """Whether a function or class has no statement besides a docstring, `...` or `pass`.
+def without_code(submission: Submission, names: Names, name: str) -> str:
+    """Return the function, class or `forward` of a class that has no statement besides a docstring, `...`, `pass` or
+    `raise NotImplementedError`; "" if it has one.
 
-    A class must also inherit no `forward`: its base class is one of BARE_BASES, or a class of this file of which the
-    same is true.
+    A class without code must also inherit no `forward`: its base class is one of BARE_BASES, or a class of this file
+    of which the same is true.
     """
     node = _definition(submission, names, name)
-    if node is None or not all(_says_nothing(statement) for statement in node.body):
-        return False
+    if node is None:
+        return ""
+    forward = [part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "forward"]
+    if isinstance(node, ast.ClassDef) and forward:
+        return f"{name}.forward" if _is_bare(forward[-1]) else ""
+    return name if _is_bare(node) and not _inherits_forward(submission, names, node) else ""
+
+
+def _is_bare(node: ast.FunctionDef | ast.ClassDef) -> bool:
+    return all(_says_nothing(statement) for statement in node.body)
+
+
+def _inherits_forward(
+    submission: Submission, names: Names, node: ast.FunctionDef | ast.ClassDef | None
+) -> bool:
+    """Whether a class may inherit `forward`: its base class is not known, or it or one of its bases defines it."""
     if isinstance(node, ast.FunctionDef):
-        return True
+        return False
     for _step in range(MAX_BASES):
         if not isinstance(node, ast.ClassDef) or len(node.bases) != 1:
-            return False
+            return True
         base = ast.unparse(node.bases[0])
         if base in BARE_BASES:
-            return True
+            return False
         node = _definition(submission, names, base)
         if node is None or any(
             isinstance(part, ast.FunctionDef) and part.name == "forward" for part in node.body
         ):
-            return False
-    return False
+            return True
+    return True
 
 
 def _says_nothing(statement: ast.stmt) -> bool:
-    """Whether a statement is `pass` or a constant, such as a docstring or `...`."""
+    """Whether a statement is `pass`, `raise NotImplementedError`, or a constant, such as a docstring or `...`."""
+    if isinstance(statement, ast.Raise):
+        raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
+        return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
     value = statement.value if isinstance(statement, ast.Expr) else None
     return isinstance(statement, ast.Pass) or isinstance(value, ast.Constant)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 
+from grader.given import BLOCKS
 from grader.intake.customary_names import IMPORTS, bound_by
 from grader.intake.first_steps import first_steps
 from grader.intake.misspelt import is_misspelt, keywords, nearest, variables_of_the_file
@@ -22,7 +23,8 @@ from grader.support.i18n import _
 
 MAX_SLIPS = 3
 
-_BASES = frozenset({"nn.Module", "torch.nn.Module", "Module", "object"})
+_MODULES = frozenset({"nn.Module", "torch.nn.Module", "d2l.Module"})
+_BASES = _MODULES | {"Module", "object"}
 # Misspellings of `__init__`.
 _CONSTRUCTORS = frozenset(
     {"init__", "_init_", "__init", "__init_", "_init__", "__int__", "__inti__", "__ini__"}
@@ -40,7 +42,17 @@ set_extra_state set_submodule share_memory state_dict to to_empty train training
 """
 _OF_MODULE = frozenset(_ATTRIBUTES_OF_MODULE.split())
 # A class that uses or defines one of these may have attributes that no assignment to `self` shows.
-_DYNAMIC = frozenset({"setattr", "__dict__", "__getattr__", "__setattr__", "add_module", "register_module"})
+_DYNAMIC = frozenset(
+    [
+        "setattr",
+        "__dict__",
+        "__getattr__",
+        "__setattr__",
+        "add_module",
+        "register_module",
+        "save_hyperparameters",
+    ]
+)
 # Names that the kernel of a notebook binds.
 _OF_KERNELS = frozenset({"get_ipython", "display", "In", "Out", "exit", "quit"})
 
@@ -159,6 +171,11 @@ def _of_definition(node: ast.stmt, text: _Text) -> _Found:
             yield from _of_attribute(part, text)
         elif isinstance(part, ast.Call):
             yield from keywords(part)
+            if text.torch_nn and _dotted(part.func) == "nn.Softmax" and part.args and part.keywords:
+                yield (
+                    part.lineno,
+                    _("`nn.Softmax` is a layer; write `nn.Softmax(dim=…)(X)`, or `torch.softmax`"),
+                )
         elif isinstance(part, ast.FunctionDef):
             yield from variables_of_the_file(part, text.variables)
 
@@ -185,12 +202,51 @@ def _of_class(node: ast.ClassDef, text: _Text) -> _Found:
             if name != "__int__" or len(methods[name].args.args) > 1:
                 says = _("the method is called `{name}`; Python calls `__init__`").format(name=name)
                 yield methods[name].lineno, says
-    if text.torch_nn and bases in (["nn.Module"], ["torch.nn.Module"]):
+    if not node.bases and "forward" in methods and "__call__" not in methods:
+        says = _("the class does not inherit from nn.Module; write `class {name}(nn.Module)`")
+        yield node.lineno, says.format(name=node.name)
+    if text.torch_nn and len(bases) == 1 and bases[0] in _MODULES:
         yield from _of_forward(methods, used)
         if "__init__" in methods:
             yield from _without_super(methods["__init__"])
+        yield from _layers_in_lists(node, text)
     if set(bases) <= _BASES and not _DYNAMIC & (methods.keys() | _names(node) | used):
         yield from _of_self(node, text)
+
+
+def _layers_in_lists(node: ast.ClassDef, text: _Text) -> _Found:
+    """Find an attribute that is a list with layers, if nothing in the class registers them."""
+    registers = {"ModuleList", "Sequential", "ModuleDict", *_DYNAMIC}
+    if registers & (_names(node) | {part.attr for part in walk(node) if isinstance(part, ast.Attribute)}):
+        return
+    lists: dict[str, int] = {}
+    layers: set[str] = set()
+    for part in walk(node):
+        if isinstance(part, ast.Assign) and isinstance(part.value, ast.List | ast.ListComp):
+            owner = _dotted(part.targets[0])
+            value = part.value
+            items = value.elts if isinstance(value, ast.List) else [value.elt]
+            lists[owner] = part.lineno
+        elif (
+            isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "append"
+        ):
+            owner, items = _dotted(part.func.value), part.args
+        else:
+            continue
+        if any(isinstance(item, ast.Call) and _is_layer(_dotted(item.func), text) for item in items):
+            layers.add(owner)
+    for owner in sorted(layers & lists.keys()):
+        if owner.startswith("self."):
+            says = _("layers in the list `{name}` are not registered; use `nn.ModuleList`")
+            yield lists[owner], says.format(name=owner)
+
+
+def _is_layer(name: str, text: _Text) -> bool:
+    """Whether a name, perhaps with a module before it, is that of a layer, a building block or a module of the file."""
+    last = name.rpartition(".")[2]
+    own = text.definitions.get(last, [("", ast.Pass())])[0][1]
+    is_module = isinstance(own, ast.ClassDef) and any(_dotted(base) in _MODULES for base in own.bases)
+    return is_module or last in BLOCKS or last in _LAYERS
 
 
 def _of_forward(methods: dict[str, ast.FunctionDef], used: set[str]) -> _Found:

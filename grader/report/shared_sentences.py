@@ -110,11 +110,6 @@ def first_failure(checks: Sequence[CheckResult]) -> CheckResult | None:
     return next((c for c in checks if c.outcome in ("failed", "could_not_grade")), None)
 
 
-def first_to_fix(results: Sequence[ExerciseResult]) -> str:
-    """Return the first exercise that others use and that has not passed; "" if there is none."""
-    return next((name for result in results for name in result.fix_first), "")
-
-
 @dataclass(frozen=True)
 class FacetCount:
     """The checks of one facet: the worst outcome, how many passed, were skipped, and there are in all (`of`)."""

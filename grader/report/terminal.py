@@ -31,7 +31,6 @@ from grader.report.shared_sentences import (
     facet_name,
     facet_with_mark,
     first_failure,
-    first_to_fix,
     grader_error,
     outcome_name,
     place,
@@ -87,7 +86,7 @@ def plain(report: Report, *, full: bool = True) -> str:
 def render(report: Report, *, every: bool = False, full: bool = False, words: bool = False) -> RenderableType:
     """Return the report: for one exercise its details, for several a table and the details of the first unsolved one.
 
-    Unsolved exercises have been started and have not passed. Those with a known mistake come first.
+    Unsolved exercises have been started and have not passed. Those that failed come first.
     every: the details of every unsolved exercise.
     full: the details of every exercise, with all checks one by one.
     words: sentences instead of marks and pictures.
@@ -95,7 +94,7 @@ def render(report: Report, *, every: bool = False, full: bool = False, words: bo
     every = every or full
     parts: list[RenderableType] = [_Overview(report.exercises)] if len(report.exercises) > 1 else []
     parts += [Text(remark) for remark in report.remarks]
-    unsolved = _named_first([e for e in report.exercises if e.outcome not in ("passed", "not_started")])
+    unsolved = _failed_first([e for e in report.exercises if e.outcome not in ("passed", "not_started")])
     if len(report.exercises) == 1 or full:
         detailed: Sequence[ExerciseResult] = report.exercises
     else:
@@ -128,9 +127,9 @@ def _notes_on_passed(results: Sequence[ExerciseResult]) -> list[RenderableType]:
     ]
 
 
-def _named_first(results: Sequence[ExerciseResult]) -> list[ExerciseResult]:
-    """Return the exercises with a known mistake, then the other failed ones, then the rest."""
-    return sorted(results, key=lambda e: (not e.diagnosis.alternatives, e.outcome != "failed"))
+def _failed_first(results: Sequence[ExerciseResult]) -> list[ExerciseResult]:
+    """Return the failed exercises, then the rest, both in the order of the course: others use the earlier ones."""
+    return sorted(results, key=lambda e: e.outcome != "failed")
 
 
 def outcome_text(outcome: str) -> Text:
@@ -332,12 +331,12 @@ def _next_step(report: Report, unsolved: Sequence[ExerciseResult]) -> str:
     """
     if report.file:
         return all_passed(report) if report.exit_status == 0 else ""
-    first = first_to_fix(report.exercises)
-    if first:
+    to_fix = next((e for e in unsolved if e.outcome in ("failed", "blocked", "other_interface")), None)
+    needed = (name for e in ([to_fix] if to_fix else report.exercises) for name in e.fix_first)
+    if first := next(needed, ""):
         return _("Next: write or fix {name} and check again.").format(name=first)
-    to_fix = next((e.name for e in unsolved if e.outcome in ("failed", "blocked", "other_interface")), "")
-    if to_fix:
-        return _("Next: fix {name}. Hint: `grader hint {name}`.").format(name=to_fix)
+    if to_fix is not None:
+        return _("Next: fix {name}. Hint: `grader hint {name}`.").format(name=to_fix.name)
     not_started = next((e.name for e in report.exercises if e.outcome == "not_started"), "")
     if not_started and not unsolved:
         return _("Next: implement {name}.").format(name=not_started)

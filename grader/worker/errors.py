@@ -9,6 +9,8 @@ from difflib import get_close_matches
 from types import FunctionType, TracebackType
 from typing import Any
 
+from torch import nn
+
 MAX_TEXT = 2000
 NEAR = 0.8  # how similar (0 to 1) an attribute's name must be to be suggested
 
@@ -27,6 +29,11 @@ def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
             "text": text_of(error.text or "", 200).strip(),
         }
     described = {"type": _name(error), "message": _text(error), "where": where}
+    if where is None and isinstance(error, AttributeError) and _lacks_module(error):
+        return described | {
+            "type": "TypeError",
+            "message": f"{type(error.obj).__name__[:100]} is no nn.Module",
+        }
     near = _near(error) if isinstance(error, AttributeError) else ""
     return described | {"near": near} if near else described
 
@@ -40,6 +47,11 @@ def definition(called: object, files: Collection[str]) -> dict[str, Any] | None:
         return None
     file, line = called.__code__.co_filename, called.__code__.co_firstlineno
     return {"file": file, "line": line, "text": linecache.getline(file, line).strip()[:200]}
+
+
+def _lacks_module(error: AttributeError) -> bool:
+    """Whether the grader asked an object that is no module, but has a `forward`, for an attribute of modules."""
+    return hasattr(nn.Module, error.name or "") and "forward" in dir(type(error.obj))
 
 
 def _near(error: AttributeError) -> str:

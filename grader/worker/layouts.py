@@ -82,13 +82,17 @@ def fit(own: Own, wanted: Shapes, as_linear: Collection[str] = ()) -> Fit:
 
 
 def _under_own_names(placed: Fit, names: Mapping[str, str]) -> Fit:
-    """Return the same fit with the module's own names. names: the name in `placed` → the module's own name."""
+    """Return the same fit with the module's own names. names: the name in `placed` → the module's own name.
+
+    A module with all names of the contract has no other names, even if the shapes of two are exchanged.
+    """
+    other_names = "" if {*names.values()} == names.keys() else "other names"
     return replace(
         placed,
         slots=[replace(slot, own=names[slot.own]) for slot in placed.slots],
         unexpected=[names.get(name, name) for name in placed.unexpected],
         own_names={name: names.get(placed.own_names.get(name, name), name) for name in placed.misshapen},
-        layout=placed.layout or "other names",
+        layout=placed.layout or other_names,
     )
 
 

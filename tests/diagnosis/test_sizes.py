@@ -15,43 +15,61 @@ TWO = "The size of tensor a ({a}) must match the size of tensor b ({b}) at non-s
 
 
 @pytest.fixture
-def case(bundles) -> RecordedCase:
-    """Return a case with the input `x` (7, 5, 12) and the arguments d_model=12 and n_head=3."""
+def cases(bundles) -> list[RecordedCase]:
+    """Return cases whose input `x` is (7, 5, 12), (7, 9, 6) and (7, 4, 5), with d_model / n_head = 4, 2 and 5."""
     exercise = next(e for b in bundles for e in b.exercises if e.name == "TangledSelfAttention")
-    case = exercise.cases[0]
-    assert case.tensors["x"].shape == (7, 5, 12)
-    return case
+    by_id = {case.id: case for case in exercise.cases}
+    found = [by_id[name] for name in ("longer-than-a-head", "narrow-heads", "one-head")]
+    assert [case.tensors["x"].shape for case in found] == [(7, 5, 12), (7, 9, 6), (7, 4, 5)]
+    return found
 
 
-def says(case, message, type="RuntimeError"):
-    return [fact.says for fact in of_sizes(StudentError(type, message, None, "call"), case)]
+def says(cases, *sizes, message=TWO, type="RuntimeError", lines=(3, 3, 3)):
+    """Return the facts about exceptions with these pairs of sizes, one per case. lines: those that raised them."""
+    errors = [
+        (StudentError(type, message.format(a=a, b=b), ("own.py", line, "x + y"), "call"), case)
+        for (a, b), case, line in zip(sizes, cases, lines, strict=False)
+    ]
+    return [fact.says for fact in of_sizes(errors)]
 
 
-def test_sizes_are_axes_of_inputs_and_quotients_of_arguments(case):
-    assert says(case, TWO.format(a=5, b=4)) == [
+def test_sizes_are_axes_of_inputs_and_quotients_of_arguments(cases):
+    assert says(cases, (5, 4), (9, 2), (4, 5)) == [
         "sizes that do not match: 5 (axis 1 of `x`) and 4 (`d_model / n_head`)"
     ]
 
 
-def test_a_size_with_two_origins_names_both(case):
-    assert says(case, TWO.format(a=12, b=7)) == [
-        "sizes that do not match: 12 (axis 2 of `x`, `d_model`) and 7 (axis 0 of `x`)"
+def test_a_size_with_two_origins_names_both(cases):
+    assert says(cases, (12, 5), (6, 9)) == [
+        "sizes that do not match: 12 (axis 2 of `x`, `d_model`) and 5 (axis 1 of `x`)"
     ]
 
 
-def test_a_size_of_unknown_origin_is_not_explained(case):
-    assert says(case, TWO.format(a=5, b=6)) == []
+@pytest.mark.parametrize(
+    ("sizes", "lines"),
+    [
+        ([(12, 6), (6, 4)], (3, 3)),  # no origin of the second size
+        ([(12, 7), (6, 3)], (3, 3)),  # 7 is the first axis of `x` only by chance
+        ([(12, 7), (6, 7)], (3, 3)),  # the second size never changes
+        ([(12, 5)], (3,)),  # one case is not enough
+        ([(12, 5), (6, 9)], (4, 3)),  # another line raised the second exception
+    ],
+)
+def test_a_size_is_explained_only_if_cases_of_other_sizes_agree(cases, sizes, lines):
+    assert says(cases, *sizes, lines=lines) == []
 
 
-def test_a_size_with_many_origins_is_not_explained(case):
-    square = replace(case, tensors={"x": np.zeros((12, 12, 5))})
-    assert says(square, TWO.format(a=12, b=5)) == []
+def test_a_size_with_many_origins_is_not_explained(cases):
+    square = [
+        replace(case, tensors={"x": np.zeros((n, n, 3))}) for case, n in zip(cases, (12, 6), strict=False)
+    ]
+    assert says(square, (12, 4), (6, 2)) == []
 
 
-def test_an_exception_about_something_else_has_no_sizes(case):
-    assert says(case, "expected 5 arguments, not 4", "TypeError") == []
-    assert of_sizes(None, case) == []
+def test_an_exception_about_something_else_has_no_sizes(cases):
+    assert says(cases, (5, 4), (9, 2), message="expected {a} arguments, not {b}", type="TypeError") == []
+    assert of_sizes([(None, cases[0])]) == of_sizes([]) == []
 
 
-def test_a_number_of_thousands_of_digits_is_no_size(case):
-    assert says(case, TWO.format(a="9" * 5000, b=5)) == []
+def test_a_number_of_thousands_of_digits_is_no_size(cases):
+    assert says(cases, ("9" * 5000, 5), ("9" * 5001, 9)) == []

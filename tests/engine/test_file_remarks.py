@@ -4,10 +4,13 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from grader.engine.code_excerpt import code
 from grader.intake.names import read_names
 from grader.intake.read import submission_from
 from grader.report.model import Diagnosis, ExerciseResult
+from grader.report.shared_sentences import all_passed
 
 MASKED = """def masked_softmax(X, valid_lens):
     if valid_lens is not None:
@@ -29,7 +32,7 @@ def test_missing_imports_are_added_and_reported(engine):
         "masking.py uses names that it does not import: add at the top `import torch` (line 4),"
         " `import torch.nn.functional as F` (line 6); the grader did so for this check",
     )
-    assert report.faulty  # the file would not run by itself
+    assert all_passed(report) == "All checks passed."
 
 
 def test_one_missing_import_is_added_and_reported_with_its_line(engine):
@@ -37,6 +40,27 @@ def test_one_missing_import_is_added_and_reported_with_its_line(engine):
     assert remark == (
         "masking.py, line 7 uses `F`: add `import torch.nn.functional as F` at the top; the grader did so for this check"
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "says"),
+    [
+        (
+            "",
+            "the statement in masking.py, line 10 raised an exception and was skipped:"
+            " NameError: name 'relu_of' is not defined (masking.py, line 9)",
+        ),
+        (
+            "from mine import relu_of",
+            "1 statement needs code that is not available here and was skipped: masking.py, line 10 needs `relu_of`",
+        ),
+    ],
+)
+def test_only_a_name_of_a_failed_import_is_not_available(engine, before, says):
+    misspelt = "import torch\nimport torch.nn.functional as F\n" + MASKED.replace("F.softmax(X", "relu_of(X")
+    source = f"{before}\n{misspelt}masked_softmax(torch.ones(1, 2, 3), None)\n"
+    report = engine.grade(submission_from(Path("masking.py"), source.encode()))
+    assert report.remarks == (says,)
 
 
 def test_a_missing_import_in_a_notebook_is_reported_with_its_cell(engine):
@@ -144,6 +168,20 @@ def test_a_constructor_under_another_name_is_explained(engine):
     assert "the method is called `init__`; Python calls `__init__`" in " ".join(
         (result.diagnosis.says, *result.remarks)
     )
+
+
+def test_a_class_that_is_no_module_is_not_asked_for_its_attributes(engine):
+    source = """from torch import nn
+class AddNorm:
+    def __init__(self, normalized_shape, dropout):
+        self.ln, self.dropout = nn.LayerNorm(normalized_shape), nn.Dropout(dropout)
+    def forward(self, X, Y):
+        return self.ln(self.dropout(Y) + X)
+"""
+    (result,) = graded(engine, "encoder.py", source)
+    says = "encoder.py, line 2: the class does not inherit from nn.Module; write `class AddNorm(nn.Module)`"
+    assert result.diagnosis.says.startswith(says)
+    assert not any("has no attribute" in check.message for check in result.checks)
 
 
 def test_a_missing_import_of_a_building_block_is_added_and_reported(engine):

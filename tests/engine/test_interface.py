@@ -251,12 +251,47 @@ def test_a_parameter_that_is_left_out_is_named(grade_one):
     assert "without `ffn_num_hiddens`; the course asks for" in result.message
 
 
+@pytest.mark.parametrize("layer", ["Linear", "LazyLinear"])
+def test_a_constructor_without_input_sizes_needs_lazy_layers(grade_one, layer):
+    """Otherwise all inputs have one size by design, which is another interface."""
+    sizes = {"Linear": "embed_dim, embed_dim", "LazyLinear": "embed_dim"}[layer]
+    source = CHAPTER.replace("nn.LazyLinear(num_hiddens", f"nn.{layer}({sizes}")
+    source = source.replace("num_hiddens", "embed_dim")
+    result = grade_one(source, "MultiHeadAttention")
+    assert result.outcome == {"Linear": "other_interface", "LazyLinear": "passed"}[layer]
+    says = "this file builds it as `MultiHeadAttention(embed_dim, num_heads, dropout, bias=False, **kwargs)`"
+    assert result.message.startswith(says if layer == "Linear" else "")
+
+
+def test_two_sizes_where_the_course_has_three_are_another_interface(grade_one):
+    source = HEAD + FFN.format(parameters="d_model, d_ff", a="d_model", b="d_ff", c="d_model")
+    assert grade_one(source, "PositionWiseFFN").outcome == "other_interface"
+
+
 @pytest.mark.parametrize("base", ["nn.Module", "Half", "d2l.Decoder"])
 def test_a_class_without_code_is_not_started(grade_one, base):
     source = "from d2l import torch as d2l\nclass Half(nn.Module):\n    def __init__(self, **kw):\n        super().__init__(**kw)\n"
     source = HEAD + source + f"class AddNorm({base}):\n    '''To do.'''\n"
     result = grade_one(source, "AddNorm")
     assert (result.outcome, result.message) == ("not_started", "AddNorm has no code yet")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "pass",
+        "# To do\n        ...",
+        "'To do.'",
+        "raise NotImplementedError",
+        "raise NotImplementedError('To do')",
+    ],
+)
+def test_a_forward_without_code_is_not_started(grade_one, body):
+    source = dot().replace(
+        "        scores = ", f"        {body}\n\n    def other(self, q, k):\n        scores = "
+    )
+    result = grade_one(source, "DotProductAttention")
+    assert (result.outcome, result.message) == ("not_started", "DotProductAttention.forward has no code yet")
 
 
 def test_a_class_that_inherits_everything_is_graded(grade_one):

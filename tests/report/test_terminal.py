@@ -152,10 +152,13 @@ def test_details_of_all_exercises_are_shown_only_if_requested():
     assert "torhc" in printed(*ALL, every=True)
 
 
-def test_a_failure_with_a_known_mistake_is_shown_first():
-    text = printed(result("first", message="no name"), *ALL)
-    assert "The mask is added" in text
-    assert "no name" not in text
+def test_the_first_failure_of_the_course_is_shown_first():
+    """Later exercises may fail because of it."""
+    blocked = result("earlier", "blocked", message="it is blocked")
+    text = printed(blocked, result("first", message="no name"), *ALL)
+    assert "no name" in text
+    assert "The mask is added" not in text
+    assert "it is blocked" not in text
 
 
 def test_a_file_named_with_file_gets_its_command_and_no_next_task():
@@ -200,6 +203,9 @@ def test_the_last_line_names_the_next_thing_to_do():
         return printed(*results).strip().splitlines()[-1]
 
     assert last(*ALL) == "Next: fix masked_softmax. Hint: `grader hint masked_softmax`."
+    uses_another = replace(result("g"), fix_first=("f",))
+    assert last(result("first"), uses_another) == "Next: fix first. Hint: `grader hint first`."
+    assert last(uses_another, result("h")) == "Next: write or fix f and check again."
     assert last(result(outcome="passed"), result("g", "not_started", 0.0)) == "Next: implement g."
     assert last(result(outcome="passed")) == "All checks passed."
 

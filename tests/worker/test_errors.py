@@ -32,6 +32,14 @@ def test_an_error_outside_the_submission_has_no_location():
     assert raised("def f(x): return x", "f()")["where"] is None
 
 
+def test_an_attribute_of_modules_is_not_asked_of_a_class_that_is_none():
+    described = raised("class A:\n    def forward(self): ...", "A().named_parameters()")
+    assert (described["type"], described["message"]) == ("TypeError", "A is no nn.Module")
+    own_code = "class A:\n    def forward(self):\n        return self.train()"
+    assert raised(own_code, "A().forward()")["message"] == "'A' object has no attribute 'train'"
+    assert raised("class A: ...", "A().named_parameters()")["type"] == "AttributeError"
+
+
 def test_bad_syntax_is_reported_with_its_line():
     described = raised("x = 1\n  y = 2\n")
     assert (described["type"], described["where"]["line"], described["where"]["text"]) == (

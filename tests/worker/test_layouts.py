@@ -104,6 +104,15 @@ def test_only_another_layout_is_reported():
     assert layout("same order") == "other names, same order"
 
 
+def test_exchanged_shapes_under_the_right_names_are_not_other_names():
+    wanted = {"W_k.weight": (6, 3), "W_q.weight": (6, 4), "w_v.weight": (1, 6)}
+    exchanged = dict(zip(wanted, [(6, 4), (6, 3), (1, 6)], strict=True))
+    own = {name: torch.zeros(shape) for name, shape in exchanged.items()}
+    assert layouts.fit(own, wanted).layout == ""
+    own["v.weight"] = own.pop("w_v.weight")
+    assert layouts.fit(own, wanted).layout == "other names"
+
+
 # ---- parameters that do not fit
 
 

@@ -102,7 +102,7 @@ MISTAKES = [
         "ffn-back-to-input-size",
         edit("nn.Linear(ffn_num_hiddens, ffn_num_outputs)", "nn.Linear(ffn_num_hiddens, ffn_num_input)"),
         says="the second layer always returns the size of the input: the output size is ignored",
-        asks="The class gets three sizes. Which of them is never used?",
+        asks="Which of the sizes that the class gets is never used?",
     ),
     mistake(
         "ffn-input-mixed",
