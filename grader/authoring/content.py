@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import runpy
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -92,6 +92,18 @@ class Assignment:
     def mistakes(self, exercise: str | None = None) -> list[KnownAnswer]:
         """Return wrong answers with their pages, of one exercise or of all in order."""
         return [mistake for name in self._names(exercise) for mistake in self._mistakes(name)]
+
+    def weights(self, exercise: Mapping[str, Any], facets: Iterable[str]) -> dict[str, float]:
+        """Return the weight of each facet. The facet that the exercise is about gets a third of all weights or more.
+
+        facets: those that the exercise checks; the facet *device* can come with every exercise. Raises ContentError.
+        """
+        weights = {**DEFAULT_WEIGHTS, **exercise.get("facets", {})}
+        about = exercise.get("about", "values")
+        if about not in facets:
+            raise ContentError(f"{exercise['name']}: it is about {about}, but has no check of this facet")
+        others = sum(weights.get(facet, 1.0) for facet in {*facets, "device"} - {about})
+        return {**weights, about: max(weights.get(about, 1.0), others / 2)}
 
     def level(self, exercise: Mapping[str, Any]) -> int:
         """Return how much a diagnosis may say: 0 facts, 1 the mistake, 2 a question, 3 a page."""

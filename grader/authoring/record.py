@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from grader.authoring.bank import KnownAnswer, apply
-from grader.authoring.content import DEFAULT_LIMITS, DEFAULT_WEIGHTS, Assignment, ContentError
+from grader.authoring.content import DEFAULT_LIMITS, Assignment, ContentError
 from grader.authoring.observe import definitions, observe
 from grader.authoring.signatures import signatures
 from grader.bundle.model import Bundle, Exercise, Header, KnownMistake, RecordedCase, Signatures
@@ -98,12 +98,13 @@ def _exercise(
     assignment: Assignment, fields: Mapping[str, Any], measured: Measured, diagnosis: bool
 ) -> Exercise:
     mistakes = assignment.named_mistakes(fields) if diagnosis else []
+    facets = {check.facet for case in measured.cases for check in case.checks}
     exercise = Exercise(
         name=fields["name"],
         assignment=assignment.name,
         title=fields["title"],
         points=float(fields["points"]),
-        weights={**DEFAULT_WEIGHTS, **fields.get("facets", {})},
+        weights=assignment.weights(fields, facets),
         limits={**DEFAULT_LIMITS, **fields.get("limits", {})},
         hints=tuple(fields["hints"]),
         needs=tuple(fields.get("needs", ())),

@@ -19,6 +19,7 @@ FACETS = (
     "device",
     "precision",
     "pruning",
+    "defaults",
 )
 
 # The dtypes in which a result is checked besides float32; docs/precision.md has the tolerances.

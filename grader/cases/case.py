@@ -32,13 +32,15 @@ Json = Any
 class Case(Measures, Checks):
     """A case: its author adds steps and checks with these methods.
 
-    `id` is unique within its exercise. `dtype` is that of every floating tensor in it.
+    `id` is unique within its exercise. `dtype` is that of every floating tensor in it. `caps`: False if every check
+    is about an optional argument that is left out, or about an unusual size; see `check`.
     """
 
-    def __init__(self, id: str, exercise: str, dtype: str = "float32"):
+    def __init__(self, id: str, exercise: str, dtype: str = "float32", caps: bool = True):
         self.id = id
         self.exercise = exercise
         self.dtype = dtype
+        self.caps = caps
         self.steps: list[Json] = []
         self.checks: list[Check] = []
         self.tensors: dict[str, Array] = {}

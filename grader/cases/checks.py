@@ -23,17 +23,28 @@ class Checks:
 
     id: str
     dtype: str
+    caps: bool
     checks: list[Check]
     again: list[Again]
 
     def check(
-        self, facet: str, judge: str, of: Sequence[str], title: str, *, policy: str = "", **params: Json
+        self,
+        facet: str,
+        judge: str,
+        of: Sequence[str],
+        title: str,
+        *,
+        policy: str = "",
+        caps: bool = True,
+        **params: Json,
     ) -> None:
         """Add a check by the name of its judge. The methods below cover the usual ones.
 
-        policy: one of POLICIES, if a failure is advice and costs no points. Raises ValueError for an unknown facet
-        or policy.
+        policy: one of POLICIES, if a failure is advice and costs no points. caps: False for values with an unusual
+        size, such as one head, or with an optional argument left out. The check is then of the facet *defaults*, whose
+        failure does not limit the points. Raises ValueError for an unknown facet or policy.
         """
+        facet = facet if caps and self.caps else "defaults"
         if facet not in FACETS:
             raise ValueError(f"unknown facet {facet!r}")
         if policy and policy not in POLICIES:
@@ -93,9 +104,11 @@ class Checks:
         """A plain Python value is `want`. `says`: the message of the report if it is not."""
         self.check(facet, "value", [self.see_value(ref)], title, want=want, says=says)
 
-    def check_same(self, left: Ref, right: Ref, title: str, facet: str, says: str = "") -> None:
+    def check_same(
+        self, left: Ref, right: Ref, title: str, facet: str, says: str = "", caps: bool = True
+    ) -> None:
         """Two results of the student's own code agree, whatever their values."""
-        self.check(facet, "same", [self.see(left), self.see(right)], title, says=says)
+        self.check(facet, "same", [self.see(left), self.see(right)], title, caps=caps, says=says)
 
     def see(self, ref: Ref, name: str = "", axes: Sequence[str] = (), shape: Sequence[int] = ()) -> str:
         raise NotImplementedError

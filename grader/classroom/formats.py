@@ -14,7 +14,7 @@ from grader.classroom.lms import canvas, moodle
 from grader.classroom.spreadsheet_cells import csv_text
 from grader.intake.course_file import CourseFile
 from grader.report.model import ExerciseResult, to_json
-from grader.report.shared_sentences import reason
+from grader.report.shared_sentences import plain_number, reason
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 
@@ -56,7 +56,7 @@ def table(submissions: Sequence[GradedSubmission]) -> str:
     for one in submissions:
         report, results = one.report, {r.name: r for r in one.report.exercises}
         where = [one.submission, report.extra["content"], report.sandbox]
-        numbers = [_number(report.score), _number(report.points)] if results else ["", ""]
+        numbers = [plain_number(report.score), plain_number(report.points)] if results else ["", ""]
         total = [*numbers, one.problem]
         cells = [cell for name in names for cell in _cells(results.get(name))]
         rows.append([one.student, *_person(one, listed), *where, *total, *cells])
@@ -77,12 +77,8 @@ def _cells(result: ExerciseResult | None) -> list[str]:
         return [""] * len(_PARTS)
     mistakes = " or ".join(" + ".join(ids) for ids in result.diagnosis.alternatives)
     advice = " + ".join(one.policy for one in result.advice)
-    score = "" if result.score is None else _number(result.score)
+    score = "" if result.score is None else plain_number(result.score)
     return [score, result.outcome, mistakes, advice, reason(result)]
-
-
-def _number(value: float) -> str:
-    return f"{round(value, 6):g}"
 
 
 def junit(submissions: Sequence[GradedSubmission]) -> str:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from grader.classroom.roster import Person
 from grader.classroom.spreadsheet_cells import csv_text
 from grader.intake.course_file import CourseFile
-from grader.report.model import ExerciseResult
-from grader.report.shared_sentences import outcome_name, reason
+from grader.report.model import ExerciseResult, total
+from grader.report.shared_sentences import outcome_name, plain_number, reason
 from grader.support.i18n import _
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class _Student:
         nothing = not results and (self.ungraded or self.problems or missing == "blank")
         if nothing or any(result.score is None for result in results):
             return ""
-        return f"{round(sum(result.score or 0.0 for result in results), 2):g}"
+        return plain_number(total(result.score or 0.0 for result in results))
 
     def feedback(self, assignment: str) -> str:
         if assignment not in self.results:
@@ -75,7 +75,7 @@ def _by_student(submissions: Sequence[GradedSubmission]) -> _Class:
             student.results.setdefault(result.assignment, []).append(result)
             worth.setdefault(result.assignment, {})[result.name] = result.points
     return _Class(
-        [*students.values()], {name: sum(points.values()) for name, points in sorted(worth.items())}
+        [*students.values()], {name: total(points.values()) for name, points in sorted(worth.items())}
     )
 
 
@@ -96,7 +96,7 @@ def canvas(submissions: Sequence[GradedSubmission], settings: CourseFile = DEFAU
             "Section",
             *(settings.canvas.get(n, n) for n in found.assignments),
         ],
-        ["    Points Possible", "", "", "", "", *(f"{points:g}" for points in found.assignments.values())],
+        ["    Points Possible", "", "", "", "", *map(plain_number, found.assignments.values())],
     ]
     for student in found.students:
         last, first = student.column("last_name"), student.column("first_name")

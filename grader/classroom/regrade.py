@@ -14,8 +14,8 @@ from grader.classroom.class_run import GradedSubmission
 from grader.classroom.grade_folder import Classroom, GradeOptions, folder_of, grade_class
 from grader.classroom.groups import group_of
 from grader.classroom.store import Store, default_store
-from grader.report.model import ExerciseResult
-from grader.report.shared_sentences import facet_name, outcome_name
+from grader.report.model import ExerciseResult, total
+from grader.report.shared_sentences import facet_name, outcome_name, plain_number
 from grader.support.errors import UsageError
 from grader.support.i18n import _
 
@@ -38,7 +38,7 @@ class Change:
         """Return the points gained, negative if lost, after `--never-lower`; 0 if the new grading failed."""
         if self.final.score is None:
             return 0.0
-        return self.final.score - (self.old.score or 0.0)
+        return total((self.final.score, -(self.old.score or 0.0)))
 
     @property
     def sentence(self) -> str:
@@ -191,4 +191,4 @@ def _named(result: ExerciseResult) -> str:
 
 
 def _points(score: float | None) -> str:
-    return "–" if score is None else f"{round(score, 2):g}"
+    return "–" if score is None else plain_number(score)

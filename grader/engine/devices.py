@@ -10,7 +10,7 @@ from pathlib import Path
 from shutil import which
 
 from grader.engine.engine import Engine
-from grader.engine.scoring import score
+from grader.engine.scoring import exact, score, share
 from grader.intake.read import Submission
 from grader.judge.finding import earlier_failed
 from grader.report.model import CheckResult, ExerciseResult
@@ -79,21 +79,16 @@ def check_on_device(
 def _with(here: ExerciseResult, check: CheckResult, weights: Mapping[str, float]) -> ExerciseResult:
     """Return the result with the check of the device added, and with its score scaled by the change in points."""
     checks = (*here.checks, check)
-    if check.outcome == "skipped" or here.score is None:
+    if check.outcome == "skipped" or here.score is None or here.outcome == check.outcome == "passed":
         return replace(here, checks=checks)
-    # A passed exercise has all its points, as in `ResultBuilder._score`.
-    before = (
-        here.points if here.outcome == "passed" else score(here.points, weights, here.checks, trivial=False)
-    )
-    after = (
-        here.points
-        if here.outcome == check.outcome == "passed"
-        else score(here.points, weights, checks, trivial=False)
-    )
+    before, after = share(weights, here.checks), share(weights, checks)
+    # The score is rounded. If it is not what the checks give, something else decided it, such as a forbidden call.
+    whole = exact(here.points) * before
+    reached = whole if score(here.points, before) == here.score else exact(here.score)
     return replace(
         here,
         checks=checks,
-        score=round(here.score * after / before, 6) if before else 0.0,
+        score=score(here.points, reached / exact(here.points) * after / before) if whole else 0.0,
         outcome="failed" if check.outcome == "failed" else here.outcome,
     )
 

@@ -177,7 +177,7 @@ def _lacking(run: SubmissionRun) -> list[tuple[Mapping[str, Any], str]]:
     notes = run.history.notes
     files = (*run.submission.units, *run.submission.neighbours)
     undefined = {name for name, missing in missing_names(notes, files).items() if not missing.block}
-    out = []
+    out: list[tuple[Mapping[str, Any], str]] = []
     for note in notes:
         error = student_error(note.get("error"))
         found = _NEEDS.match(error.message) if error is not None else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from grader.bundle.model import Exercise
 from grader.diagnosis.match import Diagnosed, diagnose
@@ -12,7 +13,7 @@ from grader.diagnosis.signature import fingerprint, named_by
 from grader.engine.common_cause import Cause, cause
 from grader.engine.figures import figures
 from grader.engine.messages import of_layout, of_use
-from grader.engine.scoring import score
+from grader.engine.scoring import exact, score, share
 from grader.intake.forbidden_calls import Use, uses
 from grader.intake.read import Submission
 from grader.judge.advice import advice, without_moot
@@ -206,14 +207,14 @@ class ResultBuilder:
     ) -> float:
         """Return the points of the checks that count, less what forbidden calls cost."""
         exercise = self.exercise
-        if passed:
-            reached = exercise.points
-        else:
+        reached = Fraction(1)
+        if not passed:
             counted = [check for check in checks if check.counts]
             seen = [(case, observations[case.id]) for case in exercise.cases if case.id in observations]
             values_fail = any(c.facet == "values" and c.outcome != "passed" for c in counted)
-            reached = score(exercise.points, exercise.weights, counted, values_fail and is_trivial(seen))
-        return round(reached * (1 - exercise.forbids_costs), 6) if used else reached
+            trivial = values_fail and is_trivial(seen)
+            reached = Fraction(0) if trivial else share(exercise.weights, counted)
+        return score(exercise.points, reached * (1 - exact(exercise.forbids_costs)) if used else reached)
 
     def _used(self, observations: Iterable[Observation]) -> list[Use]:
         """Return forbidden calls: those in the text with their line, and those that were only observed."""

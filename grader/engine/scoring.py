@@ -3,36 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 from grader.report.model import CheckResult
 
 FORM = frozenset(("shapes", "purity"))  # facets that pass even if all values are arbitrary
-WRONG_VALUES = 0.25  # the largest share of the points if the facet *values* fails
-FORM_ALONE = 0.5  # the factor for FORM facets if the exercise has other facets and none of these passes
+# The factor for FORM facets if the exercise has other facets and none of these passes.
+FORM_ALONE = Fraction(1, 2)
+# The largest share of the points if this facet fails.
+CAPS = {"values": Fraction(1, 4), "masking": Fraction(1, 2), "modes": Fraction(1, 2)}
 
 
-def score(points: float, weights: Mapping[str, float], checks: Sequence[CheckResult], trivial: bool) -> float:
-    """Return the points of an exercise.
+def share(weights: Mapping[str, float], checks: Sequence[CheckResult]) -> Fraction:
+    """Return the share of the points that these checks give. weights: facet → weight; the default is 1.
 
-    points: the maximum. weights: facet → weight; the default is 1. trivial: whether the
-    answer is trivial, see `judge/trivial.py`.
-
-    A trivial answer gets no points, an answer with wrong values at most the share WRONG_VALUES. If only facets in
-    FORM pass, and the exercise has others, they count half. Checks of a policy do not count, nor does a facet with a
-    check that could not be graded.
+    A failed facet in CAPS limits the share. If only facets in FORM pass, and the exercise has others, they count half.
+    Checks of a policy do not count, nor does a facet with a check that could not be graded.
     """
     checks = [check for check in checks if check.counts]
-    if trivial or not checks:
-        return 0.0
     unknown = {c.facet for c in checks if c.outcome == "could_not_grade"}
     facets = {c.facet for c in checks} - unknown
     passed = {f for f in facets if all(c.outcome == "passed" for c in checks if c.facet == f)}
-    total = sum(weights.get(f, 1.0) for f in facets)
+    weight = {f: exact(weights.get(f, 1.0)) for f in facets}
+    total = sum(weight.values())
     if not total:
-        return 0.0
-    share = sum(weights.get(f, 1.0) for f in passed) / total
+        return Fraction(0)
+    found = sum((weight[f] for f in passed), Fraction(0)) / total
     if passed <= FORM and not facets <= FORM:
-        share *= FORM_ALONE
-    if "values" in facets and "values" not in passed:
-        share = min(share, WRONG_VALUES)
-    return round(points * share, 6)
+        found *= FORM_ALONE
+    return min(found, *(most for facet, most in CAPS.items() if facet in facets - passed), Fraction(1))
+
+
+def score(points: float, share: Fraction) -> float:
+    """Return a share of the points, rounded half up to one decimal. The whole share is exactly the points.
+
+    This is the only place where points are rounded. The arithmetic is exact: 2.25 gives 2.3.
+    """
+    tenths = int(exact(points) * share * 10 + Fraction(1, 2))
+    return float(points) if share == 1 else min(float(points), tenths / 10)
+
+
+def exact(number: float) -> Fraction:
+    """Return a number as its decimal digits say: 0.1 is a tenth, which no binary number is."""
+    return Fraction(str(number))

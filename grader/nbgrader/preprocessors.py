@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from grader.classroom.class_run import GradedSubmission
 from grader.classroom.discover import SubmittedFile
 from grader.classroom.store import default_store
 from grader.engine.result import result_without_checks
+from grader.engine.scoring import exact, score
 from grader.intake.neighbours import among, content_of
 from grader.intake.notebook import plain_python
 from grader.intake.read import Blocked, shown
@@ -196,15 +198,15 @@ def _part(report: Report, name: str | None, grade_id: str, points: float) -> Rep
         why = why or _no_exercise()
         result = ExerciseResult(name or grade_id, "", "could_not_grade", None, points, message=why)
         return replace(report, exercises=(result,), remarks=report.remarks if report.exercises else ())
-    share = None if result.score is None else _share(result.score, result.points)
-    score = None if share is None else round(share * points, 6)
-    return replace(report, exercises=(replace(result, score=score, points=points),))
+    reached = None if result.score is None else score(points, _share(result.score, result.points))
+    return replace(report, exercises=(replace(result, score=reached, points=points),))
 
 
-def _share(score: float, points: float) -> float:
+def _share(score: float, points: float) -> Fraction:
     """Return the share of the points, between 0 and 1. Never NaN, which nbgrader takes for full marks."""
-    share = score / points if points > 0 else 0.0
-    return min(max(share, 0.0), 1.0) if share == share else 0.0
+    if not 0 < score <= points:
+        return Fraction(score > points > 0)
+    return exact(score) / exact(points)
 
 
 class SaveGrades(SaveAutoGrades):

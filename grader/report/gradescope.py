@@ -21,7 +21,7 @@ def gradescope(report: Report) -> str:
             "execution_time": round(sum(result.seconds for result in report.exercises)),
             "visibility": "visible",
             "stdout_visibility": "hidden",
-            "score": round(report.score, 6),
+            "score": report.score,
             "tests": [_test(result) for result in report.exercises],
             "extra_data": {"sandbox": report.sandbox, "seed": report.seed, "torch": report.torch},
         },
@@ -34,7 +34,7 @@ def _test(result: ExerciseResult) -> dict[str, Any]:
     graded = result.score is not None
     return {
         "name": f"{result.assignment} {result.name}",
-        **({"score": round(result.score or 0.0, 6), "max_score": result.points} if graded else {}),
+        **({"score": result.score, "max_score": result.points} if graded else {}),
         **({"status": "passed" if result.outcome == "passed" else "failed"} if graded else {}),
         "output": output(result),
         "output_format": "text",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -167,12 +167,12 @@ class Report:
 
     @property
     def score(self) -> float:
-        return sum(e.score for e in self.exercises if e.score is not None)
+        return total(e.score for e in self.exercises if e.score is not None)
 
     @property
     def points(self) -> float:
         """Return the points that can be reached, without exercises that could not be graded."""
-        return sum(e.points for e in self.exercises if e.score is not None)
+        return total(e.points for e in self.exercises if e.score is not None)
 
     @property
     def devices(self) -> tuple[str, ...]:
@@ -188,6 +188,11 @@ class Report:
         return 0 if outcomes <= {"passed"} else 1
 
 
+def total(points: Iterable[float]) -> float:
+    """Return the sum of points. It has no noise of binary numbers: 0.1 and 0.2 give 0.3."""
+    return round(sum(points, 0.0), 6)
+
+
 def to_json(report: Report) -> dict[str, Any]:
     """Return the report as a record for JSON. It lacks some fields, such as the titles of exercises."""
     return {
@@ -197,15 +202,11 @@ def to_json(report: Report) -> dict[str, Any]:
         "seed": report.seed,
         "sandbox": report.sandbox,
         **report.extra,
-        "score": _rounded(report.score),
-        "points": _rounded(report.points),
+        "score": report.score,
+        "points": report.points,
         "exercises": [_exercise(e) for e in report.exercises],
         "remarks": list(report.remarks),
     }
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 6)
 
 
 def _plain(value: Any) -> Any:
@@ -224,7 +225,7 @@ def _exercise(result: ExerciseResult) -> dict[str, Any]:
         "name": result.name,
         "assignment": result.assignment,
         "outcome": result.outcome,
-        "score": _rounded(result.score),
+        "score": result.score,
         "points": result.points,
         "message": result.message,
         "checks": [vars(check) for check in result.checks],

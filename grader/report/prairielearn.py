@@ -32,7 +32,7 @@ def prairielearn(report: Report) -> str:
 def _test(result: ExerciseResult) -> dict[str, Any]:
     return {
         "name": f"{result.assignment} {result.name}",
-        "points": round(result.score or 0.0, 6),
+        "points": result.score,
         "max_points": result.points,
         "message": outcome_name(result.outcome),
         "output": output(result)[:MAX_OUTPUT],

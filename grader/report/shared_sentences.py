@@ -55,12 +55,13 @@ def facet_name(facet: str) -> str:
         "device": _("device"),
         "precision": _("precision"),
         "pruning": _("pruning"),
+        "defaults": _("defaults"),
     }.get(facet, facet)
 
 
 def points(score: float | None, of: float) -> str:
     """Return "1.5 / 2", or "– / 2" for an exercise without a score."""
-    return f"– / {_plain(of)}" if score is None else f"{_plain(score)} / {_plain(of)}"
+    return f"– / {plain_number(of)}" if score is None else f"{plain_number(score)} / {plain_number(of)}"
 
 
 def total_points(report: Report) -> str:
@@ -255,5 +256,6 @@ def devices_checked(report: Report) -> str:
     }.get(report.devices, _("checked on the simulated accelerator and on a GPU"))
 
 
-def _plain(number: float) -> str:
-    return f"{number:.2f}".rstrip("0").rstrip(".")
+def plain_number(number: float) -> str:
+    """Return a number of points with at most two decimals and no needless zeros."""
+    return f"{round(number, 2) + 0.0:.2f}".rstrip("0").rstrip(".")  # + 0.0: never "-0"

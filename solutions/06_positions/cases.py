@@ -44,13 +44,13 @@ def PositionalEncoding(draw):
     case.eval(module)
     Y = case.call(case.input("X", draw.normal(1, 1, D - 2)), on=module, axes=AXES)
     case.check_shape(Y, "axes of size one stay where they are")
-    case.check_values(Y, "a single step of a single sequence")
+    case.check_values(Y, "a single step of a single sequence", caps=False)
     # Longer than the default of 1000. A right table may have angles in float32, which round to 6e-5 there.
     module = case.build("", "longer", num_hiddens=4, dropout=0.0, max_len=1203)
     case.eval(module)
     Y = case.call(case.constant("X_longer", (2, 1203, 4), 0.5), on=module, name="all")
     last = case.part(Y, (1, 2), (1180, 1203), (None, None), name="last", axes=AXES)
-    case.check_values(last, "the last of max_len positions", "shapes", tol=1e-4)
+    case.check_values(last, "the last of max_len positions", caps=False, tol=1e-4)
     yield case
 
     case = Case("odd", name)
@@ -58,7 +58,8 @@ def PositionalEncoding(draw):
     case.eval(module)
     Y = case.call(case.input("X", draw.normal(B, T, 5)), on=module, axes=AXES)
     case.check_shape(Y, "an odd number of features", policy="odd-width")
-    case.check_values(Y, "odd D: the last feature is a sine without a cosine", "shapes", policy="odd-width")
+    title = "odd D: the last feature is a sine without a cosine"
+    case.check_values(Y, title, caps=False, policy="odd-width")
     yield case
 
     case = Case("far", name)
@@ -161,7 +162,7 @@ def shift_matrix(draw):
         case.check(
             "shapes", "shape", [case.see(M)], f"a floating-point matrix (D, D): {title}", any_float=True
         )
-        case.check_values(M, f"the matrix: {title}", tol=tol)
+        case.check_values(M, f"the matrix: {title}", caps=D > 2, tol=tol)
         positions = np.array([7, 8, 11, 30, 500])  # also not negative after a shift by -5
         case.hold_for_judge("P", table(positions, D))
         case.hold_for_judge("moved", table(positions + delta, D))
@@ -170,6 +171,7 @@ def shift_matrix(draw):
             "carries",
             [case.see(M)],
             f"it maps P[i] to P[i + delta] for every i: {title}",
+            caps=D > 2,
             rows="P",
             images="moved",
             tol=10 * tol,

@@ -57,7 +57,7 @@ def AddNorm(draw):
             module, {"ln.weight": 1 + draw.normal(*sizes, std=0.3), "ln.bias": draw.normal(*sizes, std=0.5)}
         )
         case.eval(module)
-        case.check_values(case.call(*pair(case), on=module, axes=AXES), title, "shapes", tol=EPS)
+        case.check_values(case.call(*pair(case), on=module, axes=AXES), title, caps=False, tol=EPS)
         yield case
 
     case = Case("one-position-of-one-sequence", name)
@@ -67,7 +67,7 @@ def AddNorm(draw):
     X, Y = (case.input(n, draw.normal(1, 1, size)) for n in "XY")
     Z = case.call(X, Y, on=module, axes=AXES)
     case.check_shape(Z, ONE)
-    case.check_values(Z, "a single position of a single sequence", tol=EPS)
+    case.check_values(Z, "a single position of a single sequence", caps=False, tol=EPS)
     yield case
 
     case = Case("each-position-alone", name)
@@ -145,8 +145,9 @@ def PositionWiseFFN(draw):
         case.call(first, on=module, name="alone", axes=AXES),
         case.part(case.call(X, on=module, name="all"), (None, None), (0, 1), name="among_others", axes=AXES),
         "a position alone gives the same result as in a sequence",
-        "shapes",
+        "values",
         "a position alone gives a different result than in a sequence",
+        caps=False,
     )
     yield case
 
@@ -226,7 +227,7 @@ def EncoderBlock(draw):
     case.eval(module)
     Y = case.call(case.input("X", draw.normal(1, 1, D)), None, on=module, axes=AXES)
     case.check_shape(Y, ONE)
-    case.check_values(Y, "a single position of a single sequence")
+    case.check_values(Y, "a single position of a single sequence", caps=False)
     yield case
 
     case, module = start("zeros-are-words")
@@ -378,7 +379,7 @@ def TransformerEncoder(draw):
     X = case.input("X", np.full((1, 1), V - 1))
     Y = case.call(X, None, on=module, axes=AXES)
     case.check_shape(Y, ONE)
-    case.check_values(Y, "a single word of a single sentence")
+    case.check_values(Y, "a single word of a single sentence", caps=False)
     yield case
 
     case, module = start("padding-is-ignored")

@@ -83,6 +83,17 @@ def test_ids_of_checks_are_distinct():
     assert [check.id for check in case.checks] == ["one/values", "one/values#2", "one/values#3", "one/shapes"]
 
 
+def test_a_check_that_caps_nothing_is_of_the_facet_defaults():
+    one, all_of_it = Case("one", "f"), Case("all", "f", caps=False)
+    for case, caps in ((one, False), (one, True), (all_of_it, True)):
+        Y = case.call()
+        case.check_values(Y, "values", caps=caps)
+        case.check_same(Y, Y, "the same", "masking", caps=caps)
+    facets = ["defaults", "defaults", "values", "masking", "defaults", "defaults"]
+    assert [check.facet for check in (*one.checks, *all_of_it.checks)] == facets
+    assert all("caps" not in check.params for check in one.checks)
+
+
 def test_an_unknown_facet_is_refused():
     with pytest.raises(ValueError, match="unknown facet 'looks'"):
         Case("one", "f").check("looks", "equal", ["out"], "title")

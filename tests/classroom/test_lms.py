@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -121,6 +122,14 @@ def test_moodle_has_an_identity_a_grade_and_feedback():
     assert "other: failed. known mistake: one step too many is kept in every row" in ada[6]
     assert bob[5:] == ["", "nothing was submitted"]
     assert hostile[5] == ""
+
+
+@pytest.mark.parametrize("form", sorted(FORMATS.keys() - {"text", "junit", "prairielearn"}))
+def test_sums_of_points_have_no_binary_noise_in_any_format(form):
+    parts = [result(name, "failed", score) for name, score in (("a", 0.1), ("b", 0.2), ("c", 12345.4))]
+    shown = FORMATS[form]([entry("ada", *(replace(part, points=20000.1) for part in parts))])
+    assert "12345.7" in shown
+    assert not re.search(r"\d\.\d{7,}|12345\.6|e\+0", shown)
 
 
 def test_prairielearn_gets_a_score_up_to_1_and_a_test_per_exercise():

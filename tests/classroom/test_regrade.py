@@ -85,6 +85,10 @@ def test_a_change_says_by_how_much_and_why():
     assert _published(found).remarks == (found.sentence,)
 
 
+def test_a_difference_has_no_binary_noise():
+    assert repr(change(replace(FAILED, score=0.1), replace(FAILED, score=0.3)).difference) == "0.2"
+
+
 def test_never_lower_keeps_the_points_and_says_so():
     found = change(PASSED, FAILED, never_lower=True)
     assert (found.final.score, found.final.outcome, found.difference) == (5, "failed", 0)

@@ -1,8 +1,10 @@
 """The points of an exercise follow from its checks and the weights of the facets."""
 
+from fractions import Fraction
+
 import pytest
 
-from grader.engine.scoring import score
+from grader.engine.scoring import score, share
 from grader.report.model import CheckResult
 
 WEIGHTS = {"values": 4.0, "masking": 2.0, "gradients": 2.0}  # others: 1
@@ -17,38 +19,58 @@ def checks(**outcomes):
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "expected"),
+    ("outcomes", "of_7"),
     [
-        ({"values": "passed", "masking": "passed", "shapes": "passed"}, 7.0),
-        ({"values": "passed", "masking": "failed", "shapes": "passed"}, 5.0),
+        ({"values": "passed", "masking": "passed", "shapes": "passed"}, 7),
+        ({"values": "passed", "gradients": "failed", "shapes": "passed"}, 5),
         # A facet passes only if all its checks pass.
-        ({"values": "passed", "masking": "passed failed", "shapes": "passed"}, 5.0),
-        ({"values": "passed", "masking": "skipped", "shapes": "passed"}, 5.0),
+        ({"values": "passed", "gradients": "passed failed", "shapes": "passed"}, 5),
+        ({"values": "passed", "gradients": "skipped", "shapes": "passed"}, 5),
         ({"values": "failed", "masking": "failed", "shapes": "passed"}, 0.5),  # shapes alone: half of 1 of 7
         # Half of 2 of 8.
-        ({"values": "failed", "masking": "failed", "shapes": "passed", "purity": "passed"}, 0.875),
+        ({"values": "failed", "masking": "failed", "shapes": "passed", "purity": "passed"}, 7 / 8),
         ({"shapes": "passed", "purity": "failed"}, 3.5),  # no values: not halved
-        ({"values": "failed", "masking": "passed", "shapes": "passed"}, 1.75),  # a quarter at most
-        ({"values": "passed", "masking": "could_not_grade", "shapes": "passed"}, 7.0),  # does not count
-        ({"values": "passed", "masking": "failed could_not_grade", "shapes": "passed"}, 7.0),
-        ({"masking": "could_not_grade"}, 0.0),
-        ({"values": "failed"}, 0.0),
-        ({}, 0.0),
+        # Facets that limit the points if they fail.
+        ({"values": "failed", "masking": "passed", "shapes": "passed"}, 7 / 4),
+        ({"values": "passed", "masking": "failed", "shapes": "passed"}, 7 / 2),
+        ({"values": "passed", "modes": "skipped", "gradients": "passed"}, 7 / 2),
+        ({"values": "failed", "modes": "failed", "masking": "passed", "gradients": "passed"}, 7 / 4),
+        # Facets that limit nothing: 7 of 8.
+        *(({"values": "passed", "masking": "passed", "shapes": "passed", facet: "failed"}, 7 * 7 / 8)
+          for facet in ("purity", "weights", "device", "precision", "defaults", "pruning")),
+        ({"values": "passed", "masking": "could_not_grade", "shapes": "passed"}, 7),  # does not count
+        ({"values": "passed", "masking": "failed could_not_grade", "shapes": "passed"}, 7),
+        ({"masking": "could_not_grade"}, 0),
+        ({"values": "failed"}, 0),
+        ({}, 0),
     ],
-)
-def test_points_are_the_share_of_facet_weights_that_passed(outcomes, expected):
-    assert score(7.0, WEIGHTS, checks(**outcomes), trivial=False) == expected
-
-
-def test_a_trivial_answer_gets_no_points():
-    assert (
-        score(7.0, WEIGHTS, checks(values="failed", shapes="passed", gradients="passed"), trivial=True) == 0.0
-    )
+)  # fmt: skip
+def test_points_are_the_share_of_facet_weights_that_passed(outcomes, of_7):
+    assert 7 * share(WEIGHTS, checks(**outcomes)) == of_7
 
 
 def test_a_facet_without_a_given_weight_has_weight_1():
-    assert score(4.0, {}, checks(values="passed", shapes="failed"), trivial=False) == 2.0
+    assert share({}, checks(values="passed", shapes="failed")) == Fraction(1, 2)
 
 
 def test_weights_of_zero_give_no_points_and_no_exception():
-    assert score(4.0, {"shapes": 0.0}, checks(shapes="passed"), trivial=False) == 0.0
+    assert share({"shapes": 0.0}, checks(shapes="passed")) == 0
+
+
+@pytest.mark.parametrize(
+    ("points", "part", "expected"),
+    [
+        (3.0, "3/4", 2.3),  # 2.25: half up, not to even
+        (2.0, "1/40", 0.1),  # 0.05
+        (0.3, "1/2", 0.2),  # 0.15, which is 0.1499… in binary
+        (5.5, "1/10", 0.6),  # 0.55
+        (2.1, "1/2", 1.1),  # 1.05
+        (3.0, "0.7499999", 2.2),
+        (1.0, "0.049", 0.0),
+        (2.25, "1", 2.25),  # all points are never rounded
+        (0.25, "0.9", 0.2),
+        (0.07, "0.99", 0.07),  # never more than all
+    ],
+)
+def test_points_are_rounded_half_up_to_one_decimal(points, part, expected):
+    assert score(points, Fraction(part)) == expected

@@ -39,6 +39,7 @@ CHECK = {
                 "device",
                 "precision",
                 "pruning",
+                "defaults",
             ]
         },
         "title": {"type": "string", "minLength": 1},

@@ -93,11 +93,20 @@ def test_a_notebook_has_the_same_hash_as_in_grader_grade(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("score", "expected"), [(1.5, "5.0"), (3.0, "10.0"), (9.0, "10.0"), (-1.0, "0.0"), (float("nan"), "0.0")]
+    ("score", "of_cell", "expected"),
+    [
+        (1.5, 10.0, "5.0"),
+        (2.3, 3.0, "2.3"),
+        (0.3, 10.5, "1.1"),  # 1.05, rounded half up
+        (3.0, 10.0, "10.0"),
+        (9.0, 10.0, "10.0"),
+        (-1.0, 10.0, "0.0"),
+        (float("nan"), 10.0, "0.0"),
+    ],
 )
-def test_a_score_is_a_plain_float_within_the_points_of_its_cell(score, expected):
+def test_a_score_is_a_plain_float_within_the_points_of_its_cell(score, of_cell, expected):
     result = ExerciseResult("a", "01_a", "failed", score, 3.0)
-    shown = outputs(_part(Report((result,), "strict", "2", "0"), "a", "check-a", 10.0))
+    shown = outputs(_part(Report((result,), "strict", "2", "0"), "a", "check-a", of_cell))
     assert [o["output_type"] for o in shown] == ["display_data", "execute_result"]
     assert shown[1]["data"]["text/plain"] == expected
 

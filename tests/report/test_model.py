@@ -23,6 +23,11 @@ def test_an_exercise_not_graded_counts_in_neither_sum():
     assert (both.score, both.points) == (1.5, 4.0)
 
 
+def test_a_sum_of_points_prints_without_binary_noise():
+    sums = report(result(score=0.1, points=0.1), result(score=0.2, points=0.2))
+    assert (repr(sums.score), repr(sums.points)) == ("0.3", "0.3")
+
+
 @pytest.mark.parametrize(
     ("outcomes", "status"),
     [
@@ -47,13 +52,13 @@ def test_json_has_the_fields_of_a_report():
     )
     whole = result(
         "failed",
-        1 / 3,
+        0.3,
         checks=checks,
         diagnosis=Diagnosis("exact", (("a",), ("b", "c")), "says", "asks"),
         remarks=("r",),
     )
     words = json.loads(as_json(report(whole)))
-    assert (words["schema"], words["score"], words["points"], words["sandbox"]) == (1, 0.333333, 2.0, "basic")
+    assert (words["schema"], words["score"], words["points"], words["sandbox"]) == (1, 0.3, 2.0, "basic")
     (exercise,) = words["exercises"]
     assert exercise["diagnosis"]["alternatives"] == [["a"], ["b", "c"]]
     assert exercise["checks"][0]["expected"] is None

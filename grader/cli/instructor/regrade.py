@@ -18,6 +18,7 @@ from grader.cli.shared_options import (
     sandbox_option,
     trusted_option,
 )
+from grader.report.shared_sentences import plain_number
 from grader.support.i18n import _, ngettext
 
 if TYPE_CHECKING:
@@ -135,10 +136,10 @@ def _csv(done: Regraded) -> str:
     writer.writerow(["student", "submission", "exercise", "before", "now", "change", "why", "sentence"])
     for change in done.changes:
         texts = [plain(text) for text in (change.student, change.submission, change.new.name)]
-        numbers = [_number(change.old.score), _number(change.final.score), f"{round(change.difference, 6):g}"]
+        numbers = [_number(change.old.score), _number(change.final.score), plain_number(change.difference)]
         writer.writerow([*texts, *numbers, plain("; ".join(change.why)), plain(change.sentence)])
     return out.getvalue()
 
 
 def _number(score: float | None) -> str:
-    return "" if score is None else f"{round(score, 2):g}"
+    return "" if score is None else plain_number(score)

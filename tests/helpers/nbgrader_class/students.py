@@ -1,8 +1,8 @@
 """A made-up class for 04_heads: what each student submits, and the expected points and messages.
 
-The two exercises of 04_heads are worth 3 points each. Four facets share the points of an exercise: shapes 1/8,
-values 4/8, gradients 2/8, purity 1/8. An answer with only the gradient wrong gets three quarters of the points. An
-answer with wrong values gets at most one quarter. An answer that has a wrong shape, is trivial or cannot run gets
+The two exercises of 04_heads are worth 3 points each. Five facets share the points of an exercise: shapes 1/9,
+values 4/9, gradients 2/9, purity 1/9, defaults 1/9. An answer with only the gradient wrong gets seven ninths of the points. An
+answer with wrong values gets at most one quarter. Points are rounded half up to one decimal. An answer that has a wrong shape, is trivial or cannot run gets
 nothing.
 """
 
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from helpers.nbgrader_class.school import LOUD, OUTPUT, QKV, Book, answered, cell, new_cell, tampered
 
 # Points of an exercise. If *values* fails, a facet may count less; see grader/engine/scoring.py.
-FULL, GRADIENT_WRONG = 3.0, round(3 * 6 / 8, 6)
-VALUES_WRONG = round(3 * 1 / 8, 6)  # only shapes and purity pass (2/8), and alone they count half
-QUARTER, NOTHING = 0.75, 0.0  # QUARTER: values fail, so one quarter is the most
+FULL, GRADIENT_WRONG = 3.0, 2.3  # 3 · 7/9 = 2.33
+VALUES_WRONG = 0.3  # only shapes and purity pass (2/9), and alone they count half: 3 · 1/9 = 0.33
+QUARTER, NOTHING = 0.8, 0.0  # QUARTER: values fail, so one quarter is the most: 0.75
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,75 @@
+"""Points of the course: what facets hold and weigh, and what known mistakes keep."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+from grader.authoring.bank import apply
+from grader.authoring.content import ContentError, read_all
+from grader.intake.read import Submission, Unit
+
+ROOT = Path(__file__).resolve().parents[2]
+FIELDS = {fields["name"]: (a, fields) for a in read_all(ROOT / "solutions") for fields in a.exercises}
+ASSIGNMENTS = {name: assignment for name, (assignment, _fields) in FIELDS.items()}
+ABOUT = {name: fields.get("about", "values") for name, (_assignment, fields) in FIELDS.items()}
+PAGE = (ROOT / "docs" / "points.md").read_text("utf-8")
+
+
+def test_the_subject_of_each_exercise_has_a_third_of_its_weights(bundles):
+    for exercise in (e for bundle in bundles for e in bundle.exercises):
+        facets = {check.facet for case in exercise.cases for check in case.checks} | {"device"}
+        weights = {facet: exercise.weights.get(facet, 1.0) for facet in facets}
+        assert 3 * weights[ABOUT[exercise.name]] >= sum(weights.values()), exercise.name
+
+
+def test_a_low_weight_of_the_subject_is_raised_and_a_high_one_stays():
+    masking, facets = ASSIGNMENTS["masked_softmax"], ("shapes", "values", "masking")  # others, with device: 6
+
+    def weights(weight):
+        fields = {"name": "f", "about": "masking", "facets": {"masking": weight}}
+        return masking.weights(fields, facets)
+
+    assert [weights(w)["masking"] for w in (1, 2.9, 3.1, 9)] == [3, 3, 3.1, 9]
+    assert weights(1)["values"] == masking.weights({"name": "f"}, facets)["values"] == 4
+
+
+def test_a_subject_that_no_check_is_about_is_refused():
+    with pytest.raises(ContentError, match="f: it is about modes, but has no check of this facet"):
+        ASSIGNMENTS["masked_softmax"].weights({"name": "f", "about": "modes"}, ("shapes", "values"))
+
+
+def test_the_facet_shapes_holds_shapes_and_dtypes_only(bundles):
+    of_shapes = (c for b in bundles for e in b.exercises for case in e.cases for c in case.checks)
+    assert {check.judge for check in of_shapes if check.facet == "shapes"} == {"shape", "trained"}
+
+
+@pytest.mark.parametrize(
+    ("exercise", "mistake", "kept"),
+    [
+        ("DecoderBlock", "decblock-cache-not-written", 3.0),
+        ("DecoderBlock", "decblock-cache-shared-by-layers", 3.0),
+        ("DecoderBlock", "decblock-lengths-while-decoding", 3.0),
+        ("Seq2SeqAttentionDecoder", "seq2seq-old-hidden-returned", 2.5),
+        ("MultiHeadAttention", "mha-no-dropout", 4.5),
+        ("masked_softmax", "softmax-lens-tiled", 2.3),  # masking 5 and gradients 2 of 13 fail: 30/13
+        ("MultiHeadAttention", "mha-lens-overwritten", 8.3),  # purity 1 of 13 fails: 9 · 12/13
+    ],
+)
+def test_a_mistake_keeps_the_points_that_the_page_says(exercise, mistake, kept, engine):
+    assignment = ASSIGNMENTS[exercise]
+    (answer,) = (m for m in assignment.mistakes(exercise) if m.id == mistake)
+    source = Unit(f"{assignment.module}.py", apply(answer, assignment.source))
+    (result,) = engine.grade(Submission(Path(source.name), (source,)), [exercise]).exercises
+    assert result.score == kept
+    assert f"\n| `{mistake}` | {kept:g} / {result.points:g} |" in PAGE
+
+
+def test_the_page_on_points_lists_every_known_mistake():
+    answers = runpy.run_path(str(ROOT / "scripts" / "points_table.py"), run_name="script")["answers"]
+    known = [answer.id for name, a in ASSIGNMENTS.items() for answer in answers(a, name)]
+    listed = re.findall(r"^\| `([a-z0-9-]+)` \| [\d.]+ /", PAGE, re.M)
+    assert listed == known, "run: python scripts/points_table.py --write EXERCISE"
