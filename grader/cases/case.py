@@ -183,10 +183,13 @@ class Case(Measures, Checks):
         self._step("call", name=name, on={"ref": module.name, "method": method}, args=_plain(args), kwargs={})
         return Ref(name)
 
-    def join(self, parts: Sequence[Ref], dim: int, name: str = "", axes: Sequence[str] = ()) -> Ref:
-        """Concatenate results, so that a sequence decoded step by step becomes one tensor."""
+    def join(self, parts: Sequence[Ref] | Ref, dim: int, name: str = "", axes: Sequence[str] = ()) -> Ref:
+        """Concatenate results, so that a sequence decoded step by step becomes one tensor.
+
+        `parts` may also be a single result that is a list of tensors.
+        """
         name = name or self._name("joined")
-        self._step("join", name=name, parts=_plain(list(parts)), dim=dim)
+        self._step("join", name=name, parts=_plain(parts if isinstance(parts, Ref) else list(parts)), dim=dim)
         return self._axes(Ref(name), axes)
 
     def part(
@@ -282,6 +285,16 @@ class Case(Measures, Checks):
         self.axes[name] = tuple(axes) or (
             ("batch", "query", "key") if heads is None else ("batch", "head", "query", "key")
         )
+        return name
+
+    def weights_of_layers(self, module: Ref, heads: int, part: int | None = None) -> str:
+        """Observe the attention weights that a stack of layers stores; the judge compares (L, B, H, T, S).
+
+        `part`: which of the two lists of a decoder.
+        """
+        name = "weights" if part is None else f"weights {part}"
+        self._step("weights", name=name, of=module.to_json(), heads=heads, part=part, layers=True)
+        self.axes[name] = ("layer", "batch", "head", "query", "key")
         return name
 
     def gradients(

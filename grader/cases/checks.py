@@ -100,6 +100,10 @@ class Checks:
         """The stored weights equal the expected ones. `optional`: none, or another layout, passes too."""
         self.check("weights", "kept_weights", [name], title, optional=optional)
 
+    def check_weights_of_layers(self, name: str, title: str) -> None:
+        """The stored weights are those of every layer, in this order. A stack that stores none passes too."""
+        self.check("weights", "kept_weights", [name], title, may_miss=True)
+
     def check_value(self, ref: Ref, want: Json, facet: str, title: str, says: str) -> None:
         """A plain Python value is `want`. `says`: the message of the report if it is not."""
         self.check(facet, "value", [self.see_value(ref)], title, want=want, says=says)

@@ -18,6 +18,7 @@ from grader.bundle.check import Check
 from grader.bundle.model import RecordedCase
 from grader.bundle.safetensors import Array
 from grader.judge.observation import Observation, StudentError
+from grader.judge.properties import may_be_anything
 from grader.judge.verdict import JudgedCase
 
 PROJECTIONS = 2
@@ -125,14 +126,14 @@ def fingerprint(cases: Sequence[RecordedCase], judged: Mapping[str, JudgedCase])
 
 
 def _left_open(name: str, case: RecordedCase, observation: Observation | None) -> bool:
-    """Whether an observation does not count: optional stored weights that are missing or have another shape, or an
-    observation that only tells mistakes apart and could not be read.
+    """Whether an observation does not count: stored weights that are not judged, or an observation that only tells
+    mistakes apart and could not be read.
     """
     seen = None if observation is None else observation.seen.get(name)
     if name.startswith(TELLS_APART):
         return seen is None
-    optional = any(check.params.get("optional") and name in check.of for check in case.checks)
-    return optional and (seen is None or seen.array is None or seen.shape != case.headers[name].shape)
+    stored = (c for c in case.checks if c.judge == "kept_weights" and name in c.of)
+    return any(may_be_anything(check, seen, case.headers[name]) for check in stored)
 
 
 def _code(check: Check, judged: JudgedCase | None) -> str:

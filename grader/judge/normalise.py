@@ -1,6 +1,7 @@
 """Bring accepted layouts into one. Stored attention weights become (B, H, T, S); sentences become padded rows.
 
-The attention weights of a decoder with one query per step become (steps, B, 1, S).
+The attention weights of a decoder with one query per step become (steps, B, 1, S), those of a stack of layers
+(L, B, H, T, S).
 """
 
 from __future__ import annotations
@@ -22,20 +23,26 @@ def normalise_layouts(observation: Observation, steps: Sequence[Mapping[str, Any
 
     Attention weights of several heads: (B, H, T, S), (B·H, T, S) with row b·H + h, or a list with one (B, T, S) per
     head. Of a decoder with one query per step: a list with one (B, 1, S) or (B, S) per step, or one tensor with the
-    steps as its first or second axis.
+    steps as its first or second axis. Of a stack of layers: a list or a tensor with one of these per layer.
     """
     if not any(step["do"] in ("weights", "sentences") for step in steps):
         return observation
     seen = dict(observation.seen)
     for step in steps:
-        if step["do"] == "weights" and step["heads"] and step["name"] in seen:
+        if step["do"] == "weights" and step.get("layers") and step["name"] in seen:
+            seen[step["name"]] = _by_layer(
+                seen[step["name"]], step["heads"], step["name"] in observation.stacked
+            )
+        elif step["do"] == "weights" and step["heads"] and step["name"] in seen:
             seen[step["name"]] = _by_head(
                 seen[step["name"]], step["heads"], step["name"] in observation.stacked
             )
         elif step["do"] == "weights" and step.get("steps") and step["name"] in seen:
             seen[step["name"]] = _by_step(seen[step["name"]], step["steps"])
         elif step["do"] == "sentences" and step["name"] in seen:
-            seen[step["name"]] = _written(seen[step["name"]], step["steps"], step["eos"])
+            # Rows of several lengths hold nothing after the sentence, so an end token there was written.
+            end = EMPTY if step["name"] in observation.stacked else step["eos"]
+            seen[step["name"]] = _written(seen[step["name"]], step["steps"], end)
     return replace(observation, seen=seen)
 
 
@@ -85,4 +92,15 @@ def _by_head(seen: Seen, heads: int, stacked: bool) -> Seen:
         array = np.swapaxes(array, 0, 1)
     elif array.ndim == 3 and array.shape[0] % heads == 0:
         array = array.reshape(array.shape[0] // heads, heads, *array.shape[1:])
+    return replace(seen, shape=array.shape, array=array)
+
+
+def _by_layer(seen: Seen, heads: int, stacked: bool) -> Seen:
+    array = seen.array
+    if array is None or array.ndim not in (4, 5):
+        return seen
+    if array.ndim == 5 and stacked:
+        array = np.swapaxes(array, 1, 2)
+    elif array.ndim == 4 and array.shape[1] % heads == 0:
+        array = array.reshape(array.shape[0], array.shape[1] // heads, heads, *array.shape[2:])
     return replace(seen, shape=array.shape, array=array)

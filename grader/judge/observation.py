@@ -63,7 +63,9 @@ class Observation:
     parameters: Mapping[str, Any] | None = None  # how the weights were loaded, see `_parameters`
     # Results that are no tensors.
     values: Mapping[str, bool | int | float | None] = field(default_factory=dict)
-    stacked: frozenset[str] = frozenset()  # tensors that the worker stacked from a list
+    stacked: frozenset[str] = (
+        frozenset()
+    )  # tensors that the worker stacked from a list, or from rows of several lengths
     printed: str = ""  # by student code, unchanged; a report on hidden cases never shows it
     used: frozenset[str] = frozenset()  # forbidden calls that the code made; it may hide some
 

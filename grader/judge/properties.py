@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from grader.bundle.check import Check
-from grader.bundle.model import RecordedCase
+from grader.bundle.model import Header, RecordedCase
 from grader.judge.equal import compare
 from grader.judge.finding import (
     PASSED,
@@ -22,7 +22,7 @@ from grader.judge.finding import (
     values_of,
     wrong_form,
 )
-from grader.judge.observation import Observation
+from grader.judge.observation import Observation, Seen
 from grader.judge.tolerance import TOLERANCE, differs
 from grader.support.i18n import _
 
@@ -81,18 +81,29 @@ def witnessed(check: Check, case: RecordedCase, observation: Observation) -> Fin
 def kept_weights(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """`.attention_weights` holds the attention weights as they are before dropout.
 
-    `optional`: also pass if the attribute is missing, or is no tensor of the expected shape and kind.
+    `optional`, `may_miss`: see `may_be_anything`.
     """
     (name,) = check.of
     seen, header = observation.seen.get(name), case.headers[name]
-    if check.params.get("optional") and wrong_form(seen, header) is not None:
+    if may_be_anything(check, seen, header):
         return PASSED
-    if seen is None or (seen.odd and seen.shape is None):
-        return failed(
-            "absent", _("the attribute `attention_weights` is missing"), got=seen.odd if seen else ""
-        )
+    if seen is None or seen.odd == "None":
+        return failed("absent", _("the attribute `attention_weights` is missing"))
+    if seen.odd and seen.shape is None:
+        says = _("`attention_weights` is {what}; expected tensors, all of one shape")
+        return failed("odd", says.format(what=seen.odd), got=seen.odd)
     got = values_of(name, case, observation)
     wrong = compare(name, got, case.expected[name], header.axes, TOLERANCE[case.dtype])
     if wrong is None:
         return PASSED
     return replace(wrong, message=_("`attention_weights` differs from the expected weights"))
+
+
+def may_be_anything(check: Check, seen: Seen | None, header: Header) -> bool:
+    """Whether these stored weights are not judged. `may_miss`: none are stored, which is right, too.
+
+    `optional`: the attribute is missing, or is no tensor of the expected shape and kind.
+    """
+    if check.params.get("may_miss"):
+        return seen is None or seen.odd == "None"
+    return bool(check.params.get("optional")) and wrong_form(seen, header) is not None

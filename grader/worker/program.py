@@ -282,7 +282,7 @@ class Program(Measures):
             self.env[step["name"]] = callee(*self._value(step["args"]), **keywords)
 
     def _do_join(self, step: Step) -> None:
-        self.env[step["name"]] = torch.cat(self._value(step["parts"]), dim=step["dim"])
+        self.env[step["name"]] = torch.cat(list(self._value(step["parts"])), dim=step["dim"])
 
     def _do_part(self, step: Step) -> None:
         whole = self._value(step["of"])
@@ -342,8 +342,12 @@ class Program(Measures):
             module.load_state_dict(own, strict=False)
 
     def _do_sentences(self, step: Step) -> None:
-        rows = in_rows(self._value(step["of"]))
-        self._observe(step["name"], self._value(step["of"]) if rows is None else rows)
+        """Observe sentences as rows of one tensor; "stacked" in the reply names it if they have several lengths."""
+        found = in_rows(self._value(step["of"]))
+        rows, of_several_lengths = found or (self._value(step["of"]), False)
+        if of_several_lengths:
+            self.reply.setdefault("stacked", []).append(step["name"])
+        self._observe(step["name"], rows)
 
     def _do_after(self, step: Step) -> None:
         """Observe an input after the calls: they may have changed it."""
@@ -353,21 +357,21 @@ class Program(Measures):
         """Observe `.attention_weights`: a tensor, such as (B, T, S), or a list of tensors of one shape.
 
         A list has one tensor per head or, if the step has "steps", one per decoding step. It is
-        stacked along a new first axis, and "stacked" in the reply names it.
+        stacked along a new first axis, and "stacked" in the reply names it. If the step has "layers", the list has one
+        entry per layer, and "stacked" names it if these entries are lists with one tensor per head.
         """
         owner = self._value(step["of"])
-        # Only the decoder itself collects one tensor per step; its attention holds the last one.
-        weights = (
-            _first_weights(owner) if step.get("steps") is None else getattr(owner, "attention_weights", None)
-        )
-        if (
-            isinstance(weights, (list, tuple))
-            and all(isinstance(w, Tensor) for w in weights)
-            and len({w.shape for w in weights}) == 1
-        ):
-            weights = torch.stack(list(weights))
+        if step.get("layers"):
+            weights = _weights_of_layers(owner, step["part"])
+            heads = weights[0] if isinstance(weights, (list, tuple)) and weights else None
+        else:
+            # Only the decoder itself collects one tensor per step; its attention holds the last one.
+            one = step.get("steps") is None
+            weights = heads = _first_weights(owner) if one else getattr(owner, "attention_weights", None)
+        stacked = _stacked(weights, 2 if step.get("layers") else 1)
+        if isinstance(heads, (list, tuple)) and isinstance(stacked, Tensor):
             self.reply.setdefault("stacked", []).append(step["name"])
-        self._observe(step["name"], weights)
+        self._observe(step["name"], stacked)
 
     def _do_gradients(self, step: Step) -> None:
         outs = [self._value(ref) for ref in step["of"]]
@@ -420,3 +424,31 @@ def _first_weights(module: Any) -> Any:
         if weights is not None:
             return weights
     return None
+
+
+def _weights_of_layers(stack: Any, part: int | None) -> Any:
+    """Return `.attention_weights` of a stack of layers, or one part of a pair; None if no tensor is stored there."""
+    weights: Any = None
+    with suppress(Exception):  # the property of a base class may only raise NotImplementedError
+        weights = stack.attention_weights
+    if not _holds_a_tensor(weights):
+        return None
+    return weights if part is None or len(weights) != 2 else weights[part]
+
+
+def _holds_a_tensor(value: Any) -> bool:
+    return isinstance(value, Tensor) or (
+        isinstance(value, (list, tuple)) and any(map(_holds_a_tensor, value))
+    )
+
+
+def _stacked(value: Any, levels: int) -> Any:
+    """Stack a list of tensors of one shape along a new first axis. levels: how many lists may be inside each other.
+
+    Any other value is returned as it is.
+    """
+    if not levels or not isinstance(value, (list, tuple)):
+        return value
+    parts = [_stacked(part, levels - 1) for part in value]
+    alike = all(isinstance(part, Tensor) for part in parts) and len({part.shape for part in parts}) == 1
+    return torch.stack(parts) if alike else value

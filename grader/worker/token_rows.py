@@ -12,8 +12,10 @@ LARGEST = 1 << 62  # token numbers are below it, so that they fit in int64
 MOST = 1000  # the most sentences, and the most tokens per sentence
 
 
-def in_rows(sentences: Any) -> Tensor | None:
-    """Return B sentences as one int64 tensor (B, longest), padded with EMPTY; None for any other value.
+def in_rows(sentences: Any) -> tuple[Tensor, bool] | None:
+    """Return B sentences as one int64 tensor (B, longest), padded with EMPTY, and whether any row had to be padded.
+
+    Returns None for any other value.
 
     A sentence is a tensor, or a list or tuple of whole numbers or of tensors with one value.
     """
@@ -24,7 +26,7 @@ def in_rows(sentences: Any) -> Tensor | None:
     out = torch.full((len(rows), max(map(len, rows), default=0)), EMPTY, dtype=torch.int64)
     for place, row in enumerate(rows):
         out[place, : len(row)] = torch.tensor(row, dtype=torch.int64)
-    return out
+    return out, len(set(map(len, rows))) > 1
 
 
 def _listed(value: Any) -> list[Any]:

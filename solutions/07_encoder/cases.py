@@ -397,6 +397,8 @@ def TransformerEncoder(draw):
         "masking",
         "other words in the padding changed the results of real positions",
     )
+    kept = case.weights_of_layers(module, H)  # after the second call, which has other words in the padding
+    case.check_weights_of_layers(kept, "the stored weights are those of every layer, of the latest call only")
     yield case
 
     case, module = start("evaluation", dropout=0.5)

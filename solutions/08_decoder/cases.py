@@ -294,10 +294,13 @@ def TransformerDecoder(draw):
         module = add_decoder(case, weights.transformer_decoder(draw, VOCABULARY, D, HIDDEN, LAYERS))
         case.train(module)
         # Without tokens 0 and 1: an answer may use either for padding.
-        tokens = case.input("tokens", draw.integers(2, VOCABULARY - 1, B, T))
+        words = draw.integers(2, VOCABULARY - 1, B, T)
+        tokens = case.input("tokens", words)
         enc = case.input("enc_outputs", draw.normal(B, S, D), grad=True)
         enc_lens = None if lens is None else case.input("enc_valid_lens", lens)
-        Y = case.call(tokens, case.method(module, "init_state", enc, enc_lens), on=module, name="out")[0]
+        state = case.method(module, "init_state", enc, enc_lens)
+        next_state = case.method(module, "init_state", enc, enc_lens) if lens is None else None
+        Y = case.call(tokens, state, on=module, name="out")[0]
         case.see(Y, axes=WORDS)
         case.check_shape(Y, f"shape and dtype: {title}")
         case.check_values(Y, title, facet)
@@ -308,6 +311,12 @@ def TransformerDecoder(draw):
         case.check_unchanged(tokens, enc)
         if lens is None:
             case.check_parameters()
+            # The weights of a second call. In evaluation they are not judged: positions may restart, and the order of
+            # the steps in a cache is free.
+            case.call(case.input("next_tokens", np.roll(words, 1, axis=1)), next_state, on=module)
+            for part, whose in enumerate(("self-attentions come first", "cross-attentions come second")):
+                kept = case.weights_of_layers(module, H, part)
+                case.check_weights_of_layers(kept, f"stored weights of the latest call: the {whose}")
         else:
             case.check_precision(Y, "scores, in the dtype of the weights or a wider one", wider=True)
         yield case

@@ -153,6 +153,15 @@ def evaluation(draw, T, S):
     out = case.call(words, state_of(case, module, outputs, hidden, None), on=module, name="out")[0]
     case.see(out, axes=WORDS)
     case.check_values(out, "no dropout in evaluation", "modes")
+
+    # Last, because it raises an exception if dropout has no default.
+    sizes = {"vocab_size": VOCABULARY, "embed_size": EMBED, "num_hiddens": D, "num_layers": layers}
+    plain = case.build("", "plain", **sizes)
+    case.load(plain, drawn(draw, layers))
+    case.train(plain)
+    out = case.call(words, state_of(case, plain, outputs, hidden, None), on=plain, name="plain_out")[0]
+    case.see(out, axes=WORDS)
+    case.check_values(out, "in training, built without a dropout rate: nothing is dropped", "shapes")
     return case
 
 

@@ -6,16 +6,38 @@ The parameter `draw=` of a check names a picture of `grader/report/pruning_pictu
 function draws random values.
 """
 
+from contextlib import contextmanager, nullcontext
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
-from grader.authoring import Case, block_arguments, definition_span, filled, round_to, spearman, weights
+from grader.authoring import (
+    Case,
+    block_arguments,
+    definition_span,
+    eye,
+    filled,
+    round_to,
+    spearman,
+    weights,
+    zeros,
+)
 
 AXES = ("batch", "query", "feature")
 MAPS = ("batch", "head", "query", "key")
 ATTENTION = "from grader.given import MultiHeadAttention\n"
+# An attention that shows what a function may leave changed: modes, frozen parameters, hooks, buffers.
+WATCHED = """from grader.given import MultiHeadAttention
+
+
+class Watched(MultiHeadAttention):
+    def state(self):
+        parts, frozen = list(self.modules()), [not p.requires_grad for p in self.parameters()]
+        hooks = sum(len(part._forward_hooks) + len(part._forward_pre_hooks) for part in parts)
+        state = [*(part.training for part in parts), *frozen, hooks, len(list(self.buffers()))]
+        return self.W_q.weight.new_tensor([float(value) for value in state])
+"""
 REFERENCE = Path(__file__).with_name("pruning.py").read_text("utf-8")
 TITLES = {
     "None": "without a mask",
@@ -32,15 +54,30 @@ class SquaredError(nn.Module):
 """
 
 
-def attention(case, draw, H, d, *, name="mha", loaded=None, bias=False, dropout=0.5, train=False, **sizes):
+def attention(
+    case, draw, H, d, *, name="mha", loaded=None, bias=False, dropout=0.5, train=False, watched=False, **sizes
+):
     """Return the module that the student's function gets. `sizes`: query_size, key_size, value_size."""
     D = H * d
     sizes = {key: sizes.get(key, D) for key in ("query_size", "key_size", "value_size")}
     kwargs = {**sizes, "num_hiddens": D, "num_heads": H, "dropout": dropout, "bias": bias}
-    module = case.provide(ATTENTION, "MultiHeadAttention", name, **kwargs)
+    source, of = (WATCHED, "Watched") if watched else (ATTENTION, "MultiHeadAttention")
+    module = case.provide(source, of, name, **kwargs)
     case.load(module, loaded or weights.multi_head(draw, D, bias=bias, **sizes))
     (case.train if train else case.eval)(module)
     return module
+
+
+@contextmanager
+def left_as_it_was(case, mha, title):
+    """Check that the calls in the block leave the state of a watched attention as it was."""
+    before = case.method(mha, "state")
+    yield
+    after = case.method(mha, "state")
+    says = (
+        "after the call, the module is in another mode, or has other hooks or buffers, or frozen parameters"
+    )
+    case.check_same(before, after, f"the module is left as it was: {title}", "purity", says)
 
 
 def asked(case, draw, B, T, S, q, k, v, lens=None, grad=False, suffix=""):
@@ -117,6 +154,8 @@ def encoder_maps(draw, id, layout, B, H, T, S, title, called_before=False):
     maps = case.call(model, tokens, lens, name="maps")
     check_maps(case, maps, ("encoder",), f"encoder, {title}", caps=H > 1)
     case.check_unchanged(tokens, lens)
+    if called_before:
+        check_lengths(case, maps, ("encoder",), f"encoder, {title}")
     return case
 
 
@@ -132,6 +171,8 @@ def decoder_maps(draw, id, layout, B, H, T, S, title, train=True):
     state = case.method(model, "init_state", enc, case.input("enc_valid_lens", draw.lens(B, S)), name="state")
     maps = case.call(model, tokens, state, name="maps")
     check_maps(case, maps, ("decoder", "cross"), f"decoder, {title}", caps=B > 1 and T > 1)
+    if not train:
+        check_lengths(case, maps, ("decoder", "cross"), f"decoder, {title}")
     return case
 
 
@@ -167,6 +208,13 @@ def check_maps(case, maps, parts, title, caps):
         f"the attention weights: {title}",
         caps=caps,
     )
+
+
+def check_lengths(case, maps, parts, title):
+    """Check that no list holds more than one tensor per layer. Tensors of other shapes cannot be joined."""
+    for part in parts:
+        joined = case.join(maps[part], dim=0, name=f"all of {part}")
+        case.check_shape(joined, f"exactly one tensor per layer: {title}")
 
 
 # ---- gated_attention
@@ -210,11 +258,12 @@ def gated_attention(draw):
         yield case
 
     case = Case("training", "gated_attention")
-    mha = attention(case, draw, H, d, train=True)
+    mha = attention(case, draw, H, d, train=True, watched=True)
     case.seed(3)
     given = asked(case, draw, 4, 6, 8, D, D, D)
     gates = case.input("gates", np.ones(H))
-    left, right = (case.call(mha, gates, *given) for _ in range(2))
+    with left_as_it_was(case, mha, "in training"):
+        left, right = (case.call(mha, gates, *given) for _ in range(2))
     case.check(
         "modes",
         "varies",
@@ -247,7 +296,8 @@ def measured(draw, id, method, q, k, v, train=False, batches=((2, 3, 5, False), 
     `batches`: (B, T, S, with lengths).
     """
     case = Case(id, "head_importance")
-    mha = attention(case, draw, H, HEAD, bias=True, train=train, query_size=q, key_size=k, value_size=v)
+    sizes = {"query_size": q, "key_size": k, "value_size": v}
+    mha = attention(case, draw, H, HEAD, bias=True, train=train, watched=True, **sizes)
     loss = case.provide(SQUARED_ERROR, "SquaredError", "loss")
     if train:
         case.seed(5)  # for answers that leave dropout on
@@ -255,7 +305,9 @@ def measured(draw, id, method, q, k, v, train=False, batches=((2, 3, 5, False), 
     for number, (B, T, S, masked) in enumerate(batches):
         given = asked(case, draw, B, T, S, q, k, v, draw.lens(B, S) if masked else None, suffix=str(number))
         listed.append([*given, case.input(f"target{number}", draw.normal(B, T, H * HEAD))])
-    found = case.call(mha, listed, loss, method, axes=("head",), name="importance")
+    mode = "training" if train else "evaluation"
+    with nullcontext() if len(batches) == 1 else left_as_it_was(case, mha, f"{method}, in {mode} mode"):
+        found = case.call(mha, listed, loss, method, axes=("head",), name="importance")
     if train:
         case.check_values(found, f"{method}, measured without dropout", "modes")
         return case
@@ -432,20 +484,28 @@ def prune_heads(draw):
     case.check_values(case.call(*given, on=pruned, axes=AXES), "evaluation mode is kept", "modes")
     yield case
 
-    case, mha = start("still-in-training", train=True)
-    case.seed(5)
-    given = asked(case, draw, 4, 6, 8, q, k, v)
-    pruned = case.call(mha, [0], name="pruned")
-    left, right = (case.call(*given, on=pruned) for _ in range(2))
-    case.check(
-        "modes",
-        "varies",
-        [case.see(left), case.see(right)],
-        "training mode is kept, with its dropout",
-    )
-    yield case
+    yield still_in_training()
 
     yield half(draw)
+
+
+def still_in_training():
+    """Return a case whose weights are all equal before dropout, and whose values are 1: see `dropped_weights`.
+
+    `W_o` hands the heads on, so the result shows the sum of the dropped weights of each remaining head.
+    """
+    D, p = H * HEAD, 0.3
+    case = Case("still-in-training", "prune_heads")
+    layers = {"W_q.weight": zeros(D, D), "W_k.weight": zeros(D, D), "W_v.weight": filled(1 / D, D, D)}
+    mha = attention(case, None, H, HEAD, loaded=layers | {"W_o.weight": eye(D)}, dropout=p, train=True)
+    case.seed(5)
+    x = case.constant("x", (32, 16, D))
+    pruned = case.call(mha, [0], name="pruned")
+    out = case.call(x, x, x, None, on=pruned, name="whole")
+    rest = case.part(out, (None, None), (None, None), (HEAD, D), name="rest")
+    title = "training mode is kept, with its dropout rate"
+    case.check("modes", "dropped_weights", [case.see(rest)], title, p=p, keys=16, features=HEAD)
+    return case
 
 
 def same_call_again(draw, B, T, S, sizes):

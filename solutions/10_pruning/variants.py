@@ -228,7 +228,6 @@ WEIGHED = [
             "return torch.cat(rows).mean(0)",
         ),
     ),
-    variant("importance-stays-in-evaluation", "head_importance", edit("    mha.train(was_training)\n", "")),
     trivial("importance-zeros", "head_importance", function(IMPORTANCE, "return torch.zeros(mha.num_heads)")),
     trivial(
         "importance-even",

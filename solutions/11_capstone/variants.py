@@ -145,11 +145,11 @@ def greedy_decode(model, src, src_valid_len, num_steps, bos, eos):
 ''',
     ),
     variant(
-        "with-its-end",
+        "one-tensor-per-sentence",
         "greedy_decode",
         '''
 def greedy_decode(model, src, src_valid_len, num_steps, bos, eos):
-    """Keep the end token, return one tensor per sentence, and record gradients that are not needed."""
+    """Return one tensor per sentence, and record gradients that are not needed."""
     model.eval()
     outputs = model.encoder(src, src_valid_len)
     state = model.decoder.init_state(outputs, src_valid_len)
@@ -160,7 +160,8 @@ def greedy_decode(model, src, src_valid_len, num_steps, bos, eos):
         for sentence, word in zip(sentences, words[:, 0]):
             if eos not in sentence:
                 sentence.append(int(word))
-    return tuple(torch.tensor(sentence, device=src.device) for sentence in sentences)
+    ended = [sentence[:-1] if eos in sentence else sentence for sentence in sentences]
+    return tuple(torch.tensor(sentence, device=src.device) for sentence in ended)
 ''',
     ),
     variant(

@@ -190,6 +190,19 @@ def test_one_expected_row_shows_that_the_code_ran(decide):
     assert not decide("witnessed", {"rows": rows}, {"rows": rows[:, :2]}, **says).passed
 
 
+def test_stored_weights_of_layers_may_be_missing_but_not_wrong(decide):
+    weights = np.full((2, 1, 1, 2, 2), 0.5)
+
+    def found(seen):
+        return decide("kept_weights", {"w": weights}, {"w": seen}, may_miss=True)
+
+    assert found(Seen(odd="None")).passed
+    assert found(weights).passed
+    assert found(Seen(odd="a list of 4")).message.startswith("`attention_weights` is a list of 4;")
+    assert found(np.concatenate([weights, weights])).code == "shape (4, 1, 1, 2, 2)"
+    assert not found(weights * 2).passed
+
+
 def test_optional_stored_weights_are_compared_if_their_shape_fits(decide):
     weights = np.full((1, 2, 2), 0.5)
     assert not decide("kept_weights", {"w": weights}, {}).passed

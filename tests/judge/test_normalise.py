@@ -42,6 +42,24 @@ def test_empty_weights_stay_empty(shape):
     assert arrange(np.ones(shape)).array.size == 0
 
 
+@pytest.mark.parametrize(
+    ("array", "stacked"),
+    [
+        (np.stack([WEIGHTS, 2 * WEIGHTS]).reshape(2, B * H, T, S), False),
+        (np.stack([WEIGHTS, 2 * WEIGHTS]), False),
+        (np.stack([WEIGHTS, 2 * WEIGHTS]).swapaxes(1, 2), True),
+    ],
+    ids=["rows b·H + h", "four axes", "a list of heads"],
+)
+def test_the_weights_of_layers_become_l_b_h_t_s(array, stacked):
+    seen = Observation(
+        {"w": Seen(array.shape, "float32", array)}, stacked=frozenset(["w"] if stacked else [])
+    )
+    step = {"do": "weights", "name": "w", "heads": H, "layers": True, "part": None}
+    arranged = normalise_layouts(seen, [step]).seen["w"]
+    assert np.array_equal(arranged.array, np.stack([WEIGHTS, 2 * WEIGHTS]))
+
+
 def test_without_heads_nothing_is_changed():
     assert arrange(WEIGHTS.reshape(B * H, T, S), heads=None).shape == (B * H, T, S)
 
@@ -56,11 +74,12 @@ def test_a_result_that_is_not_a_tensor_is_unchanged():
 EOS = 2
 
 
-def written(*rows, steps=4):
+def written(*rows, steps=4, of_several_lengths=False):
     """Return the rows of token sentences after normalisation. steps: the length to which rows are padded."""
     width = max(map(len, rows))
     array = np.array([[*row, *[-1] * (width - len(row))] for row in rows], dtype=np.int64)
-    seen = Observation({"s": Seen(array.shape, "int64", array)})
+    stacked = frozenset(["s"] if of_several_lengths else [])
+    seen = Observation({"s": Seen(array.shape, "int64", array)}, stacked=stacked)
     return (
         normalise_layouts(seen, [{"do": "sentences", "name": "s", "steps": steps, "eos": EOS}])
         .seen["s"]
@@ -77,6 +96,13 @@ def test_sentences_are_cut_at_their_end_with_any_padding(row):
 
 def test_a_sentence_that_continues_after_its_end_is_not_cut():
     assert written([5, EOS, 7, 8]) == [[5, EOS, 7, 8]]
+
+
+def test_rows_of_several_lengths_keep_an_end_token():
+    rows = [5, 8, EOS], [7, EOS], [5, 6, 7, 8]
+    kept = [[5, 8, EOS, -1], [7, EOS, -1, -1], [5, 6, 7, 8]]
+    assert written(*rows, of_several_lengths=True) == kept
+    assert written([5, 8], [7], of_several_lengths=True) == [[5, 8, -1, -1], [7, -1, -1, -1]]
 
 
 def test_a_sentence_that_is_too_long_stays_too_long():

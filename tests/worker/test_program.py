@@ -180,6 +180,67 @@ def test_a_list_of_heads_is_stacked_and_reported():
     assert program.reply["stacked"] == ["w"]
 
 
+class Unwritten(torch.nn.Module):
+    """A stack whose property is that of a base class."""
+
+    @property
+    def attention_weights(self):
+        raise NotImplementedError
+
+
+def stored_weights(value, part=None):
+    """Return the program that observes the attention weights of a stack of layers."""
+    stack = Unwritten() if value is NotImplemented else torch.nn.Module()
+    if not isinstance(stack, Unwritten):
+        stack.attention_weights = value
+    return run(
+        None,
+        {"do": "build", "name": "m", "of": "Stack", "kwargs": {}},
+        {"do": "weights", "name": "w", "of": {"ref": "m"}, "heads": 3, "layers": True, "part": part},
+        Stack=lambda: stack,
+    )
+
+
+SELF, CROSS = torch.ones(6, 4, 4), torch.zeros(6, 4, 5)
+BY_HEAD = list(SELF.unflatten(0, (2, 3)).unbind(1))
+
+
+@pytest.mark.parametrize(
+    ("value", "part", "shape", "lists_of_heads"),
+    [
+        ([SELF, SELF], None, (2, 6, 4, 4), False),
+        (torch.stack([SELF, SELF]), None, (2, 6, 4, 4), False),
+        ([BY_HEAD, BY_HEAD], None, (2, 3, 2, 4, 4), True),
+        ([[SELF, SELF], [CROSS, CROSS]], 0, (2, 6, 4, 4), False),
+        ([[SELF, SELF], [CROSS, CROSS]], 1, (2, 6, 4, 5), False),
+        ([[BY_HEAD, BY_HEAD], []], 0, (2, 3, 2, 4, 4), True),
+    ],
+)
+def test_stored_weights_of_layers_are_stacked(value, part, shape, lists_of_heads):
+    program = stored_weights(value, part)
+    assert program.observed["w"].shape == shape
+    assert ("stacked" in program.reply) == lists_of_heads
+
+
+@pytest.mark.parametrize(
+    ("value", "part", "sentence"),
+    [
+        (None, None, "None"),
+        ([None, None], None, "None"),
+        ([[], []], 1, "None"),
+        (NotImplemented, None, "None"),
+        ([SELF, None], None, "a list of 2"),
+        ([[], [CROSS]], 0, "a list of 0"),
+        ([[SELF, CROSS], [SELF, CROSS]], 0, "a list of 2"),
+        ([SELF, CROSS, SELF, CROSS], 1, "a list of 4"),
+    ],
+)
+def test_stored_weights_of_layers_that_do_not_fit_are_described(value, part, sentence):
+    program = stored_weights(value, part)
+    assert "error" not in program.reply
+    assert program.reply["odd"]["w"]["is"] == sentence
+
+
 @pytest.mark.parametrize(
     ("value", "sentence"),
     [

@@ -19,7 +19,9 @@ from grader.worker.token_rows import MOST, in_rows
     ],
 )
 def test_each_form_becomes_the_same_rows(sentences):
-    assert in_rows(sentences).tolist() == [[5, 8], [-1, -1], [7, -1]]
+    rows, of_several_lengths = in_rows(sentences)
+    assert rows.tolist() == [[5, 8], [-1, -1], [7, -1]]
+    assert of_several_lengths == (not isinstance(sentences, torch.Tensor))
 
 
 @pytest.mark.parametrize(

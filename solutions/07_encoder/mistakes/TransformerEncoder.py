@@ -226,6 +226,31 @@ MISTAKES = [
         says="dropout is applied to the words before the positions are added, not to the sum",
         asks="Should a dropped feature still carry its position?",
     ),
+    mistake(
+        "encoder-weights-of-one-layer",
+        edit("self.attention_weights.append(", "self.attention_weights = [("),
+        edit("attention.attention_weights)  # (B·H, T, T)", "attention.attention_weights)]"),
+        says="each layer replaces the stored weights of the layer before, so only those of the last layer are left",
+        asks="How many tensors does the list hold after a call, and how many layers are there?",
+    ),
+    mistake(
+        "encoder-weights-pile-up",
+        edit(
+            """
+            X = self.pos_encoding(X)  # (B, T, D)
+            self.attention_weights = []
+            """,
+            "X = self.pos_encoding(X)  # (B, T, D)",
+        ),
+        says="the list of stored weights is never emptied: it grows with every call",
+        asks="How many tensors does the list hold after the second call?",
+    ),
+    mistake(
+        "encoder-weights-last-first",
+        edit("self.attention_weights.append(", "self.attention_weights.insert(0, "),
+        says="the stored weights of the last layer come first",
+        asks="Which layer adds its weights first, and where in the list are they after the call?",
+    ),
     device_mistake(
         "encoder-scale-on-the-cpu",
         edit(

@@ -319,6 +319,47 @@ MISTAKES = [
         says="dropout is applied in evaluation",
         asks="How does a dropout function know that the model is not in training mode?",
     ),
+    mistake(
+        "decoder-weights-exchanged",
+        edit("[self_weights, cross_weights]", "[cross_weights, self_weights]"),
+        says="the stored weights are exchanged: those of the cross-attentions come first",
+        asks="The two lists hold tensors of different shapes. Which shape should the first list have?",
+    ),
+    mistake(
+        "decoder-weights-in-one-list",
+        edit("self_weights, cross_weights = [], []", "self_weights = cross_weights = []"),
+        says="both lists of stored weights are the same list, so it holds the weights of both attentions",
+        asks="How many lists does this line create: two, or one with two names?",
+        seen="`[[]] * 2`, which is one list twice",
+    ),
+    mistake(
+        "decoder-weights-pile-up",
+        edit("self_weights, cross_weights = [], []", "self_weights, cross_weights = self.attention_weights"),
+        says="the lists of stored weights are never emptied: they grow with every call",
+        asks="How many tensors does each list hold after the second call?",
+    ),
+    mistake(
+        "decoder-weights-emptied-by-init-state",
+        edit(
+            "return [enc_outputs, enc_valid_lens, [None]",
+            """
+            self.attention_weights = [[], []]
+            return [enc_outputs, enc_valid_lens, [None]
+            """,
+        ),
+        edit("self_weights, cross_weights = [], []", "self_weights, cross_weights = self.attention_weights"),
+        says="the stored weights are emptied for a new sentence, not for every call, so they grow with every step",
+        asks="How many tensors does each list hold after the third word of a sentence?",
+    ),
+    mistake(
+        "decoder-weights-by-layer",
+        edit(
+            "self.attention_weights = [self_weights, cross_weights]",
+            "self.attention_weights = list(zip(self_weights, cross_weights, strict=True))",
+        ),
+        says="the stored weights are one pair per layer, not one list per attention",
+        asks="What is the first entry of your list: the weights of one layer, or those of all self-attentions?",
+    ),
     device_mistake(
         "decoder-scale-on-the-cpu",
         edit(

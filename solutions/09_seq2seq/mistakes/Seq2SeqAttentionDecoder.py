@@ -467,6 +467,18 @@ MISTAKES = [
         says="dropout is applied in evaluation",
         asks="How does a dropout function know that the model is not in training mode?",
     ),
+    mistake(
+        "seq2seq-dropout-without-default",
+        edit("num_layers: int, dropout: float = 0", "num_layers: int, dropout: float"),
+        says="the dropout rate has no default, so a decoder cannot be built without one",
+        asks="Which argument of the constructor may the caller leave out?",
+    ),
+    mistake(
+        "seq2seq-dropout-with-another-default",
+        edit("num_layers: int, dropout: float = 0", "num_layers: int, dropout: float = 0.5"),
+        says="the default dropout rate is not zero",
+        asks="What does the decoder drop if it is built without a dropout rate?",
+    ),
     device_mistake(
         "seq2seq-outputs-kept-on-the-cpu",
         edit("outputs.append(output)", "outputs.append(output.cpu())"),

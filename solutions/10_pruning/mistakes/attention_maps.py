@@ -93,4 +93,10 @@ MISTAKES = [
         says="the maps of the cross-attention are those of the self-attention",
         asks="How many columns should a map have if its keys are the words of the source?",
     ),
+    mistake(
+        "maps-cross-among-decoder",
+        edit('"decoder": by_head(to_itself)', '"decoder": by_head([*to_itself, *to_encoder])'),
+        says="the list of the self-attentions holds the maps of the cross-attentions too",
+        asks="How many tensors should the list under `decoder` have, for a model of L layers?",
+    ),
 ]

@@ -136,6 +136,19 @@ MISTAKES = [
         ),
     ),
     mistake(
+        "gates-hook-left-behind",
+        edit(
+            "return mha.W_o(joined * gates.repeat_interleave(head_size))",
+            """
+            gated = joined * gates.repeat_interleave(head_size)
+            mha.W_o.register_forward_hook(lambda layer, given, out: None)
+            return mha.W_o(gated)
+            """,
+        ),
+        says="a hook stays in the module after the call",
+        asks="How many hooks does the module have after ten calls of your function?",
+    ),
+    mistake(
         "gates-on-the-output-layer-bias",
         edit(
             "mha.W_o(joined * gates.repeat_interleave(head_size))",

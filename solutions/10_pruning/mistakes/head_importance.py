@@ -78,6 +78,24 @@ MISTAKES = [
         asks="Measure twice in a row. Do you get the same values?",
     ),
     mistake(
+        "importance-left-in-evaluation",
+        edit("    mha.train(was_training)\n", ""),
+        says="the module is left in evaluation mode, so a training that goes on has no dropout",
+        asks="In which mode is the module before your function is called, and in which mode afterwards?",
+    ),
+    mistake(
+        "importance-left-in-training",
+        edit("mha.train(was_training)", "mha.train()"),
+        says="the module is always left in training mode, also if it was in evaluation mode",
+        asks="In which mode is the module before your function is called, and in which mode afterwards?",
+    ),
+    mistake(
+        "importance-module-frozen",
+        edit("    mha.train(was_training)\n", "    mha.train(was_training).requires_grad_(False)\n"),
+        says="the parameters of the module are frozen: they get no gradient afterwards",
+        asks="Does your function undo every change that it makes to the module?",
+    ),
+    mistake(
         "importance-other-way-round",
         edit("(silent - whole)", "(whole - silent)"),
         says="ablation has the wrong sign: the loss of the whole model minus that of the smaller one",

@@ -198,6 +198,22 @@ MISTAKES = [
         asks="Which dropout rate does the new module have, and which did the old one have?",
     ),
     mistake(
+        "prune-other-dropout-rate",
+        edit(
+            """
+            return mha
+
+            """,
+            """
+            mha.attention.dropout = nn.Dropout(0.1)
+            return mha
+
+            """,
+        ),
+        says="the pruned module has another dropout rate than the module that you got",
+        asks="Which dropout rate does the new module have, and which did the old one have?",
+    ),
+    mistake(
         "prune-head-size-of-the-new-number",
         edit(
             "head_size = mha.W_o.in_features // mha.num_heads",

@@ -48,6 +48,12 @@ MISTAKES = [
         asks="Did the model choose the first word of your result?",
     ),
     mistake(
+        "decode-end-written-too",
+        edit("row[: row.index(eos)]", "row[: row.index(eos) + 1]"),
+        says="the result contains the end token",
+        asks="Is the end token a word of the sentence, or does it say that there is no further word?",
+    ),
+    mistake(
         "decode-one-step-short",
         edit("range(num_steps)", "range(num_steps - 1)"),
         says="one step is missing, so the longest sentences lose a word",

@@ -1,7 +1,7 @@
 # exercise: greedy_decode
 # says: the end is written too
-# kind: policy
-# breaks:
+# kind: mistake
+# breaks: values
 
 import torch
 

@@ -1,7 +1,7 @@
 # exercise: head_importance
 # says: the module stays in evaluation mode
-# kind: policy
-# breaks:
+# kind: mistake
+# breaks: purity
 
 import torch
 from grader.given import gated_attention
