@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.bundle.model import RecordedCase
@@ -33,6 +33,7 @@ class StudentError:
     """An exception that student code raised. `where` is (file, line, source text) of the student's line.
 
     step: the kind of step that raised it. near: if an attribute does not exist, the most similar one that does.
+    provided: whether a class that comes with the case raised it, called by the submission.
     """
 
     type: str
@@ -40,6 +41,7 @@ class StudentError:
     where: tuple[str, int, str] | None
     step: str
     near: str = ""
+    provided: bool = False
 
     @property
     def ends_python(self) -> bool:
@@ -64,6 +66,13 @@ class Observation:
     stacked: frozenset[str] = frozenset()  # tensors that the worker stacked from a list
     printed: str = ""  # by student code, unchanged; a report on hidden cases never shows it
     used: frozenset[str] = frozenset()  # forbidden calls that the code made; it may hide some
+
+
+def without_inside(observation: Observation) -> Observation:
+    """Return an observation without what was inside the answer: intermediate results, and the line of an exception."""
+    seen = {name: one for name, one in observation.seen.items() if not name.startswith("stage ")}
+    error = observation.error
+    return replace(observation, seen=seen, error=error and replace(error, where=None))
 
 
 class BadReply(GraderError, ValueError):
@@ -175,6 +184,7 @@ def _error(value: object, files: frozenset[str] | None = None) -> StudentError |
         place,
         _text(value.get("step"), 40),
         _text(value.get("near"), 60),
+        value.get("provided") is True,
     )
 
 
