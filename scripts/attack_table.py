@@ -35,7 +35,7 @@ graded next gets full marks.
 {summary}
 
 There is a known exception: in `catches_*` exercises, students write tests. These tests get right and broken modules, and could
-inspect them. Each of these exercises is worth one point, and their workers grade nothing else.
+inspect them. Each of these exercises is worth two points, and their workers grade nothing else.
 """
 
 REVIEWED = """## What a review found

@@ -128,7 +128,7 @@ def _facts(exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequenc
         *facts.of_facets(failed, {check.facet for check in checks if check.outcome == "passed"}),
         *([] if _raised_first(judged, checks) else _of_first_wrong(exercise, judged)),
         *first_stage(exercise, judged),
-        *_of_shown_exception(exercise, judged, checks),
+        *(_of_shown_exception(exercise, judged, checks) if exercise.level else ()),
     ]
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from grader.bundle.model import Exercise
 from grader.engine.file_remarks import file_remarks
 from grader.engine.grade_once import grade_once
-from grader.engine.result import blocked_by, built_where_it_failed
+from grader.engine.result import blocked_by
 from grader.engine.student_parts import content
 from grader.engine.submission_run import Block, SubmissionRun
 from grader.engine.when_to_cache import cached, keep
@@ -54,7 +54,7 @@ def _blocked(run: SubmissionRun, exercise: Exercise, result: ExerciseResult) -> 
     """Return a failed result as *blocked* if the exercise needs another one that is unusable and that no reference
     block can replace.
     """
-    for name in (*run.used_exercises(exercise), *built_where_it_failed(exercise, result)):
+    for name in run.used_exercises(exercise):
         other = run.context.exercises.get(name)
         if other and name not in exercise.given and grade_exercise(run, other).outcome in UNUSABLE:
             return blocked_by(result, run.done[name])

@@ -67,9 +67,10 @@ def _shown(run: SubmissionRun, exercise: Exercise, replaced: Sequence[str]) -> E
     """
     result, evidence = one_try(run, exercise, replaced)
     shown = _redacted(run, result, evidence)
-    # At level 0, a report names no mistake. A slip may be a mistake: that of the broken class to repair.
-    if exercise.level:
-        shown = with_slips(shown, run.submission, run.alias(exercise), evidence.codes)
+    # At level 0, a report names no mistake and no line. A slip may be a mistake: that of the broken class to repair.
+    if not exercise.level:
+        return shown
+    shown = with_slips(shown, run.submission, run.alias(exercise), evidence.codes)
     return shown if run.context.options.hidden else _with_code(run, exercise, shown)
 
 

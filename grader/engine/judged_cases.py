@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from grader.bundle.model import Exercise, RecordedCase
+from grader.bundle.rules import FACTS
 from grader.engine.case_checks import off_last, skipped, without_off
 from grader.engine.context import Context
 from grader.engine.load_request import LoadRequest, case_timeout, limits
@@ -16,7 +17,7 @@ from grader.engine.visibility import with_requirements
 from grader.engine.worker_slot import CannotLoad
 from grader.given import source
 from grader.judge.normalise import normalise_layouts
-from grader.judge.observation import Observation
+from grader.judge.observation import Observation, without_inside
 from grader.judge.verdict import Budget, JudgedCase, judge_case, lost_case, unseen_case
 from grader.report.model import CheckOutcome
 from grader.sandbox.base import SandboxError
@@ -62,7 +63,7 @@ class Together:
     def get(self, case: RecordedCase) -> Observation | None:
         """Return what was observed, in the layout of the course; None if the case must run."""
         seen = self._seen.get(case.id)
-        return None if seen is None else normalise_layouts(seen, case.steps)
+        return None if seen is None else _to_judge(self._request.exercise, case, seen)
 
     def with_own_prints(self, case: RecordedCase, judged: JudgedCase) -> JudgedCase:
         """Return `judged`. If a check did not pass, replace the prints of all cases by those of this case alone.
@@ -124,7 +125,8 @@ def _without_worker(exercise: Exercise, case: RecordedCase, gone: WorkerGone, de
     """
     outcome: CheckOutcome = "failed" if device == "cpu" else "could_not_grade"
     detail = f"{case_timeout(exercise, case):g}" if gone.why == "time" else gone.detail
-    lost = lost_case(case, outcome, gone.why, detail, place_of(gone), device)
+    place = "" if _only_facts(exercise) else place_of(gone)
+    lost = lost_case(case, outcome, gone.why, detail, place, device)
     return replace(lost, printed=gone.printed)
 
 
@@ -132,7 +134,18 @@ def _observed(context: Context, request: LoadRequest, case: RecordedCase) -> Obs
     """Run one case, measure what it trained, and bring the results into one layout."""
     on_training = partial(context.options.on_training, f"{request.exercise.name}, {case.id}")
     observation = context.slot.observe(request, case, on_training)
-    return normalise_layouts(_examined(context, request.exercise, case, observation), case.steps)
+    return _to_judge(request.exercise, case, _examined(context, request.exercise, case, observation))
+
+
+def _to_judge(exercise: Exercise, case: RecordedCase, observation: Observation) -> Observation:
+    """Bring the results into the layout of the course. If only facts are reported, leave out what was inside."""
+    seen = normalise_layouts(observation, case.steps)
+    return without_inside(seen) if _only_facts(exercise) else seen
+
+
+def _only_facts(exercise: Exercise) -> bool:
+    """Whether a report names no line. The lines of a student's test of a class of the case give nothing away."""
+    return exercise.level == FACTS and not exercise.brings_classes
 
 
 def _examined(

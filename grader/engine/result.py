@@ -56,17 +56,6 @@ def result_without_checks(
     )
 
 
-def built_where_it_failed(exercise: Exercise, result: ExerciseResult) -> list[str]:
-    """Return the other exercises whose classes every failed case builds.
-
-    For example, an exercise asks for a test, and a case runs that test on the student's own class.
-    """
-    failed = {check.id for check in result.checks if check.outcome == "failed"}
-    cases = [case for case in exercise.cases if any(check.id in failed for check in case.checks)]
-    built = [{step["of"] for step in case.steps if step["do"] == "build"} for case in cases]
-    return sorted(set.intersection(*built) - {exercise.name}) if built else []
-
-
 def blocked_by(result: ExerciseResult, other: ExerciseResult) -> ExerciseResult:
     """Return a failed result as *blocked* by another exercise that it needs. It keeps its score."""
     if other.outcome == "not_started":

@@ -15,8 +15,10 @@ _NUMPY = re.compile(r"(Can't call numpy\(\) on Tensor that requires grad)")
 _MODULE = re.compile(r"No module named '([\w.]{1,80})'")
 
 
-def raised(error: StudentError) -> str:
+def raised(error: StudentError, faulty: bool | None = None) -> str:
     """Return one sentence or two: what was raised, and what to do if the exception's message does not say it.
+
+    faulty: whether the module is faulty that the submission, a test, was called on; None if it is no test.
 
     torch's advice to call `.detach()` is left out (see `_NUMPY`): it would cut off the gradient.
     """
@@ -31,8 +33,15 @@ def raised(error: StudentError) -> str:
     text = said[1] if said else error.message
     kind = sanitize(error.type, 100)
     what = _("raised {what}").format(what=f"{kind}: {sanitize(text, 500)}" if text else kind)
-    advice = _advice(error)
+    advice = from_module(faulty) if error.provided and faulty is not None else _advice(error)
     return f"{what.rstrip('.')}. {advice}" if advice else what
+
+
+def from_module(faulty: bool) -> str:
+    """Return what an exception of the module that a student's test was called on means for the test."""
+    if faulty:
+        return _("The faulty module raised this inside your test. A test must return True then.")
+    return _("A correct module raised this inside your test. Check what the test passes to it.")
 
 
 def debugger_message() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.bundle.model import RecordedCase
@@ -34,6 +34,7 @@ class StudentError:
 
     step: the kind of step that raised it. near: if an attribute does not exist, the most similar one that does.
     set_by: if a name does not exist because only a demonstration set it, (name, file, line) of the demonstration.
+    provided: whether a class that comes with the case raised it, called by the submission.
     """
 
     type: str
@@ -42,6 +43,7 @@ class StudentError:
     step: str
     near: str = ""
     set_by: tuple[str, str, int] | None = None
+    provided: bool = False
 
     @property
     def ends_python(self) -> bool:
@@ -68,6 +70,13 @@ class Observation:
     )  # tensors that the worker stacked from a list, or from rows of several lengths
     printed: str = ""  # by student code, unchanged; a report on hidden cases never shows it
     used: frozenset[str] = frozenset()  # forbidden calls that the code made; it may hide some
+
+
+def without_inside(observation: Observation) -> Observation:
+    """Return an observation without what was inside the answer: intermediate results, and the line of an exception."""
+    seen = {name: one for name, one in observation.seen.items() if not name.startswith("stage ")}
+    error = observation.error
+    return replace(observation, seen=seen, error=error and replace(error, where=None))
 
 
 class BadReply(GraderError, ValueError):
@@ -177,6 +186,7 @@ def _error(value: object, files: frozenset[str] | None = None) -> StudentError |
         _text(value.get("step"), 40),
         _text(value.get("near"), 60),
         (_text(set_by.get("name"), 100), *setter) if setter else None,
+        value.get("provided") is True,
     )
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from grader.bundle.check import Check
 from grader.bundle.model import Exercise, RecordedCase
 from grader.judge.advice import advice
-from grader.judge.exceptions import debugger_message
+from grader.judge.exceptions import debugger_message, from_module
 from grader.judge.finding import earlier_failed
 from grader.judge.lost import lost_message
 from grader.judge.mistake_sentences import says_and_asks
@@ -114,7 +114,9 @@ def _message(check: Check, code: str, message: str) -> str:
     if word == "!BdbQuit":
         return debugger_message()
     if word.startswith("!"):
-        return _("raised {what}").format(what=word[1:]) if _is_builtin(word[1:]) else _("raised an exception")
+        what = _("raised {what}").format(what=word[1:]) if _is_builtin(word[1:]) else _("raised an exception")
+        faulty = check.params.get("want")
+        return f"{what}. {from_module(faulty)}" if rest == "provided" and faulty is not None else what
     if word == "lost":
         why, _space, seconds = rest.partition(" ")  # seconds only if `why` is "time"
         return lost_message(why, seconds)

@@ -102,7 +102,7 @@ def judge_case(
         elif reported:
             finding, outcome = failed(SKIPPED, earlier_failed()), "skipped"
         else:
-            finding, outcome, reported = of_error(error), "failed", True
+            finding, outcome, reported = of_error(error, check.params.get("want")), "failed", True
         codes[check.id] = finding.code
         results.append(_result(case, check, outcome, device, finding))
     return JudgedCase(case, tuple(results), codes, observation, findings)
@@ -183,8 +183,8 @@ def lacks(check: Check, observation: Observation) -> bool:
     return any(name not in observation.seen and name not in observation.values for name in check.of)
 
 
-def of_error(error: StudentError) -> Finding:
-    """Return an exception as a finding: its text, and the student's line that raised it.
+def of_error(error: StudentError, faulty: bool | None = None) -> Finding:
+    """Return an exception as a finding: its text, and the student's line that raised it. faulty: see `raised`.
 
     For a debugger the line is left out: without a keyboard, it stops on the line after the call.
     """
@@ -193,7 +193,8 @@ def of_error(error: StudentError) -> Finding:
         file, line, text = error.where
         where = _("{file}, line {line}").format(file=sanitize(file), line=line)
         where += f": {sanitize(text)}" if text else ""
-    return failed(f"!{error.type}", raised(error), where=where)
+    code = f"!{error.type} provided" if error.provided else f"!{error.type}"
+    return failed(code, raised(error, faulty), where=where)
 
 
 def _result(

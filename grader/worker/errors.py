@@ -12,6 +12,7 @@ from typing import Any
 from torch import nn
 
 MAX_TEXT = 2000
+PROVIDED = "provided"  # the file name of classes that come with a case
 NEAR = 0.8  # how similar (0 to 1) an attribute's name must be to be suggested
 
 
@@ -19,7 +20,7 @@ def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
     """Return the type, the message, and `where`: the innermost frame in one of `files` (the submission's), or None.
 
     For a syntax error in one of these files, `where` is its line. An AttributeError also has `near`, if the object has
-    a public attribute with a similar name.
+    a public attribute with a similar name. `provided`: code that the submission called in a class of the case raised it.
     """
     where = _own_frame(error.__traceback__, files)
     if isinstance(error, SyntaxError) and isinstance(error.filename, str) and error.filename in files:
@@ -35,7 +36,9 @@ def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
             "message": f"{type(error.obj).__name__[:100]} is no nn.Module",
         }
     near = _near(error) if isinstance(error, AttributeError) else ""
-    return described | {"near": near} if near else described
+    if near:
+        described["near"] = near
+    return described | {"provided": True} if _from_provided(error.__traceback__, files) else described
 
 
 def definition(called: object, files: Collection[str]) -> dict[str, Any] | None:
@@ -78,6 +81,16 @@ def text_of(thing: object, size: int) -> str:
         return str(thing)[:size]
     except BaseException:  # a student's __str__ may do anything
         return ""
+
+
+def _from_provided(tb: TracebackType | None, files: Collection[str]) -> bool:
+    """Whether the innermost frame in `files` and in classes of the case is in such a class."""
+    known = [
+        name
+        for name in (frame.filename for frame in traceback.extract_tb(tb))
+        if name in files or name == PROVIDED
+    ]
+    return known[-1:] == [PROVIDED]
 
 
 def _own_frame(tb: TracebackType | None, files: Collection[str]) -> dict[str, Any] | None:

@@ -19,7 +19,7 @@ from torch.nn.parameter import is_lazy
 
 from grader.worker import layouts, module_walk
 from grader.worker.constructors import fitting_form
-from grader.worker.errors import definition, describe
+from grader.worker.errors import PROVIDED, definition, describe
 from grader.worker.measures import Measures
 from grader.worker.orientation import held_as_linear
 from grader.worker.stand_in_modules import Switch
@@ -223,9 +223,9 @@ class Program(Measures):
 
         With "own" in the step, the student's parts replace the blocks of the same names.
         """
-        namespace: dict[str, Any] = {"__name__": "provided"}
+        namespace: dict[str, Any] = {"__name__": PROVIDED}
         with self.with_own() if step.get("own") else nullcontext():
-            exec(compile(step["source"], "provided", "exec"), namespace)
+            exec(compile(step["source"], PROVIDED, "exec"), namespace)
             module = namespace[step["of"]](**self._value(step["kwargs"]))
         self.env[step["name"]] = module.to(device=self.device, dtype=self.dtype)
 

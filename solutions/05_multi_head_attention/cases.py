@@ -436,8 +436,9 @@ def transparent_dropout():
     return case
 
 
-# ---- the students' tests: one built module per case, faulty or correct
-# `tested` makes a case; the source "" stands for the student's own corrected class.
+# ---- the students' tests: one module per case, faulty or correct
+# Students may read these classes in the public bundle. Beside the given classes, they compute attention with building
+# blocks or with PyTorch's own function, so they do not show how to repair the lines of the given classes.
 
 REFERENCE = Path(__file__).with_name("multi_head_attention.py").read_text("utf-8")
 IMPORTS = """import math
@@ -450,35 +451,53 @@ from grader.given import DotProductAttention, transpose_output, transpose_qkv
 
 """
 # A correct class: the building block under another name.
-GIVEN_MIXED_UP = """from grader.given import MultiHeadAttention
+SOUND_MIXED_UP = """from grader.given import MultiHeadAttention
 
 
 class MixedUpAttention(MultiHeadAttention):
-    pass
+    def forward(self, queries, keys, values, valid_lens):
+        return super().forward(queries, keys, values, valid_lens)
+"""
+MIXED_UP = """
+    def forward(self, queries, keys, values, valid_lens):
+        layers, lens = (self.W_q, self.W_k, self.W_v), valid_lens
+        inputs = zip(layers, (queries, keys, values))
+        q, k, v = (transpose_qkv(layer(x), self.num_heads) for layer, x in inputs)
+        if lens is not None:
+            lens = lens.repeat_interleave(self.num_heads, dim=0)
+        return self.W_o(transpose_output(self.attention(q, k, v, lens), self.num_heads))
+"""
+TANGLED = """
+    def forward(self, x):
+        q, k, v = (self.split(layer(x)) for layer in (self.w_q, self.w_k, self.w_v))
+        heads = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.fc_out(torch.cat(heads.unbind(1), dim=-1))
+"""
+# With the identity matrix as values, the result is the weights.
+TRANSPARENT = """
+    def forward(self, x):
+        q, k, v = (self.split(layer(x)) for layer in (self.W_Q, self.W_K, self.W_V))
+        identity = torch.eye(x.shape[1]).to(q).expand(*q.shape[:2], -1, -1)
+        attention = nn.functional.scaled_dot_product_attention(q, k, identity, is_causal=True)
+        heads = self.dropout(attention) @ v
+        return self.fc_out(torch.cat(heads.unbind(1), dim=-1)), attention
 """
 
 
 def given_class(name):
     """Return the faulty class that students get: the last definition of `name` in the stub."""
-    return IMPORTS + definition(stub(REFERENCE), name)
-
-
-def corrected(name, swap=()):
-    """Return the corrected class, for hidden cases only: students could read it in a public bundle.
-
-    `swap` maps correct code to faulty code, which puts faults back.
-    """
-    source = definition(REFERENCE, name)
-    for old, new in dict(swap).items():
-        if old not in source:
-            raise ValueError(f"{name}: {old!r} does not occur in the reference")
-        source = source.replace(old, new)
-    return IMPORTS + source
-
-
-def definition(source, name):
+    source = stub(REFERENCE)
     start, stop = definition_span(source, name)
-    return source[start:stop]
+    return IMPORTS + source[start:stop]
+
+
+def with_forward(name, forward, swap=()):
+    """Return the given class with another `forward`. `swap` maps its code to faulty code."""
+    for old, new in dict(swap).items():
+        if old not in forward:
+            raise ValueError(f"{name}: {old!r} does not occur in its new forward")
+        forward = forward.replace(old, new)
+    return given_class(name).partition("    def forward(")[0] + forward.lstrip("\n")
 
 
 def shuffled(draw, cases):
@@ -490,19 +509,21 @@ def shuffled(draw, cases):
     return [cases[i] for i in order]
 
 
-def catching(exercise, id, module_of, layers, faulty, title):
-    """Return a case that passes one module to the student's test.
+def catching(exercise, id, source, name, kwargs, layers, title):
+    """Return a case that passes a module of the class `name` to the student's test.
 
-    `module_of` builds the module in the case. `faulty`: what the test must return.
+    The test must return False if the id begins with "sound", otherwise True.
     """
     case = Case(id, exercise)
-    module = module_of(case)
+    module = case.provide(source, name, **kwargs)
     case.load(module, layers)
+    faulty = not id.startswith("sound")
     says = "your test accepts a faulty module" if faulty else "your test rejects a correct module"
-    if id.startswith("own"):
-        says = "your test rejects your corrected class, so the class or the test still has a fault"
     case.check_value(case.call(module), want=faulty, facet="values", title=title, says=says)
     return case
+
+
+PARTLY = "rejects a class with some of the faults"
 
 
 def catches_mixed_up(draw):
@@ -512,68 +533,43 @@ def catches_mixed_up(draw):
 def mixed_up_cases(draw):
     name, broken = "MixedUpAttention", given_class("MixedUpAttention")
 
-    def tested(id, source, faulty, title, H=2, D=8, q=0, k=0, v=0):
+    def tested(id, source, title, H=2, D=8, q=0, k=0, v=0):
         sizes = {"query_size": q or D, "key_size": k or D, "value_size": v or D}
         kwargs = {**sizes, "num_hiddens": D, "num_heads": H, "dropout": 0.5}
         layers = weights.multi_head(draw, D, **sizes)
-
-        def module_of(case):
-            return case.provide(source, name, **kwargs) if source else case.build(name, **kwargs)
-
-        return catching("catches_mixed_up", id, module_of, layers, faulty, title)
+        return catching("catches_mixed_up", id, source, name, kwargs, layers, title)
 
     # The given class reads a global variable with this misspelt name.
     left_over = "\n\nvaild_lens = torch.tensor([3, 1])\n"
     nothing = "\n\nvaild_lens = None\n"
-    yield tested("given", broken, True, "rejects the given class")
-    yield tested("sound", GIVEN_MIXED_UP, False, "accepts a correct module")
-    yield tested(
-        "given-none",
-        broken + nothing,
-        True,
-        "rejects the given class when the notebook defines its global variable as None",
-        H=1,
-    )
-    yield tested(
-        "sound-sizes", GIVEN_MIXED_UP, False, "accepts a correct module with three input sizes", q=5, k=6, v=7
-    )
-    yield tested(
-        "given-left-over",
-        broken + left_over,
-        True,
-        "rejects the given class when the notebook defines its global variable as lengths",
-        H=4,
-    )
-    yield tested("sound-one-head", GIVEN_MIXED_UP, False, "accepts a correct module with one head", H=1, D=3)
-    if not draw.hidden:
-        yield tested("own", "", False, "accepts your corrected class")
-        return
+    title = "rejects the given class when the notebook defines its global variable as"
+    yield tested("given", broken, "rejects the given class")
+    yield tested("given-none", broken + nothing, f"{title} None", H=1)
+    yield tested("given-left-over", broken + left_over, f"{title} lengths", H=4)
 
-    keys = {"self.W_k(keys)": "self.W_q(keys)"}
-    values = {"self.W_v(values)": "self.W_q(values)"}
-    lens = {
-        "if valid_lens is not None": "if vaild_lens is not None",
-        "repeat_interleave(valid_lens": "repeat_interleave(vaild_lens",
-    }
-    for id, source, H in (
-        ("partly-corrected-1", corrected(name, keys), 2),
-        ("partly-corrected-2", corrected(name, values), 3),
-        ("partly-corrected-3", corrected(name, {**keys, **values}), 2),
-        ("partly-corrected-4", corrected(name, lens), 2),
-        ("partly-corrected-5", corrected(name, lens) + left_over, 3),
-    ):
-        yield tested(id, source, True, "rejects a class with some faults left", H=H, D=6)
-    for id, H, D in (("corrected-1", 2, 6), ("corrected-2", 3, 9), ("corrected-3", 1, 4)):
-        yield tested(id, corrected(name), False, "accepts a corrected class", H=H, D=D)
+    yield tested("sound", SOUND_MIXED_UP, "accepts a correct module")
     yield tested(
-        "corrected-sizes",
-        corrected(name),
-        False,
-        "accepts a corrected class with three input sizes",
-        q=3,
-        k=7,
-        v=5,
+        "sound-sizes", SOUND_MIXED_UP, "accepts a correct module with three input sizes", q=5, k=6, v=7
     )
+    yield tested("sound-one-head", SOUND_MIXED_UP, "accepts a correct module with one head", H=1, D=3)
+    yield tested(
+        "sound-three-heads", SOUND_MIXED_UP, "accepts a correct module with three heads", H=3, D=9, q=3, k=7
+    )
+
+    layers = "(self.W_q, self.W_k, self.W_v)"
+    keys, values, both, lens = (
+        with_forward(name, MIXED_UP, swap)
+        for swap in (
+            {layers: "(self.W_q, self.W_q, self.W_v)"},
+            {layers: "(self.W_q, self.W_k, self.W_q)"},
+            {layers: "(self.W_q, self.W_q, self.W_q)"},
+            {", valid_lens\n": ", vaild_lens\n"},
+        )
+    )
+    for number, (source, H) in enumerate(
+        ((keys, 2), (values, 3), (both, 2), (lens, 2), (lens + left_over, 3)), 1
+    ):
+        yield tested(f"partly-corrected-{number}", source, PARTLY, H=H, D=6)
 
 
 def catches_tangled(draw):
@@ -583,44 +579,27 @@ def catches_tangled(draw):
 def tangled_cases(draw):
     name, broken = "TangledSelfAttention", given_class("TangledSelfAttention")
 
-    def tested(id, source, faulty, title, H, D):
-        kwargs = {"d_model": D, "n_head": H}
+    def tested(id, source, title, H, D):
+        kwargs, layers = {"d_model": D, "n_head": H}, tangled_weights(draw, D)
+        return catching("catches_tangled", id, source, name, kwargs, layers, title)
 
-        def module_of(case):
-            return case.provide(source, name, **kwargs) if source else case.build(name, **kwargs)
+    sound = with_forward(name, TANGLED)
+    for id, H, D, title in (
+        ("", 3, 12, ""),
+        ("-wide", 2, 14, " with wider heads"),
+        ("-one-head", 1, 4, " with one head"),
+    ):
+        yield tested(f"given{id}", broken, f"rejects the given class{title}", H, D)
+        yield tested(f"sound{id}", sound, f"accepts a correct module{title}", H, D)
+    yield tested("sound-narrow", sound, "accepts a correct module with one feature per head", 4, 4)
 
-        return catching("catches_tangled", id, module_of, tangled_weights(draw, D), faulty, title)
-
-    yield tested("given", broken, True, "rejects the given class", 3, 12)
-    yield tested("given-wide", broken, True, "rejects the given class with wider heads", 2, 14)
-    yield tested("given-one-head", broken, True, "rejects the given class with one head", 1, 4)
-    if not draw.hidden:
-        yield tested("own", "", False, "accepts your corrected class", 3, 12)
-        yield tested("own-wide", "", False, "accepts your corrected class with wider heads", 2, 14)
-        yield tested("own-one-head", "", False, "accepts your corrected class with one head", 1, 4)
-        return
-
-    scores = {"q @ k.transpose(2, 3) / math": "q @ k.transpose(2, 3) @ q / math"}
-    size = {"torch.ones(steps, steps,": "torch.ones(self.d_head, self.d_head,"}
-    product = {'scores.masked_fill(future, float("-inf"))': 'scores + future * float("-inf")'}
-    partly_corrected = (
-        (scores, 2, 8),
-        (size, 3, 12),
-        (size, 2, 14),
-        (product, 3, 15),
-        ({**scores, **size}, 2, 10),
-    )
+    called = "(q, k, v, is_causal=True)"
+    scores = {called: "(q @ k.mT, q.mT, v, is_causal=True, scale=self.d_head**-0.5)"}
+    size = {called: "(q, k, v, attn_mask=torch.ones(self.d_head, self.d_head).tril().bool())"}
+    product = {called: '(q, k, v, attn_mask=torch.ones_like(q @ k.mT).triu(1) * float("-inf"))'}
+    partly_corrected = ((scores, 2, 8), (size, 3, 12), (size, 2, 14), (product, 3, 15), (product, 2, 10))
     for number, (swap, H, D) in enumerate(partly_corrected, 1):
-        yield tested(
-            f"partly-corrected-{number}",
-            corrected(name, swap),
-            True,
-            "rejects a class with some faults left",
-            H,
-            D,
-        )
-    for number, (H, D) in enumerate(((3, 12), (2, 14), (1, 5), (4, 4), (2, 8)), 1):
-        yield tested(f"corrected-{number}", corrected(name), False, "accepts a corrected class", H, D)
+        yield tested(f"partly-corrected-{number}", with_forward(name, TANGLED, swap), PARTLY, H, D)
 
 
 def catches_transparent(draw):
@@ -630,52 +609,28 @@ def catches_transparent(draw):
 def transparent_cases(draw):
     name, broken = "TransparentSelfAttention", given_class("TransparentSelfAttention")
 
-    def tested(id, source, faulty, title, H, D, dropout):
-        kwargs = {"embed_dim": D, "num_heads": H, "dropout": dropout}
+    def tested(id, source, title, H, D, dropout):
+        kwargs, layers = {"embed_dim": D, "num_heads": H, "dropout": dropout}, transparent_weights(draw, D)
+        return catching("catches_transparent", id, source, name, kwargs, layers, title)
 
-        def module_of(case):
-            return case.provide(source, name, **kwargs) if source else case.build(name, **kwargs)
+    sound = with_forward(name, TRANSPARENT)
+    for id, H, D, dropout, title in (
+        ("", 3, 12, 0.1, ""),
+        ("-one-head", 1, 5, 0.5, " with one head"),
+        ("-no-dropout", 2, 8, 0.0, " with a dropout rate of 0"),
+    ):
+        yield tested(f"given{id}", broken, f"rejects the given class{title}", H, D, dropout)
+        yield tested(f"sound{id}", sound, f"accepts a correct module{title}", H, D, dropout)
+    yield tested("sound-narrow", sound, "accepts a correct module with one feature per head", 4, 4, 0.2)
 
-        return catching("catches_transparent", id, module_of, transparent_weights(draw, D), faulty, title)
-
-    yield tested("given", broken, True, "rejects the given class", 3, 12, 0.1)
-    yield tested("given-one-head", broken, True, "rejects the given class with one head", 1, 5, 0.5)
-    yield tested(
-        "given-no-dropout", broken, True, "rejects the given class with a dropout rate of 0", 2, 8, 0.0
-    )
-    if not draw.hidden:
-        yield tested("own", "", False, "accepts your corrected class", 3, 12, 0.1)
-        yield tested("own-one-head", "", False, "accepts your corrected class with one head", 1, 5, 0.5)
-        yield tested(
-            "own-no-dropout",
-            "",
-            False,
-            "accepts your corrected class with a dropout rate of 0",
-            2,
-            8,
-            0.0,
-        )
-        return
-
-    masked = 'scores.masked_fill(future, float("-inf"))'
-    mask = {masked: "scores"}
+    mask = {", is_causal=True": ""}
     dropped = {
+        "attention = nn": "attention = self.dropout(nn",
+        "is_causal=True)": "is_causal=True))",
         "self.dropout(attention)": "attention",
-        f"torch.softmax({masked}, dim=-1)": f"self.dropout(torch.softmax({masked}, dim=-1))",
     }
-    merge = {"heads.transpose(1, 2).reshape": "heads.reshape"}
+    merge = {"torch.cat(heads.unbind(1), dim=-1)": "heads.reshape(x.shape)"}
     partly_corrected = ((mask, 2, 8, 0.1), (dropped, 3, 9, 0.3), (merge, 2, 10, 0.2), (merge, 3, 12, 0.0))
     for number, (swap, H, D, dropout) in enumerate(partly_corrected, 1):
-        yield tested(
-            f"partly-corrected-{number}",
-            corrected(name, swap),
-            True,
-            "rejects a class with some faults left",
-            H,
-            D,
-            dropout,
-        )
-    for number, (H, D, dropout) in enumerate(((2, 8, 0.1), (3, 12, 0.5), (1, 4, 0.2), (4, 4, 0.0)), 1):
-        yield tested(
-            f"corrected-{number}", corrected(name), False, "accepts a corrected class", H, D, dropout
-        )
+        source = with_forward(name, TRANSPARENT, swap)
+        yield tested(f"partly-corrected-{number}", source, PARTLY, H, D, dropout)

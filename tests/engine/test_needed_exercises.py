@@ -30,32 +30,6 @@ def kernel_regression(queries, keys, values, w=1.0):
     return kernel_attention_weights(queries, keys, w) @ values
 """
 NO_WEIGHTS = "def kernel_attention_weights(queries, keys, w=1.0):\n    return queries[:, None] * keys\n"
-# A right answer to `catches_mixed_up`: it returns whether a module has the mistake of `MixedUpAttention`.
-CATCHES = """
-def catches_mixed_up(attention):
-    attention.eval()
-    queries, keys, values = (
-        torch.randn(2, n, layer.in_features)
-        for n, layer in zip((3, 5, 5), (attention.W_q, attention.W_k, attention.W_v))
-    )
-    lens = torch.tensor([2, 4])
-    try:
-        output = attention(queries, keys, values, lens)
-    except Exception:
-        return True
-    weights = [layer.weight for layer in (attention.W_q, attention.W_k, attention.W_v, attention.W_o)]
-    if any(g is None for g in torch.autograd.grad(output.sum(), weights, allow_unused=True)):
-        return True
-    padded = (torch.arange(5) >= lens[:, None])[:, :, None]
-    again = attention(queries, keys.masked_fill(padded, 3.0), values.masked_fill(padded, 3.0), lens)
-    return not torch.allclose(again, output, atol=1e-4)
-"""
-# A right answer to `MixedUpAttention`, a class to repair, based on the student's own MultiHeadAttention.
-ON_OWN_ATTENTION = """
-class MixedUpAttention(MultiHeadAttention):
-    def __init__(self, key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias=False):
-        super().__init__(key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias)
-"""
 
 
 @pytest.mark.parametrize("needed", [UNWRITTEN, NO_MASK], ids=["unwritten", "wrong"])
@@ -90,28 +64,3 @@ def test_a_remark_says_why_a_reference_block_was_used(bundles, grade_one):
     wrong = grade_one("import torch\n" + NO_MASK + SOFTMAX, "masked_softmax").remarks
     assert any(remark.startswith("your sequence_mask is not written yet;") for remark in unwritten)
     assert any(remark.startswith("your sequence_mask has an error, see its own report;") for remark in wrong)
-
-
-def stub_of(bundles, assignment: str) -> str:
-    return next(bundle for bundle in bundles if bundle.assignment == assignment).stub
-
-
-def test_a_test_of_a_class_that_is_not_repaired_is_blocked(bundles, grade_one):
-    result = grade_one(stub_of(bundles, "05_multi_head_attention") + CATCHES, "catches_mixed_up")
-    assert (result.outcome, result.fix_first) == ("blocked", ("MixedUpAttention",))
-    assert "MixedUpAttention, which it needs and which is not written yet" in result.message
-
-
-def test_a_wrong_test_fails_although_the_class_is_not_repaired(bundles, grade_one):
-    wrong = "\ndef catches_mixed_up(attention):\n    return True\n"
-    result = grade_one(stub_of(bundles, "05_multi_head_attention") + wrong, "catches_mixed_up")
-    assert result.outcome == "failed"
-
-
-def test_an_unwritten_base_class_is_not_called_wrong(bundles, grade_one):
-    source = stub_of(bundles, "05_multi_head_attention") + ON_OWN_ATTENTION + CATCHES
-    result = grade_one(source, "catches_mixed_up")
-    assert (result.outcome, result.score) == ("passed", result.points)
-    text = " ".join((result.message, result.diagnosis.says, *result.remarks))
-    assert "your MultiHeadAttention is not written yet" in text
-    assert "fault" not in text and "error" not in text

@@ -23,4 +23,9 @@ MUTANTS = [
         edit("attention.eval()", "attention.train()"),
         says="dropout is taken for a fault",
     ),
+    mutant(
+        "catches-mixed-up-no-padding",
+        edit("not torch.allclose(attention(queries, keys, values, valid_lens), output, atol=1e-4)", "False"),
+        says="lengths that come from a variable of the notebook are not found",
+    ),
 ]

@@ -25,4 +25,15 @@ MUTANTS = [
         edit("return False", "return True"),
         says="True and False are exchanged",
     ),
+    mutant(
+        "catches-tangled-only-crashes",
+        edit("not torch.isfinite(before).all()", "False"),
+        edit("atol=1e-4", "atol=1e-4, equal_nan=True"),
+        says="a module that returns NaN is accepted",
+    ),
+    mutant(
+        "catches-tangled-one-length",
+        edit("(4, 7)", "(4,)"),
+        says="a mask of the size of a head is not found if this is the length of the test's only sequence",
+    ),
 ]

@@ -24,4 +24,19 @@ MUTANTS = [
         edit("return not", "return"),
         says="True and False are exchanged",
     ),
+    mutant(
+        "catches-transparent-no-sums",
+        edit("not torch.allclose(row_sums, torch.ones_like(row_sums), atol=close)", "False"),
+        says="weights that are returned after dropout are not found",
+    ),
+    mutant(
+        "catches-transparent-no-future",
+        edit("weights.triu(diagonal=1).any()", "False"),
+        says="a missing mask is not found",
+    ),
+    mutant(
+        "catches-transparent-no-merge",
+        edit("not torch.allclose(output, expected, atol=close)", "False"),
+        says="heads that are joined without moving the head axis back are not found",
+    ),
 ]
