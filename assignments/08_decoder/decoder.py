@@ -219,7 +219,8 @@ except NotImplementedError as unwritten:
 # At each call, store the attention weights in `self.attention_weights`: a list of two lists, each with one
 # tensor per layer, first layer first. The first list holds the weights of the self-attentions, of shape
 # `(B·H, T, steps so far)`; in training that is `(B·H, T, T)`. The second holds the weights of the
-# cross-attentions, of shape `(B·H, T, S)`.
+# cross-attentions, of shape `(B·H, T, S)`. The grader compares the lists that it finds; a decoder that stores
+# no weights loses no points.
 
 
 # %% exercise="TransformerDecoder"
@@ -252,7 +253,8 @@ class TransformerDecoder(nn.Module):
     def init_state(self, enc_outputs: torch.Tensor, enc_valid_lens: torch.Tensor | None, *args) -> list:
         """Create the state for a new sentence.
 
-        enc_outputs: (B, S, D); enc_valid_lens: None or (B,). Further arguments are ignored.
+        enc_outputs: (B, S, D); enc_valid_lens: None or (B,); *args: not used; code of the book
+        passes more arguments.
         Returns [enc_outputs, enc_valid_lens, cache], where cache is a new list of L times None.
         """
         raise NotImplementedError("TransformerDecoder.init_state is not written yet")

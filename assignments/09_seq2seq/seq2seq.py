@@ -119,7 +119,7 @@ class Seq2SeqAttentionDecoder(nn.Module):
         """Return the state before the first word. Its layout is your choice: only your `forward` reads it.
 
         enc_outputs: outputs (S, B, D) and hidden (L, B, D) of the encoder; enc_valid_lens: None or (B,).
-        Further arguments are ignored.
+        *args: not used; code of the book passes more arguments.
         """
         raise NotImplementedError("Seq2SeqAttentionDecoder.init_state is not written yet")
 

@@ -157,7 +157,8 @@ def train(model: nn.Module, batches: list[tuple[torch.Tensor, ...]], steps: int)
     """Update the weights of `model` `steps` times, with one batch per step, and return its state dict.
 
     model: an EncoderDecoder, in any mode; batches: a list of tuples
-    (src (B, S), src_valid_len (B,), tgt (B, T + 1), tgt_valid_len (B,)), to be used in order, again and again.
+    (src (B, S), src_valid_len (B,), tgt (B, T + 1), tgt_valid_len (B,)), to be used again and again, in this
+    order or shuffled.
     """
     raise NotImplementedError("train is not written yet")
 
