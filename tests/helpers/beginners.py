@@ -66,7 +66,7 @@ ANSWERS: dict[str, Beginner] = {
     "unclosed_bracket": of_mask(HEAD + MASK.replace("[:, None]\n", "[:, None\n") + SOFTMAX, "blocked", "was never closed"),
     "tab": of_mask(HEAD + MASK.replace("    keep", "\tkeep") + SOFTMAX, "blocked", "line 5", "inconsistent use of tabs"),
     "error_in_the_other": of_softmax(HEAD + MASK.replace("value=0):", "value=0)") + SOFTMAX, "passed", "masking.py, line 3 has a syntax error", "from line 9 on was graded", "the file has an error"),
-    "no_import": of_softmax(softmax("X.softmax(-1)", "F.softmax(X, -1)"), "passed", "masking.py, line 11 uses `F`: add `import torch.nn.functional as F`", "the file has an error"),
+    "no_import": of_softmax(softmax("X.softmax(-1)", "F.softmax(X, -1)"), "passed", "masking.py, line 11 uses `F`: add `import torch.nn.functional as F`", "All checks passed"),
     "return_forgotten": of_mask(mask("X = X * 1"), "failed", "None", "did you forget `return`?"),
     "print_instead_of_return": of_mask(mask("print(X)"), "failed", "None", "did you forget `return`?"),
     "wrong_shape": of_mask(mask("return X[0]"), "failed", "expected (5, 4)"),

@@ -67,13 +67,13 @@ class causal(nn.Module):
         super().__init__()
         self.rows = d_model // n_head
     def forward(self, x):
-        return x.sum(-1) + torch.zeros(self.rows, self.rows)
+        return x @ x.mT + torch.zeros(self.rows, self.rows)
 """
     (remark,) = remarks(text + ADD_NORM)
     assert remark.startswith(
         "line 2: `causal` was not graded; with inputs of this course, it raised RuntimeError: "
     )
-    assert "(notes.py, line 7: return x.sum(-1) + torch.zeros(self.rows, self.rows))" in remark
+    assert "(notes.py, line 7: return x @ x.mT + torch.zeros(self.rows, self.rows))" in remark
     assert remark.endswith("; sizes that do not match: 5 (axis 1 of `x`) and 4 (`d_model / n_head`)")
 
 
