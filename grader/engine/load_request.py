@@ -16,6 +16,9 @@ from grader.intake.customary_names import units_to_run
 from grader.intake.read import Submission
 from grader.sandbox.base import SHORT_SECONDS, Limits
 
+MAX_ENDLESS = (
+    3  # top-level statements that are skipped because they timed out; then all that may take long are
+)
 BUSY_FACTOR = 30  # how much slower a worker may be on a busy machine
 
 
@@ -36,6 +39,7 @@ class LoadRequest:
     replaced: name of a definition in the student's files → the reference block that replaces it.
     keywords: name as in `replaced` → the student's keyword → the block's keyword.
     skip: top-level statements that timed out before, as (file, line).
+    brief: leave out loops and calls of the file's own definitions at the top level.
     parts: the earlier files with parts that models may be made of.
     own: such parts in this file: exercise → the name it has in the submission.
     renamed: keyword of the exercise's constructor or function → the submission's parameter in its place.
@@ -47,6 +51,7 @@ class LoadRequest:
     replaced: Mapping[str, str] = field(default_factory=dict)
     keywords: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     skip: Sequence[tuple[str, int]] = ()
+    brief: bool = False
     parts: Sequence[Part] = ()
     own: Mapping[str, str] = field(default_factory=dict)
     history: History = field(default_factory=History, compare=False)
@@ -71,9 +76,10 @@ class LoadRequest:
     def limits(self) -> Limits:
         return limits(self.exercise)
 
-    def skipping(self, endless: Sequence[tuple[str, int]]) -> LoadRequest:
-        """Return this request, but with exactly the statements in `endless` as `skip`."""
-        return self if list(self.skip) == list(endless) else replace(self, skip=tuple(endless))
+    def skipping(self) -> LoadRequest:
+        """Return this request, but without exactly the statements that the history leaves out."""
+        skip = tuple(self.history.endless)
+        return replace(self, skip=skip, brief=len(skip) >= MAX_ENDLESS) if skip != tuple(self.skip) else self
 
     @cached_property
     def key(self) -> tuple[object, ...]:
@@ -84,6 +90,7 @@ class LoadRequest:
             self.visible_blocks,
             tuple(self.replaced.items()),
             tuple(self.skip),
+            self.brief,
         )
 
     @property
@@ -106,6 +113,7 @@ class LoadRequest:
             "replace": dict(self.replaced),
             "keywords": {name: dict(one) for name, one in self.keywords.items()},
             "skip": list(self.skip),
+            "brief": self.brief,
             "parts": [part.request(self.replaced.values()) for part in self.parts],
             "own": dict(self.own),
             "keep": sorted({self.exercise.name, *self.aliases.values()}),

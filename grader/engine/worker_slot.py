@@ -3,7 +3,8 @@
 The rules:
 - A worker serves one submission. It is reused only if the next exercise may see every block that the exercise before
   could see, because code could store what it saw. With `reuse_worker`, it may serve several submissions.
-- A top-level statement that times out is skipped whenever the file is loaded again.
+- A top-level statement that times out is skipped whenever the file is loaded again. After MAX_ENDLESS of them, all loops
+  and all calls of the file's own definitions are skipped, too.
 - If a worker is lost, perhaps by chance or because of an earlier exercise, the grader tries once more in a new worker
   (`MAX_TRIES`).
 - If a worker reports a fault (an unexpected exception), the grader runs a plain file. If that fails too, the fault is
@@ -19,7 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from grader.bundle.model import Exercise, RecordedCase
-from grader.engine.load_request import LoadRequest, case_message, case_timeout, default_timeout, load_timeout
+from grader.engine.load_request import (
+    MAX_ENDLESS,
+    LoadRequest,
+    case_message,
+    case_timeout,
+    default_timeout,
+    load_timeout,
+)
 from grader.engine.messages import how_loading_ended, last_line
 from grader.engine.observed_edits import EditedStatement, Tried, tried
 from grader.engine.session import Session, Training, WorkerGone
@@ -32,7 +40,6 @@ from grader.support.i18n import _
 PLAIN_FILE = Submission(Path("nothing.py"), (Unit("nothing.py", "pass"),))
 MAX_TRIES = 2  # for a load or a case whose worker may have ended by chance
 TOGETHER_SECONDS = 2.0  # for all cases of one message; if it times out, the cases run one by one
-MAX_ENDLESS = 3  # top-level statements that are skipped because they timed out; if one more does, give up
 # Reasons for a lost worker (see `WorkerGone`) that may be chance or the effect of an earlier exercise.
 MAY_BE_CHANCE = ("died", "stale", "fault")
 
@@ -98,7 +105,7 @@ class WorkerSlot:
         losses = 0
         while True:
             try:
-                loaded = self._hold(request.skipping(history.endless))
+                loaded = self._hold(request.skipping())
                 if not loaded.reloaded:
                     history.notes = loaded.notes
                 if not loaded.reloaded or loaded.names & request.names:

@@ -50,6 +50,10 @@ class Demonstrations:
             else:
                 self._set.pop(name, None)
 
+    def may_take_long(self, node: ast.stmt) -> bool:
+        """Whether a statement has a loop or calls a definition of the file. Definitions and imports do not count."""
+        return any(isinstance(part, _LOOPS) for part in _running(node)) or self._calls_own(node)
+
     def remove(self, keep: Collection[str]) -> dict[str, tuple[str, int]]:
         """Give each name the value that it has without demonstrations. Return where the removed names were set.
 

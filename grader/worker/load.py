@@ -42,6 +42,8 @@ class Loaded:
         self.module = types.ModuleType("submission")
         self.notes: list[dict[str, Any]] = []
         self.begin: Begin = lambda file, line: None
+        self.keep: frozenset[str] = frozenset()  # names of exercises
+        self.brief = False
         self.demonstrations = Demonstrations(self.names)
         # Names that only demonstrations set, which were removed → the file and the line that set them.
         self.removed: dict[str, tuple[str, int]] = {}
@@ -66,6 +68,7 @@ def load(
     keywords: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     begin: Begin = lambda file, line: None,
     keep: Collection[str] = (),
+    brief: bool = False,
 ) -> Loaded:
     """Run the units (a file, or a notebook's cells) in order in one fresh module.
 
@@ -83,33 +86,34 @@ def load(
     keywords: name in `replace` → a keyword that the file uses → the block's keyword.
     begin: called with the file and the line of each statement before it runs. It may raise TooLongError.
     keep: names that stay even if a demonstration sets them: those of exercises.
+    brief: leave out every loop and every call of the file's own definitions, except those that set a name of `keep`.
     """
     every = [unit for part in parts for unit in part["units"]] + [*units, *neighbours]
     loaded = Loaded([unit["name"] for unit in every], neighbours)
     loaded.sources = tuple(unit["source"] for unit in every)
     loaded.offered, loaded.skip, loaded.replace = frozenset(given), skip, replace
-    loaded.keywords, loaded.begin = keywords, begin
+    loaded.keywords, loaded.begin, loaded.keep, loaded.brief = keywords, begin, frozenset(keep), brief
     loaded.with_own = stand_in_modules.install(given, withheld, loaded.own)
     for part in parts:
-        _run_part(loaded, part, keep)
+        _run_part(loaded, part)
     loaded.own.update({name: (loaded.names, bound) for name, bound in (own or {}).items()})
     sys.modules["submission"] = loaded.module
     for unit in units:
         _run_unit(loaded, unit["name"], unit["source"])
-    loaded.removed = loaded.demonstrations.remove(keep)
+    loaded.removed = loaded.demonstrations.remove(loaded.keep)
     return loaded
 
 
-def _run_part(loaded: Loaded, part: Mapping[str, Any], keep: Collection[str]) -> None:
+def _run_part(loaded: Loaded, part: Mapping[str, Any]) -> None:
     """Load an earlier file. Its errors are not noted: they are reported when that file itself is graded."""
     file = Loaded(loaded.files)
     file.skip, file.replace, file.keywords = loaded.skip, loaded.replace, loaded.keywords
-    file.begin = loaded.begin
+    file.begin, file.brief, file.keep = loaded.begin, loaded.brief, loaded.keep | {*part["names"].values()}
     sys.modules["submission"] = file.module
     with loaded.with_own():
         for unit in part["units"]:
             _run_unit(file, unit["name"], unit["source"])
-    file.demonstrations.remove({*keep, *part["names"].values()})
+    file.demonstrations.remove(file.keep)
     loaded.own.update(
         {name: (file.names, bound) for name, bound in part["names"].items() if bound in file.names}
     )
@@ -130,6 +134,12 @@ def _run_unit(loaded: Loaded, file: str, source: str) -> None:
         first, last = node.lineno, node.end_lineno or node.lineno
         if any(name == file and first <= line <= last for name, line in loaded.skip):
             loaded.notes.append({"file": file, "line": first, "endless": True})
+            continue
+        if (
+            loaded.brief
+            and loaded.demonstrations.may_take_long(node)
+            and loaded.keep.isdisjoint(_defined(node))
+        ):
             continue
         before = dict(loaded.names)
         raised = None
@@ -294,7 +304,7 @@ def _neighbour(loaded: Loaded, module: str) -> types.ModuleType:
         inner = Loaded(loaded.files, ())
         inner.neighbours, inner.modules, inner.offered = loaded.neighbours, loaded.modules, loaded.offered
         inner.notes, inner.skip, inner.replace = loaded.notes, loaded.skip, loaded.replace
-        inner.keywords, inner.begin = loaded.keywords, loaded.begin
+        inner.keywords, inner.begin, inner.brief = loaded.keywords, loaded.begin, loaded.brief
         inner.module.__name__ = f"submission.{one['name']}"
         # Code may look up its own module in sys.modules.
         stand_in_modules.offer({inner.module.__name__: inner.module})

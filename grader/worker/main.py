@@ -99,6 +99,7 @@ def _load(request: dict[str, Any], begin: Begin = lambda file, line: None) -> Lo
         request.get("keywords", {}),
         begin,
         request.get("keep", ()),
+        request.get("brief", False),
     )
 
 

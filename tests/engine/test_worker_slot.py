@@ -109,3 +109,12 @@ def test_an_endless_statement_is_left_out_of_every_later_load(engine, slot, endl
     slot.close()
     assert "after" in slot.load(replace(asked, own={"other": "x"})).names
     assert asked.history.lost == 1
+
+
+@needs_timers
+def test_a_file_with_many_endless_statements_is_loaded(engine, slot):
+    endless = ["while True: pass"] * 4 + ["def own():\n    while True: pass", "own()", "x = own()"]
+    kept = ["def made():\n    return own", "masked_softmax = made()", "after = 1"]
+    asked = request(engine, "\n".join(endless + kept))
+    assert {"own", "masked_softmax", "after"} <= slot.load(asked).names
+    assert asked.history.endless == [("a.py", line) for line in (1, 2, 3)]

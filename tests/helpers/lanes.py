@@ -65,6 +65,7 @@ SLOW_FILES = {
     "engine/test_result_cache.py": "^(?!.*endless)",
     "engine/test_session.py": "^(?!.*within_torch)",
     "engine/test_unjudged.py": r"^(?!.*(costs_no_points\[by_check|by_course-False))",
+    "engine/test_worker_slot.py": "^(?!.*(endless|no_cpu))",
     "fuzz/test_readers.py": r"^(?!.*\[(notes|replies|store))",
     "intake/test_limits.py": r"^(?!.*\.ipynb)(?!.*\.py-(many|one))",
     "judge/test_dropout.py": "^(?!.*(regions_pass|weights_pass_for_every_seed))",
