@@ -158,15 +158,13 @@ def _exception(note: Mapping[str, Any], error: StudentError) -> str:
 
 
 def _has_errors(run: SubmissionRun) -> bool:
-    """Whether a statement timed out, or raised for another reason than code that is not available here."""
+    """Whether a statement raised for another reason than code that is not available here."""
     errors = [
         (student_error(note.get("error")), lacking)
         for note, lacking in _lacking(run)
         if note.get("file") != UNIT
     ]
-    return any(note.get("endless") for note in run.history.notes) or any(
-        error and (error.ends_python or not lacking) for error, lacking in errors
-    )
+    return any(error and (error.ends_python or not lacking) for error, lacking in errors)
 
 
 def _lacking(run: SubmissionRun) -> list[tuple[Mapping[str, Any], str]]:

@@ -283,7 +283,7 @@ def test_a_misspelt_name_fails_although_the_file_needs_a_gpu(foreign, tmp_path):
 
 
 def test_skipped_lines_that_no_exercise_needs_are_one_remark(engine, tmp_path):
-    demo = "\nimport no_such_plotter\nplot = no_such_plotter.show\nshow(1)\nshow(2)\n"
+    demo = "\nimport no_such_plotter\nplot = no_such_plotter.show\nplot(1)\nplot(2)\n"
     result, report = graded(engine, tmp_path, dot("from grader.given import masked_softmax\n") + demo)
     assert result.outcome == "passed"
     assert result.remarks == ()
