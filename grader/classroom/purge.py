@@ -4,7 +4,6 @@ that it moved aside because nbgrader cannot copy them.
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -16,7 +15,7 @@ from grader.classroom.bounded_reader import BoundedReader
 from grader.classroom.discover import SubmittedFile, discover, student_id
 from grader.classroom.regrade import side_store
 from grader.classroom.store import Store, StoreKey, default_store
-from grader.classroom.submission_pages import stem_of
+from grader.classroom.submission_pages import pages_of
 from grader.intake.neighbours import ReadFile, among, content_of
 from grader.intake.read import Blocked
 from grader.support.errors import GraderError, UsageError
@@ -64,8 +63,7 @@ def find_stored(
     aside = root.parent / SET_ASIDE / root.name / student
     ours = [aside] if aside.is_dir() else []
     if pages is not None:
-        name = re.compile(re.escape(stem_of(student_id(student))) + r"(-\d+)?\.html", re.IGNORECASE)
-        ours += [path for path in sorted(pages.glob("*.html")) if name.fullmatch(path.name)]
+        ours += pages_of(student_id(student), pages)
     if not theirs and not ours:
         says = _("no file of {student} is in {path}; nothing was removed")
         raise UsageError(says.format(student=student, path=root))

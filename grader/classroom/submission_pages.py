@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -11,26 +12,37 @@ from grader.classroom.class_run import GradedSubmission
 from grader.report.html import page
 from grader.support.atomic_files import make_folder, write_atomically
 
-MAX_NAME = 80  # characters of a file's name: students choose the names of what they submit
+MAX_NAME = 50  # characters of a file's name: students choose the names of what they submit
 
 
-def stem_of(student: str) -> str:
-    """Return the file name of a student's page without its suffix."""
-    return re.sub(r"[^\w]+", "_", student)[:MAX_NAME]
+def name_of(student: str) -> str:
+    """Return the file name of a student's page without its number and suffix. No two students have the same.
+
+    It is the student's id, if no other id can look like it. Otherwise it ends with a hash of the id: after signs that
+    are left out, after MAX_NAME characters, and with capital letters, which some file systems do not tell apart.
+    """
+    if re.fullmatch(rf"\w{{1,{MAX_NAME}}}", student) and student == student.casefold():
+        return student
+    digest = hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    readable = re.sub(r"[^\w]+", "_", student)[:MAX_NAME]
+    return f"{readable}.{digest}"
+
+
+def pages_of(student: str, folder: Path) -> list[Path]:
+    """Return the pages of a student in a folder."""
+    name = re.compile(re.escape(name_of(student)) + r"(-\d+)?\.html")
+    return [path for path in sorted(folder.glob("*.html")) if name.fullmatch(path.name)]
 
 
 def write_pages(folder: Path, entries: Sequence[GradedSubmission]) -> None:
-    """Write `STUDENT.html` for each entry, `STUDENT-2.html` for the second with this name, and so on.
+    """Write `NAME.html` for the first entry of each student, `NAME-2.html` for the second, and so on.
 
-    Entries of one student have the same name; so have those of students whose names differ only in case, in
-    punctuation or after MAX_NAME characters.
     Raises CannotWrite.
     """
     make_folder(folder)
     seen: Counter[str] = Counter()
     for entry in entries:
-        stem = stem_of(entry.student)
-        seen[stem.casefold()] += 1
-        number = seen[stem.casefold()]
-        name = f"{stem}.html" if number == 1 else f"{stem}-{number}.html"
-        write_atomically(folder / name, page(entry.report).encode("utf-8", "backslashreplace"), 0o600)
+        seen[entry.student] += 1
+        number = f"-{seen[entry.student]}" if seen[entry.student] > 1 else ""
+        path = folder / f"{name_of(entry.student)}{number}.html"
+        write_atomically(path, page(entry.report).encode("utf-8", "backslashreplace"), 0o600)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -33,7 +35,7 @@ from helpers.school import (
 from helpers.targets import target
 
 from grader.classroom.progress_bar import speed
-from grader.classroom.spreadsheet_cells import plain
+from grader.classroom.spreadsheet_cells import csv_text
 
 HOSTILE = "import os\ndef transpose_qkv(X, num_heads):\n    os._exit(0)\n"
 
@@ -221,10 +223,37 @@ def test_the_table_goes_where_output_says(school, records, tmp_path, kind):
         assert table is None or len(table.splitlines()) == len(records) + 1
 
 
-@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@sum", "\t=1", "\r=1", " =1", "＝1", "\n=1"])
-def test_a_cell_that_begins_like_a_formula_gets_an_apostrophe(cell):
-    assert plain(cell) == f"'{cell}"
-    assert plain("ada") == "ada"
+FORMULAS = [
+    "=1+1",
+    "+a",
+    "-2+3",
+    "@sum",
+    " =1",
+    "＝1",
+    "\u2003=1",
+    "\u200b=1",
+    "\ufeff=1",
+    '"=1',
+    "|x",
+    "%x",
+    "\x00=1",
+]
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+@pytest.mark.parametrize("before", ["", "x;", "x\t", "x\n", "x\r\n", "x\u2028", "=1;x;"])
+def test_no_separator_makes_a_cell_that_is_a_formula(before, formula):
+    text = csv_text([["ada", before + formula, "end"]])
+    assert next(csv.reader(io.StringIO(text, newline="")))[2] == "end"
+    # What a program may take for a cell: all between two separators of any kind.
+    for part in re.split("[,;\t\n\r\u2028]", text):
+        seen = "".join(char for char in part if char not in ' "\u2003\u200b\ufeff\x00')
+        assert seen[:1] not in tuple("=+-@|%＝")
+
+
+@pytest.mark.parametrize("cell", ["ada", "-1", "+1.5e-3", "a=1", "1;-2", "a - b", "Übung 'x'; y"])
+def test_other_cells_and_numbers_stay_as_they_are(cell):
+    assert csv_text([[cell, "", "end"]]) == f'"{cell}",,"end"\r\n'
 
 
 def test_an_added_import_is_a_remark_in_each_format_of_a_class(school):

@@ -18,7 +18,7 @@ from grader.classroom.formats import FORMATS
 from grader.classroom.pseudonyms import pseudonym, pseudonymous
 from grader.classroom.purge import SET_ASIDE, find_stored
 from grader.classroom.roster import Person
-from grader.classroom.submission_pages import write_pages
+from grader.classroom.submission_pages import pages_of, write_pages
 from grader.report.model import Code, Line
 from grader.support.errors import GraderError, UsageError
 
@@ -153,6 +153,32 @@ def test_a_purge_removes_one_student_and_lists_files_that_it_keeps(school):
     assert not [path for path in stores if content_of["ada"].encode() in path.read_bytes()]
     again = run(school, "purge", "ada", "class", "--yes", status=2)
     assert "nothing is stored about ada" in again.stderr
+
+
+ALIKE = [
+    "ann_lee",
+    "ann-lee",
+    "ann lee",
+    "Ann_lee",
+    "ann_lee-2",
+    "ann_lee.html",
+    "x" * 500,
+    "x" * 501,
+    "\U00020000" * 90,
+]
+
+
+def test_no_page_has_the_name_of_another_students_page(tmp_path):
+    """The names of pages depend on the student alone, also on a file system that does not tell capitals apart."""
+    entries = [entry(name) for name in ALIKE for _again in range(12)]
+    write_pages(tmp_path, entries)
+    of = {name: {path.name for path in pages_of(name, tmp_path)} for name in ALIKE}
+    assert all(len(pages) == 12 for pages in of.values())
+    assert len({name.casefold() for pages in of.values() for name in pages}) == len(entries)
+    for number, name in enumerate(ALIKE):  # whoever else is in the class
+        write_pages(tmp_path / str(number), [entry(name)])
+        (path,) = (tmp_path / str(number)).iterdir()
+        assert path.name in of[name]
 
 
 def test_results_of_a_file_that_two_students_share_stay(school):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import sys
 from pathlib import Path
@@ -129,16 +128,14 @@ def _text(done: Regraded, width: int | None) -> str:
 
 
 def _csv(done: Regraded) -> str:
-    from grader.classroom.spreadsheet_cells import plain
+    from grader.classroom.spreadsheet_cells import csv_text
 
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(["student", "submission", "exercise", "before", "now", "change", "why", "sentence"])
+    rows = [["student", "submission", "exercise", "before", "now", "change", "why", "sentence"]]
     for change in done.changes:
-        texts = [plain(text) for text in (change.student, change.submission, change.new.name)]
+        texts = [change.student, change.submission, change.new.name]
         numbers = [_number(change.old.score), _number(change.final.score), plain_number(change.difference)]
-        writer.writerow([*texts, *numbers, plain("; ".join(change.why)), plain(change.sentence)])
-    return out.getvalue()
+        rows.append([*texts, *numbers, "; ".join(change.why), change.sentence])
+    return csv_text(rows)
 
 
 def _number(score: float | None) -> str:
