@@ -205,7 +205,7 @@ MISTAKES = [
 
             """,
             """
-            mha.attention.dropout = nn.Dropout(0.1)
+            mha.attention.dropout.p = 0.1
             return mha
 
             """,
