@@ -10,8 +10,8 @@ from grader.intake.read import Submission, Unit
 
 
 def plain_file(exercise: Exercise) -> Submission:
-    """Return a submission that loads and fails in the simplest way."""
-    source = f"def {exercise.name}(*args, **kwargs):\n    raise NotImplementedError\n"
+    """Return a submission that loads and fails in the simplest way. It has code, so its cases run."""
+    source = f"def {exercise.name}(*args, **kwargs):\n    raise ValueError\n"
     return Submission(Path("plain.py"), (Unit("plain.py", source),))
 
 
