@@ -1,7 +1,7 @@
 # exercise: removal_experiment
 # says: two orders
 # kind: mistake
-# breaks: shapes, pruning
+# breaks: pruning
 
 import copy
 import random

@@ -1,7 +1,7 @@
 # exercise: removal_experiment
 # says: two seeds
 # kind: mistake
-# breaks: shapes
+# breaks: pruning
 
 import copy
 import random
