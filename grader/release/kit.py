@@ -24,7 +24,7 @@ class NotReleased(GraderError):
 
 
 class Unproved(NotReleased):
-    """The kit is complete, but the proof failed: there is an answer in it, or its package or cases do not work."""
+    """The kit is complete, but the proof failed: there is an answer in it, or a file that does not belong to it."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
-"""Look in the files of a kit for answers (in code by syntax tree, elsewhere as text), for the secret seed, and for
-tensors of hidden cases.
+"""Look for solutions and for the secret seed in files.
+
+Code is compared by its syntax tree with its names, as one text without docstrings, comments and white space. So a copy
+is found in another layout, in a comment, a notebook or a page, but not under other names.
 """
 
 from __future__ import annotations
@@ -7,35 +9,35 @@ from __future__ import annotations
 import ast
 import base64
 import contextlib
-import io
 import json
 import re
-import tokenize
 import zipfile
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import dedent
 
-from grader.bundle.files import TENSORS_FILE
-from grader.bundle.safetensors import decode
+from grader.authoring.bank import apply
+from grader.authoring.content import Assignment
 from grader.given import BLOCKS
-from grader.release.answers import Answer
-from grader.release.trees import bodies, kinds, lines_of, shape
-from grader.support.stub import BEGIN, END
+from grader.support.source import definition_span, owner_of
+from grader.support.stub import BEGIN, END, stub
 
-MIN_TEXT = 30  # characters, spaces not counted; a shorter text may be equal by chance
+MIN_TEXT = (
+    40  # characters without white space; shorter code, such as `return self.net(X)`, gives nothing away
+)
+_MARKED = re.compile(rf"^[ ]*{BEGIN}\n(.*?)^[ ]*{END}$", re.S | re.M)
 
-# (answer, where it may be): answers that a kit contains on purpose.
+# (owner of an answer, folder that holds it on purpose)
 INTENDED = {
     # Students get the faulty class `MixedUpAttention` to repair it. It has the constructor of `MultiHeadAttention`.
-    ("MultiHeadAttention.__init__", "MixedUpAttention.__init__"),
+    ("MultiHeadAttention.__init__", "05_multi_head_attention"),
 }
 
 
 @dataclass(frozen=True)
 class Document:
-    """One file of the kit, or one inside its wheel."""
+    """One file of a kit, or one inside its wheel."""
 
     name: str
     data: bytes
@@ -44,16 +46,12 @@ class Document:
     def suffix(self) -> str:
         return Path(self.name).suffix
 
-    @property
-    def text(self) -> str:
-        return self.data.decode("utf-8")
-
 
 def documents(folder: Path) -> list[Document]:
     """Return every file below a folder, and every file in its wheels."""
     out = []
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-        name = str(path.relative_to(folder))
+        name = path.relative_to(folder).as_posix()
         if path.suffix == ".whl":
             with zipfile.ZipFile(path) as archive:
                 out += [Document(f"{name}!{inner}", archive.read(inner)) for inner in archive.namelist()]
@@ -62,135 +60,140 @@ def documents(folder: Path) -> list[Document]:
     return out
 
 
-def leaks(documents: Sequence[Document], answers: Sequence[Answer], blocks: Sequence[str]) -> Iterator[str]:
+# ---- what must not be found
+
+
+def answers(assignments: Sequence[Assignment]) -> dict[str, str]:
+    """Return what no student may get: code in a form that can be compared → its owner.
+
+    This is each marked solution, each function of a right answer (the reference or one of variants.py) that the stub
+    lacks, and each other Python file of solutions/ as a whole.
+    """
+    found: dict[str, str] = {}
+    for assignment in assignments:
+        for owner, code in (*_marked(assignment), *_functions(assignment), *_files(assignment)):
+            for text in (_unparsed(code), _plain(code)):
+                if len(text) >= MIN_TEXT:
+                    found.setdefault(text, owner)
+    return found
+
+
+def unmarked(assignment: Assignment) -> list[str]:
+    """Return the exercises without a marked solution: their whole solution would stay in the stub."""
+    text = assignment.source
+    marked = [match.span() for match in _MARKED.finditer(text)]
+    spans = {fields["name"]: definition_span(text, fields["name"]) for fields in assignment.exercises}
+    return [
+        name
+        for name, (start, stop) in spans.items()
+        if not any(first < stop and start < last for first, last in marked)
+    ]
+
+
+def _marked(assignment: Assignment) -> Iterator[tuple[str, str]]:
+    text = assignment.source
+    tree = ast.parse(text)
+    for match in _MARKED.finditer(text):
+        code = dedent(match[1])
+        owner = owner_of(tree, text.count("\n", 0, match.start()) + 1)
+        if owner:
+            yield owner, code
+        else:  # whole definitions, such as a repaired class
+            for node in ast.parse(code).body:
+                yield getattr(node, "name", assignment.module), ast.get_source_segment(code, node) or ""
+
+
+def _functions(assignment: Assignment) -> Iterator[tuple[str, str]]:
+    """Yield the functions of right answers, without those that the stub has too."""
+    source, given = assignment.source, _unparsed(stub(assignment.source))
+    right = [variant for variant in assignment.variants() if variant.kind in ("same", "also")]
+    answers = [(fields["name"], source) for fields in assignment.exercises]
+    answers += [(variant.of, apply(variant, source)) for variant in right]
+    for name, text in answers:
+        start, stop = definition_span(text, name)
+        for node in ast.walk(ast.parse(text[start:stop])):
+            if isinstance(node, ast.FunctionDef):
+                code = ast.unparse(_without_docstrings(ast.Module(node.body, [])))
+                if _unparsed(code) not in given:
+                    yield name, code
+
+
+def _files(assignment: Assignment) -> Iterator[tuple[str, str]]:
+    """Yield the known mistakes and the other Python files of an assignment, except its module."""
+    for path in sorted(assignment.folder.rglob("*.py")):
+        if path != assignment.folder / f"{assignment.module}.py":
+            yield path.relative_to(assignment.folder.parent).as_posix(), path.read_text("utf-8")
+
+
+# ---- the search
+
+
+def leaks(
+    documents: Sequence[Document], answers: Mapping[str, str], blocks: Collection[str]
+) -> Iterator[str]:
     """Yield a sentence per answer or mark of a solution that is found, and per file that cannot be searched.
 
-    blocks: the building blocks that the kit contains on purpose.
+    answers: see the function of that name. blocks: building blocks that may be answers.
     """
-    index = _index(answers)
+    listed = tuple(f"!grader/given/{BLOCKS[block]}" for block in blocks)
     for document in documents:
-        if document.suffix == ".safetensors":  # see `hidden_cases`
+        if document.suffix == ".safetensors" or document.name.endswith(listed):
             continue
         try:
-            text = document.text
+            text = document.data.decode("utf-8")
         except UnicodeDecodeError:
             yield f"{document.name} is not text, so it cannot be searched for answers"
             continue
-        if any(re.search(rf"^\s*#?\s*{re.escape(mark)}", text, re.M) for mark in (BEGIN, END)):
+        if re.search(rf"^\s*#?\s*(?:{BEGIN}|{END})", text, re.M):
             yield f"{document.name} holds the mark of a solution"
-        yield from _in_code(document, index, blocks)
-        yield from _in_prose(document, answers)
+        forms = "\n".join(_forms(document.suffix, text))
+        for answer, owner in answers.items():
+            if answer in forms and (owner, document.name.split("/")[0]) not in INTENDED:
+                yield f"{document.name} holds the answer {owner}"
 
 
-def _index(answers: Sequence[Answer]) -> dict[tuple[str, ...], list[Answer]]:
-    index: dict[tuple[str, ...], list[Answer]] = defaultdict(list)
-    for answer in answers:
-        index[answer.kinds].append(answer)
-    return index
-
-
-# ---- code
-
-
-def _in_code(
-    document: Document, index: Mapping[tuple[str, ...], Sequence[Answer]], blocks: Sequence[str]
-) -> Iterator[str]:
-    lengths = sorted({len(key) for key in index})
-    for code in _code(document):
-        for body in bodies(code):
-            row = kinds(body.statements)  # compared first, because `shape` is slow
-            for length in lengths:
-                for start in range(len(row) - length + 1):
-                    alike = index.get(row[start : start + length])
-                    if not alike:
-                        continue
-                    found = shape(body.statements[start : start + length])
-                    for answer in alike:
-                        if answer.shape == found and not _meant(answer, document, body.owner, blocks):
-                            yield f"{document.name}: {body.owner or 'its top level'} holds the answer {answer.owner}"
-
-
-def _meant(answer: Answer, document: Document, owner: str, blocks: Sequence[str]) -> bool:
-    """Whether the kit contains an answer on purpose: it is in INTENDED, or in the file of a building block.
-
-    A block's file may contain the answer to the exercise with its name. It may also contain constructors of other
-    exercises, because their stubs name the layers anyway.
-    """
-    if (answer.owner, owner) in INTENDED:
-        return True
-    both_construct = answer.owner.endswith(".__init__") and owner.endswith(".__init__")
-    allowed = [b for b in blocks if both_construct or b == answer.exercise]
-    return any(document.name.endswith(f"!grader/given/{BLOCKS[b]}") for b in allowed)
-
-
-def _code(document: Document) -> Iterator[ast.AST]:
-    """Yield the syntax trees of all parts of a document that parse as Python."""
-    for text in _texts(document):
-        with contextlib.suppress(SyntaxError, ValueError, RecursionError):
-            yield ast.parse(text)
-
-
-def _texts(document: Document) -> Iterator[str]:
-    if document.suffix in (".json", ".ipynb"):
-        yield from _strings(json.loads(document.text))
-    elif document.suffix == ".py":
-        yield document.text
-    else:
-        yield from re.findall(r"^```\w*\n(.*?)^```", document.text, re.S | re.M)
+def _forms(suffix: str, text: str) -> Iterator[str]:
+    """Yield all texts of a document as they are, and those that are Python also as the texts of their syntax trees."""
+    for part in _strings(json.loads(text)) if suffix in (".json", ".ipynb") else (text,):
+        yield _plain(part)
+        yield from map(_unparsed, (part, *re.findall(r"^```\w*\n(.*?)^```", part, re.S | re.M)))
 
 
 def _strings(value: object) -> Iterator[str]:
     """Yield the strings of a JSON document. A list of strings is one text, as in notebooks."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, list):
-        if value and all(isinstance(v, str) for v in value):
-            yield "".join(value)
-        else:
-            for item in value:
-                yield from _strings(item)
-    elif isinstance(value, dict):
-        for item in value.values():
+    elif isinstance(value, list) and value and all(isinstance(v, str) for v in value):
+        yield "".join(value)
+    elif isinstance(value, (list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
             yield from _strings(item)
 
 
-# ---- text
+def _plain(text: str) -> str:
+    """Return a text without white space, comments at the ends of lines, and marks such as `#` and `>` at their starts."""
+    lines = (re.sub(r"\s#.*$", "", re.sub(r"^[\s#>*|`.]+", "", line)) for line in text.splitlines())
+    return re.sub(r"\s", "", "".join(lines))
 
 
-def _in_prose(document: Document, answers: Sequence[Answer]) -> Iterator[str]:
-    said = "\n" + "\n".join(_prose(document)) + "\n"
-    for answer in answers:
-        if len(answer.text) >= MIN_TEXT and f"\n{answer.text}\n" in said:
-            yield f"{document.name}: its text holds the answer {answer.owner}"
+def _unparsed(text: str) -> str:
+    """Return the text of a syntax tree without docstrings and white space; "" if the text is no Python."""
+    with contextlib.suppress(SyntaxError, ValueError, RecursionError):
+        return re.sub(r"\s", "", ast.unparse(_without_docstrings(ast.parse(text))))
+    return ""
 
 
-def _prose(document: Document) -> Iterator[str]:
-    """Yield the lines to compare as text: of Python, the comments and strings; of other text, all lines."""
-    if document.suffix == ".py":
-        yield from _comments(document.text)
-    elif document.suffix in (".json", ".ipynb"):
-        for text in _strings(json.loads(document.text)):
-            yield from _comments(text) if _is_python(text) else lines_of(text)
-    else:
-        yield from lines_of(document.text)
-
-
-def _is_python(text: str) -> bool:
-    try:
-        ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return False
-    return True
-
-
-def _comments(source: str) -> Iterator[str]:
-    with contextlib.suppress(tokenize.TokenError, SyntaxError):
-        for token in tokenize.generate_tokens(io.StringIO(source).readline):
-            if token.type in (tokenize.COMMENT, tokenize.STRING):
-                yield from lines_of(token.string)
-
-
-# ---- seeds and hidden cases
+def _without_docstrings(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Module() | ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                if (
+                    node.body
+                    and isinstance(node.body[0], ast.Expr)
+                    and isinstance(node.body[0].value, ast.Constant)
+                ):
+                    del node.body[0]
+    return tree
 
 
 def seeds(documents: Sequence[Document], seed: str) -> Iterator[str]:
@@ -201,17 +204,3 @@ def seeds(documents: Sequence[Document], seed: str) -> Iterator[str]:
     for document in documents:
         if any(form in document.data for form in forms):
             yield f"{document.name} holds the secret seed"
-
-
-def hidden_cases(documents: Sequence[Document], drawn: set[bytes]) -> Iterator[str]:
-    """Yield a sentence per file with a tensor of a hidden case, and per file of tensors that is not a bundle.
-
-    drawn: see `answers.drawn`.
-    """
-    for document in documents:
-        if Path(document.name).name == TENSORS_FILE:
-            arrays = decode(document.data)
-            if any(array.tobytes() in drawn for array in arrays.values()):
-                yield f"{document.name} holds numbers of a hidden case"
-        elif document.suffix == ".safetensors":
-            yield f"{document.name} is not a bundle, so it cannot be searched for answers"

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import shutil
+import signal
+import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from grader.release.colab import add_notebooks
 from grader.release.kit import KitPlan, NotReleased, fill, plan
-from grader.release.proof import Proof, Tell, prove
+from grader.release.proof import prove
 from grader.release.wheelhouse import add_wheelhouse
+from grader.support.i18n import _
+from grader.support.scratch_dirs import owned
 
 
 def release(
@@ -23,9 +28,12 @@ def release(
     colab: str = "",
     wheelhouse: Sequence[str] = (),
     python: str = "",
-    tell: Tell = lambda what: None,
-) -> tuple[KitPlan, Proof]:
-    """Make the kit in `target`, an empty or missing folder. Raises NotReleased, and then leaves no file.
+    tell: Callable[[str], None] = lambda what: None,
+) -> tuple[KitPlan, tuple[str, ...]]:
+    """Make the kit in `target`, an empty or missing folder; return its plan and what was proved about it.
+
+    Raises NotReleased, and then leaves no file. A signal that ends the process leaves none either; after SIGKILL, the
+    next call with the same target removes what is left.
 
     colab: the address of the kit's git repository, for notebooks that fetch it; "": none.
     wheelhouse: the platforms for which wheels are downloaded (keys of `wheelhouse.TARGETS`). python: the version of
@@ -37,19 +45,38 @@ def release(
         raise NotReleased(f"{target} is not an empty folder")
     if not target.parent.is_dir():
         raise NotReleased(f"{target.parent} does not exist")
+    tell(_("comparing assignments/ with solutions/"))
     chosen = plan(solutions, assignments, through)
-    work = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
+    with _ended_by_exception():
+        prefix = owned(target.parent, f".{target.name}.headway")
+        work = Path(tempfile.mkdtemp(dir=target.parent, prefix=prefix))
+        try:
+            tell(_("filling the kit"))
+            packed = fill(chosen, template, assignments, work)
+            if colab:
+                add_notebooks(work, chosen, colab, packed.name)
+            tell(_("looking for solutions and for the secret seed"))
+            claims = prove(chosen, work, assignments)
+            if wheelhouse:  # after the proof, which would search these wheels of other packages, too
+                add_wheelhouse(work, wheelhouse, python, tell)
+            work.chmod(0o755)  # mkdtemp lets only its owner in
+            if target.exists():
+                target.rmdir()
+            work.rename(target)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+    return chosen, claims
+
+
+@contextmanager
+def _ended_by_exception() -> Iterator[None]:
+    """Let SIGTERM, and a terminal that closes, end the process by SystemExit, as Ctrl-C does by KeyboardInterrupt."""
+    found = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    ends = [number for number in found if signal.getsignal(number) is signal.SIG_DFL]  # not ignored by nohup
+    for number in ends:
+        signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     try:
-        packed = fill(chosen, template, assignments, work)
-        if colab:
-            add_notebooks(work, chosen, colab, packed.name)
-        proof = prove(chosen, work, tell)
-        if wheelhouse:  # after the proof, which would search these wheels of other packages, too
-            add_wheelhouse(work, wheelhouse, python, tell)
-        work.chmod(0o755)  # mkdtemp lets only its owner in
-        if target.exists():
-            target.rmdir()
-        work.rename(target)
+        yield
     finally:
-        shutil.rmtree(work, ignore_errors=True)
-    return chosen, proof
+        for number in ends:
+            signal.signal(number, signal.SIG_DFL)

@@ -1,8 +1,8 @@
 """Find out whether an assignment's public folder matches its solutions, without recording any case.
 
-Of a bundle, only the seed, stub, names, points, hints, building blocks, steps, inputs and tensors for the judge are
-compared here. The proof (proof.py) grades the reference with the kit's bundle, and `grader build --check` compares
-every value.
+Of a bundle, the seed, stub, names, points, hints, building blocks, steps, inputs and tensors for the judge are compared,
+and it may hold no other tensors than these and the expected output. `grader build --check` also compares the expected
+output.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from grader.authoring.build import lesson, notebook
 from grader.authoring.content import Assignment
-from grader.bundle.files import load
+from grader.bundle.files import TENSORS_FILE, dump, load
 from grader.bundle.model import Bundle, Exercise, RecordedCase
-from grader.bundle.safetensors import Array
+from grader.bundle.safetensors import Array, decode
 from grader.cases.case import Case
 from grader.cases.draw import PUBLIC_SEED
 from grader.support.stub import stub
@@ -25,6 +26,7 @@ from grader.support.stub import stub
 
 def stale(assignment: Assignment, folder: Path) -> str:
     """Return in a few words what is missing or out of date; "" if nothing is."""
+    torch.set_num_threads(1)  # as for a recording: the tensors are tiny
     text = stub(assignment.source)
     wanted: dict[str, str | bytes] = {
         "README.md": lesson(assignment.module, text),
@@ -41,8 +43,10 @@ def stale(assignment: Assignment, folder: Path) -> str:
         bundle = load(folder)
     except (OSError, ValueError, KeyError, TypeError):
         return "its bundle cannot be read"
-    agrees = _agrees(assignment, bundle, text)
-    return "" if agrees else f"its bundle is not what solutions/{assignment.name} gives"
+    if not _agrees(assignment, bundle, text):
+        return f"its bundle is not what solutions/{assignment.name} gives"
+    stored = decode((folder / TENSORS_FILE).read_bytes()).keys()
+    return "" if stored == decode(dump(bundle)[1]).keys() else "its bundle holds tensors that no case uses"
 
 
 def _agrees(assignment: Assignment, bundle: Bundle, text: str) -> bool:
@@ -77,4 +81,6 @@ def _same_case(case: Case, recorded: RecordedCase) -> bool:
         and json.loads(json.dumps(case.steps)) == list(recorded.steps)
         and _same_tensors(case.tensors, recorded.tensors)
         and _same_tensors(case.for_judge, recorded.for_judge)
+        and (case.exam is None) == (recorded.exam is None)
+        and (case.exam is None or recorded.exam is None or _same_case(case.exam, recorded.exam))
     )

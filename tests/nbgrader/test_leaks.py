@@ -19,8 +19,7 @@ from helpers.nbgrader_class.walks import Nbgrader, marks
 
 from grader.authoring.content import read_all
 from grader.bundle.files import load_all
-from grader.release.answers import answers
-from grader.release.leaks import Document, documents, leaks, seeds
+from grader.release.leaks import Document, answers, documents, leaks, seeds
 from grader.support.stub import BEGIN, END
 
 pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.timeout(900)]
@@ -173,7 +172,7 @@ def test_no_answer_is_released(made, walk, room):
 
 @pytest.mark.parametrize("student", NO_ANSWER)
 def test_a_student_without_an_answer_sees_none(made, walk, student):
-    """Search the graded notebook and the page for answers, as syntax trees and as text."""
+    """Search the graded notebook and the page for answers."""
     graded = documents(walk.folder / "autograded" / student)
     page = (walk.folder / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html").read_text("utf-8")
     seen = [*graded, _code_of(student, page)]

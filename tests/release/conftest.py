@@ -1,4 +1,4 @@
-"""Fixtures: the kit of the first four assignments, and the answers and the seed that it must not contain."""
+"""Fixtures: the kit of the first four assignments, and the seed that it must not contain."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from grader.release import answers as known
 from grader.release.kit import KitPlan, fill, plan
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,12 +32,6 @@ def filled(tmp_path_factory, chosen) -> Path:
     folder = tmp_path_factory.mktemp("kit")
     fill(chosen, ROOT / "student_template", ROOT / "assignments", folder)
     return folder
-
-
-@pytest.fixture(scope="session")
-def secret(chosen) -> list[known.Answer]:
-    """Return the answers that the kit must not contain, except as building blocks."""
-    return known.answers(chosen.solutions)
 
 
 @pytest.fixture

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -13,12 +15,14 @@ import venv
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from helpers import emulated
 from helpers.command_line import HANGS_AFTER, RIGHT, WRONG
 
 from grader.authoring.content import read_all
+from grader.bundle.safetensors import decode, encode
 from grader.cli.instructor.release import command
 from grader.release import proof
 from grader.release.colab import add_notebooks
@@ -83,14 +87,35 @@ def test_a_kit_has_the_needed_blocks_and_no_instructor_s_package(filled):
     assert not [n for n in names if n.startswith("grader/cli/instructor/")]
 
 
-@pytest.mark.timeout(1200)  # the check of the kit tries every callable as an answer to every exercise
-def test_the_kit_of_the_whole_course_passes_its_check(tmp_path, seed):
+def test_the_kit_of_the_whole_course_is_proved_in_time(tmp_path, seed):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     done = run(GRADER, "release", tmp_path / "kit", cwd=ROOT, HEADWAY_SEED_FILE=str(seed))
     assert done.returncode == 0, done.stderr
     assert LAST in done.stdout
-    assert done.stdout.count("✓") == 4  # one per claim of the check
+    assert done.stdout.count("✓") == 4  # one per claim of the proof
+    assert len(done.stderr.splitlines()) == 3  # one per step
     # a block that answers an exercise is reported
     assert "MultiHeadAttention" in done.stdout.splitlines()[-1]
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 60
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
+def test_nothing_is_left_of_a_release_that_is_ended(tmp_path, seed, number):
+    """What SIGKILL leaves is removed by the next release."""
+    command = [GRADER, "release", tmp_path / "kit", "--through", "05"]
+    environment = {**os.environ, "HEADWAY_SEED_FILE": str(seed)}
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True) as release:
+        assert release.stderr is not None
+        assert any("looking for" in line for line in release.stderr)
+        assert [path.name.startswith(".kit.") for path in tmp_path.iterdir()] == [True]
+        release.send_signal(number)
+    assert release.returncode != 0
+    if number == signal.SIGKILL:
+        assert len(list(tmp_path.iterdir())) == 1
+        assert run(*command, cwd=ROOT, HEADWAY_SEED_FILE=str(seed)).returncode == 0
+        assert [path.name for path in tmp_path.iterdir()] == ["kit"]
+    else:
+        assert list(tmp_path.iterdir()) == []
 
 
 # ---- the use of a kit
@@ -220,6 +245,27 @@ def test_a_stale_assignment_is_refused(tmp_path):
         plan(tmp_path / "solutions", tmp_path / "assignments")
 
 
+def test_a_bundle_with_more_tensors_than_its_cases_is_refused(tmp_path):
+    shutil.copytree(ROOT / "solutions/04_heads", tmp_path / "solutions/04_heads")
+    shutil.copytree(ROOT / "assignments/04_heads", tmp_path / "assignments/04_heads")
+    tensors = tmp_path / "assignments/04_heads/bundle.safetensors"
+    more = {"transpose_qkv/hidden/want/out": np.ones(9, np.float32)}
+    tensors.write_bytes(encode({**decode(tensors.read_bytes()), **more}))
+    with pytest.raises(NotReleased, match="its bundle holds tensors that no case uses"):
+        plan(tmp_path / "solutions", tmp_path / "assignments")
+
+
+@pytest.mark.parametrize("name", ["train/reverse-exam/in/src", "train/induction/in/src_valid_len"])
+def test_a_bundle_with_an_input_of_another_seed_is_refused(tmp_path, name):
+    for folder in ("solutions", "assignments"):
+        shutil.copytree(ROOT / folder / "11_capstone", tmp_path / folder / "11_capstone")
+    tensors = tmp_path / "assignments/11_capstone/bundle.safetensors"
+    arrays = decode(tensors.read_bytes())
+    tensors.write_bytes(encode({**arrays, name: arrays[name] + 1}))
+    with pytest.raises(NotReleased, match="its bundle is not what solutions/11_capstone gives"):
+        plan(tmp_path / "solutions", tmp_path / "assignments")
+
+
 @pytest.mark.parametrize("harm", [Path.unlink, lambda path: path.write_text("<svg/>", "utf-8")])
 def test_a_missing_or_stale_picture_is_refused(tmp_path, harm):
     for folder in ("solutions", "assignments"):
@@ -238,7 +284,7 @@ ANSWER = MARKED.findall((ROOT / "solutions/04_heads/heads.py").read_text("utf-8"
     ("page", "text", "why"),
     [
         ("NOTES.md", SEED, "NOTES.md holds the secret seed"),
-        ("AGENTS.md", f"\n{ANSWER}", "AGENTS.md: its text holds the answer transpose_qkv"),
+        ("AGENTS.md", f"\n{ANSWER}", "AGENTS.md holds the answer transpose_qkv"),
     ],
     ids=["a seed", "an answer"],
 )
@@ -255,7 +301,7 @@ def test_a_kit_with_a_leak_is_refused_and_nothing_is_left(tmp_path, monkeypatch,
     monkeypatch.setenv("HEADWAY_SEED_FILE", str(seed))
     done = CliRunner().invoke(command, ["kit"])
     assert done.exit_code == 1
-    assert done.output.strip() == f"grader: not released: {why}"
+    assert done.output.splitlines()[-1] == f"grader: not released: {why}"
     assert sorted(tmp_path.iterdir()) == before
     assert list((tmp_path / "kit").iterdir()) == []
 

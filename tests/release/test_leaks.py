@@ -1,139 +1,151 @@
-"""The checks of a kit find what must not be in it: answers, the seed, hidden cases, callables that pass."""
+"""The proof of a kit finds what must not be in it: answers, files of unknown origin, and the secret seed."""
 
 from __future__ import annotations
 
+import ast
+import base64
 import json
 import re
-import shutil
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
+import pytest
 
-from grader.bundle.safetensors import decode, encode
-from grader.release import answers as known
-from grader.release import leaks, proof
-from grader.release.kit import WHEELS, KitPlan, fill, plan
+from grader.authoring.content import read
+from grader.release.kit import WHEELS, KitPlan, Unproved
+from grader.release.leaks import Document, answers, leaks, unmarked
+from grader.release.proof import prove
 
 ROOT = Path(__file__).resolve().parents[2]
-
-RENAMED = '''
-def helper(a, pieces):
+SOLUTIONS = ROOT / "solutions"
+HEADS = (SOLUTIONS / "04_heads/heads.py").read_text("utf-8")
+MARKED = re.search(r"### BEGIN SOLUTION\n(.*?)### END", HEADS, re.S)[1]  # type: ignore[index]
+# The same names in another layout, with a docstring and a comment.
+CODE = f'''
+def helper(X, num_heads):
     """Nothing to see here."""
-    p, q, r = a.shape
-    w: int = r // pieces
-    a = a.reshape(p, q, pieces, w)
-    a = a.permute(0, 2, 1, 3)
-    return a.reshape(p * pieces, q, w)
+    if True:  # always
+    {MARKED.replace("(batch, steps", "((batch), steps").replace(chr(10), chr(10) + "    ")}
 '''
+SEED = "6a1f" * 16  # as in the file of the fixture `seed`
 
 
-def found(kit: Path, chosen: KitPlan, secret: list[known.Answer]) -> list[str]:
-    return list(leaks.leaks(leaks.documents(kit), secret, chosen.blocks))
+def in_comments(text: str, mark: str) -> str:
+    return "".join(f"{mark} {line}\n" for line in text.splitlines())
 
 
-def test_nothing_is_found_in_a_fresh_kit(copy, chosen, secret):
-    assert found(copy, chosen, secret) == []
-    assert known.unmarked(chosen.solutions[0]) == []
+def in_notebook(text: str) -> str:
+    return json.dumps({"cells": [{"cell_type": "code", "source": text.splitlines(True)}]})
 
 
-def test_a_solution_region_in_a_stub_is_found(copy, chosen, secret):
-    shutil.copyfile(ROOT / "solutions/04_heads/heads.py", copy / "04_heads/heads.py")
-    assert "04_heads/heads.py holds the mark of a solution" in found(copy, chosen, secret)
-    assert "04_heads/heads.py: transpose_qkv holds the answer transpose_qkv" in found(copy, chosen, secret)
+@pytest.fixture(scope="module")
+def secret(chosen: KitPlan) -> dict[str, str]:
+    return answers(chosen.solutions)
 
 
-def test_a_renamed_reference_is_found_in_code_and_notebooks(copy, chosen, secret):
-    (copy / "helpers.py").write_text(RENAMED, "utf-8")
-    book = copy / "04_heads" / "heads.ipynb"
-    cells = json.loads(book.read_text("utf-8"))
-    cells["cells"].append({"cell_type": "code", "source": RENAMED.splitlines(True)})
-    book.write_text(json.dumps(cells), "utf-8")
-    assert found(copy, chosen, secret) == [
-        "04_heads/heads.ipynb: helper holds the answer transpose_qkv",
-        "helpers.py: helper holds the answer transpose_qkv",
-    ]
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("helpers.py", CODE),
+        ("helpers.py", in_comments(MARKED, "#")),
+        ("helpers.py", f'"""\n{MARKED}\n"""\n'),
+        ("a.ipynb", in_notebook(CODE)),
+        ("a.ipynb", in_notebook(in_comments(MARKED, ">"))),
+        ("NOTES.md", "So:\n\n" + in_comments(MARKED, ">")),
+        ("NOTES.md", f"So:\n\n```python\n{CODE}```\n"),
+        ("wheels/a.whl!grader/helpers.py", CODE),
+        ("wheels/a.whl!grader/given/transpose_qkv.py", CODE),
+    ],
+)
+def test_a_solution_is_found_wherever_it_is_written(secret, name, text):
+    found = list(leaks([Document(name, text.encode())], secret, ("transpose_output",)))
+    assert found == [f"{name} holds the answer transpose_qkv"]
 
 
-def test_a_reference_in_the_wheel_or_in_prose_is_found(copy, chosen, secret):
-    with zipfile.ZipFile(next((copy / WHEELS).iterdir()), "a") as wheel:
-        wheel.writestr("grader/helpers.py", RENAMED)
-    body = re.search(
-        r"### BEGIN SOLUTION\n(.*?)### END", (ROOT / "solutions/04_heads/heads.py").read_text("utf-8"), re.S
-    )[1]
-    (copy / "NOTES.md").write_text("So:\n\n" + "".join(f"> {line}\n" for line in body.splitlines()), "utf-8")
-    leaked = found(copy, chosen, secret)
-    assert len(leaked) == 2
-    assert leaked[0] == "NOTES.md: its text holds the answer transpose_qkv"
-    assert leaked[1].endswith("!grader/helpers.py: helper holds the answer transpose_qkv")
-
-
-def test_a_right_answer_written_differently_is_found(copy, chosen, secret):
-    (copy / "more.py").write_text(
-        "def way(a, n):\n    return torch.stack(a.chunk(n, dim=2), dim=1).flatten(0, 1)\n", "utf-8"
-    )
-    assert any("more.py: way holds the answer transpose_qkv" in line for line in found(copy, chosen, secret))
-
-
-def test_a_block_that_no_exercise_needs_is_found(copy, chosen, secret):
-    assert any("given/masked_softmax" in d.name for d in leaks.documents(copy))
-    source = (ROOT / "grader/given/transpose_output.py").read_text("utf-8")
-    with zipfile.ZipFile(next((copy / WHEELS).iterdir()), "a") as wheel:
-        wheel.writestr("grader/given/transpose_output.py", source)
-    assert any("given/transpose_output.py" in line for line in found(copy, chosen, secret))
-
-
-def test_the_secret_seed_is_found_in_a_page(copy, seed):
-    word = seed.read_text("utf-8").strip()
-    (copy / "README.md").write_text(f"by the way: {word}\n", "utf-8")
-    assert list(leaks.seeds(leaks.documents(copy), word)) == ["README.md holds the secret seed"]
-
-
-def test_a_tensor_of_a_hidden_case_is_found(copy, chosen, seed):
-    word = seed.read_text("utf-8").strip()
-    drawn = known.drawn(chosen.solutions, word)
-    assert list(leaks.hidden_cases(leaks.documents(copy), drawn)) == []
-    path = copy / "04_heads" / "bundle.safetensors"
-    hidden = next(c for c in chosen.solutions[-1].cases("transpose_qkv", word)).tensors
-    array = next(a for a in hidden.values() if np.ascontiguousarray(a).tobytes() in drawn)
-    path.write_bytes(encode({**decode(path.read_bytes()), "more": array}))
-    assert list(leaks.hidden_cases(leaks.documents(copy), drawn)) == [
-        "04_heads/bundle.safetensors holds numbers of a hidden case"
-    ]
-
-
-def test_an_unreadable_file_is_refused(copy, chosen, secret):
-    (copy / "answers.bin").write_bytes(b"\xff\xfe\x00\x80")
-    assert found(copy, chosen, secret) == ["answers.bin is not text, so it cannot be searched for answers"]
-
-
-HELPFUL = """
-def helpful(scores, lens):
-    import torch
-    if lens is None:
-        return torch.softmax(scores, -1)
-    lens = lens[:, None, None] if lens.dim() == 1 else lens[:, :, None]
-    outside = torch.arange(scores.shape[-1]).expand(scores.shape) >= lens
-    return torch.softmax(scores.masked_fill(outside, float("-inf")), -1)
-"""
-
-
-def test_a_passing_callable_and_a_started_stub_are_found(tmp_path, seed):
-    """Callables after which the reference fails are tried again in smaller groups, each in another worker."""
-    whole = plan(ROOT / "solutions", ROOT / "assignments", "02")
-    only = KitPlan(whole.solutions[-1:], whole.bundles[-1:], whole.blocks)
-    fill(only, ROOT / "student_template", ROOT / "assignments", tmp_path)
-    wheel = next((tmp_path / WHEELS).iterdir())
-    with zipfile.ZipFile(wheel, "a") as archive:
-        archive.writestr("grader/a_helper.py", HELPFUL)
-    stub = tmp_path / "02_masking" / "masking.py"
-    stub.write_text(
-        stub.read_text("utf-8").replace(
-            'raise NotImplementedError("sequence_mask is not written yet")', "return X"
+@pytest.mark.parametrize(
+    ("text", "owner"),
+    [
+        (  # a right answer of variants.py
+            "def way(X, num_heads):\n    return torch.stack(X.chunk(num_heads, dim=2), dim=1).flatten(0, 1)\n",
+            "transpose_qkv",
         ),
-        "utf-8",
-    )
-    seen = proof._tried(only, tmp_path)
-    assert seen["passing"] == ["grader.a_helper.helpful as masked_softmax"]
-    assert seen["unsound"] == []  # exercises whose reference fails in a fresh worker, too
-    assert seen["started"] == ["sequence_mask in masking.py is failed"]
+        (
+            (SOLUTIONS / "04_heads/mistakes/transpose_qkv.py").read_text("utf-8"),
+            "04_heads/mistakes/transpose_qkv.py",
+        ),
+        ((SOLUTIONS / "04_heads/variants.py").read_text("utf-8"), "04_heads/variants.py"),
+    ],
+)
+def test_other_answers_and_mistakes_are_found(secret, text, owner):
+    assert f"a.py holds the answer {owner}" in leaks([Document("a.py", text.encode())], secret, ())
+
+
+def test_a_docstring_does_not_hide_the_repair_of_a_class():
+    repairs = read(SOLUTIONS / "05_multi_head_attention")
+    tree = ast.parse(repairs.source)
+    fixed = [node for node in tree.body if getattr(node, "name", "") == "TangledSelfAttention"][-1]
+    text = ast.unparse(fixed).replace('"""x:', '"""Another docstring. x:')
+    found = list(leaks([Document("a.py", text.encode())], answers([repairs]), ()))
+    assert len(found) == 2  # the whole class and its method `forward`
+    assert set(found) == {"a.py holds the answer TangledSelfAttention"}
+
+
+@pytest.mark.parametrize("mark", ["### BEGIN SOLUTION", "    # ### END SOLUTION"])
+def test_the_mark_of_a_solution_is_found(mark):
+    assert list(leaks([Document("a.md", f"a\n{mark}\n".encode())], {}, ())) == [
+        "a.md holds the mark of a solution"
+    ]
+
+
+def test_a_listed_building_block_may_be_an_answer(secret):
+    block = Document("wheels/a.whl!grader/given/transpose_qkv.py", CODE.encode())
+    assert list(leaks([block], secret, ("transpose_qkv",))) == []
+
+
+def add(path: str, data: bytes):
+    """Return a function that adds to a file of a kit, or to a file of its wheel: "!" stands for the wheel."""
+
+    def change(kit: Path) -> None:
+        if path.startswith("!"):
+            with zipfile.ZipFile(next((kit / WHEELS).iterdir()), "a") as wheel:
+                wheel.writestr(path[1:], data)
+        else:
+            with open(kit / path, "ab") as file:
+                file.write(data)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (add("04_heads/heads.py", CODE.encode()), "04_heads/heads.py is not the file in"),
+        (add("04_heads/bundle.safetensors", b" "), "04_heads/bundle.safetensors is not the file in"),
+        (add("04_heads/more.md", b"text"), "04_heads/more.md is no file of"),
+        (add("more.safetensors", b"text"), "more.safetensors is no file of"),
+        (
+            add("!grader/given/transpose_output.py", b"1"),
+            "is a building block that no exercise of the kit may use",
+        ),
+        (add("!grader/helpers.py", CODE.encode()), "grader/helpers.py holds the answer transpose_qkv"),
+        (add("README.md", in_comments(MARKED, "").encode()), "README.md holds the answer transpose_qkv"),
+        (add("answers.bin", b"\xff\xfe\x00\x80"), "answers.bin is not text, so it cannot be searched"),
+        (add("README.md", f"by the way: {SEED}\n".encode()), "README.md holds the secret seed"),
+        (add("!grader/a.py", base64.b64encode(SEED.encode())), "grader/a.py holds the secret seed"),
+    ],
+)
+def test_a_kit_with_anything_else_is_not_proved(copy, chosen, seed, monkeypatch, change, why):
+    monkeypatch.setenv("HEADWAY_SEED_FILE", str(seed))
+    assert len(prove(chosen, copy, ROOT / "assignments")) == 4
+    change(copy)
+    with pytest.raises(Unproved, match=re.escape(why)):
+        prove(chosen, copy, ROOT / "assignments")
+
+
+def test_a_solution_without_marks_is_reported(chosen):
+    heads = chosen.solutions[-1]
+    assert unmarked(heads) == []
+    assert unmarked(
+        replace(heads, source=HEADS.replace("### BEGIN SOLUTION", "", 1).replace("### END SOLUTION", "", 1))
+    ) == ["transpose_qkv"]

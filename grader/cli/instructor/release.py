@@ -16,9 +16,9 @@ instructor's commands, and those building blocks of `grader.given` that the assi
 
 \b
 A building block may be the answer to an exercise of the same kit: assignment 03 builds on what 02 asks
-for. While that exercise is graded its block is withheld, and the release checks that importing it earns
-nothing. But a student who opens the wheel can read it. The blocks concerned are listed. If that matters to you,
-release in stages: --through 02 until its deadline, then --through 03 into a new folder, and so on.
+for. While that exercise is graded its block is withheld, but a student who opens the wheel can read and copy it. The
+blocks concerned are listed, and the report of a class marks copies. If that matters to you, release in stages:
+--through 02 until its deadline, then --through 03 into a new folder, and so on.
 
 \b
 --wheelhouse downloads torch and all that the grader needs: about 150 MB for Windows and macOS, 3 GB for Linux,
@@ -67,7 +67,6 @@ def command(
     """Fill an empty FOLDER with a ready repository for a class, and prove that it holds no answer."""
     from grader.release.kit import NotReleased, Unproved
     from grader.release.make import release
-    from grader.student.status_line import status_line
 
     if not Path("solutions").is_dir():
         raise click.UsageError(_("there is no folder solutions/ here; release is for instructors"))
@@ -80,18 +79,17 @@ def command(
         click.echo(_("{path}: {n} right answers").format(path=folder, n=count))
         return
     try:
-        with status_line(quiet=False) as tell:
-            plan, proof = release(
-                folder,
-                solutions=Path("solutions"),
-                assignments=Path("assignments"),
-                template=Path("student_template"),
-                through=through,
-                colab=colab,
-                wheelhouse=wheelhouse,
-                python=python_version,
-                tell=tell,
-            )
+        plan, claims = release(
+            folder,
+            solutions=Path("solutions"),
+            assignments=Path("assignments"),
+            template=Path("student_template"),
+            through=through,
+            colab=colab,
+            wheelhouse=wheelhouse,
+            python=python_version,
+            tell=lambda step: click.echo(step, err=True),
+        )
     except Unproved as unproved:
         click.echo(f"grader: {_('not released')}: {unproved}", err=True)
         sys.exit(1)
@@ -103,7 +101,7 @@ def command(
         )
     )
     click.echo(_("proved:"))
-    for claim in proof.claims:
+    for claim in claims:
         click.echo(f"  ✓ {claim}")
     if plan.answers:
         click.echo(
