@@ -138,6 +138,8 @@ def _functions_of_a_family(scope: Scope) -> Iterator[Edit]:
 
     Also yield the edits of `_normalised` and `_instead_of_values`.
     """
+    # The `id` of what is called → the call.
+    calls = {id(node.func): node for node, _statement in scope.expressions() if isinstance(node, ast.Call)}
     for node, statement in scope.expressions():
         yield from _instead_of_values(scope, node, statement)
         if isinstance(node, ast.Attribute):
@@ -149,20 +151,18 @@ def _functions_of_a_family(scope: Scope) -> Iterator[Edit]:
         others = [other for family in FAMILIES if name in family for other in family if other != name]
         if name.endswith("_") and not name.endswith("__"):
             others.append(name[:-1])
-        if name in UNNORMALISED:
-            yield from _normalised(scope, node, statement)
+        if name in UNNORMALISED and id(node) in calls:
+            yield from _normalised(scope, calls[id(node)], statement)
         for other in dict.fromkeys(others):
             yield edit(scope, "function", node, before + other, statement)
 
 
-def _normalised(scope: Scope, function: ast.expr, statement: ast.stmt) -> Iterator[Edit]:
+def _normalised(scope: Scope, node: ast.Call, statement: ast.stmt) -> Iterator[Edit]:
     """`torch.exp(X)` → `torch.softmax(X, dim=-1)`, `X.exp()` → `X.softmax(dim=-1)`."""
-    for node, within in scope.expressions():
-        if isinstance(node, ast.Call) and node.func is function and within is statement and not node.keywords:
-            owner = scope.text.of(function).rpartition(".")[0]
-            inside = "".join(f"{scope.text.of(part)}, " for part in node.args)
-            if owner:
-                yield edit(scope, "function", node, f"{owner}.softmax({inside}dim=-1)", statement)
+    owner = scope.text.of(node.func).rpartition(".")[0]
+    inside = "".join(f"{scope.text.of(part)}, " for part in node.args)
+    if owner and not node.keywords:
+        yield edit(scope, "function", node, f"{owner}.softmax({inside}dim=-1)", statement)
 
 
 def _instead_of_values(scope: Scope, node: ast.expr, statement: ast.stmt) -> Iterator[Edit]:
@@ -237,7 +237,7 @@ def _ranges(scope: Scope) -> Iterator[Edit]:
             # The texts of the start and of the end; a range with one argument starts at 0.
             ends = ["0", *(whole_text(scope, part) for part in node.args)][-2:]
             if isinstance(node.args[-1], ast.Constant):
-                for name in [name for name in scope.names if name not in scope.sizes][:8]:
+                for name in scope.tensors(node)[:8]:
                     yield edit(scope, "range", node.args[-1], f"len({name})", statement)
             for sign in "+-":
                 last = f"{ends[1]} {sign} 1"

@@ -103,7 +103,9 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     others = {bound for name, bound in run.aliases.items() if name != exercise.name}
     searched = places(submission, run.names, alias, others)
     scores = prior(searched, _named(exercise, result), _marked(result))
-    candidates = ordered((Candidate(place, edit) for place in searched for edit in place.edits()), scores)
+    until = time.monotonic() + budget.wall_left / 2  # the other half is left to try them
+    made = (Candidate(place, edit) for place in searched for edit in place.edits(until))
+    candidates = ordered(made, scores)
     # The id of a check begins with the id of its case.
     failing = frozenset(check.id.split("/")[0] for check in result.checks if check.outcome == "failed")
     cases = runnable(exercise)

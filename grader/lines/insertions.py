@@ -54,7 +54,6 @@ def _unused_layers(scope: Scope) -> Iterator[Edit]:
     """Call a layer that the class never reads: on an expression, both sides of a sum, or a name and an expression."""
     if scope.is_constructor:
         return
-    tensors = [name for name in scope.names if name not in scope.sizes][:8]
     for layer in scope.unused[:3]:
         for node, statement in _sites(scope):
             text = scope.text.of(node)
@@ -63,7 +62,7 @@ def _unused_layers(scope: Scope) -> Iterator[Edit]:
                 both = f"self.{layer}({scope.text.of(node.left)}, {scope.text.of(node.right)})"
                 yield edit(scope, "unused layer", node, both, statement)
             if isinstance(node, (ast.Call, ast.BinOp)):
-                for name in tensors:
+                for name in scope.tensors(node)[:8]:
                     new = f"self.{layer}({name}, {text})"
                     yield edit(scope, "unused layer", node, new, statement, inserts=True)
 
@@ -162,7 +161,7 @@ def _terms(scope: Scope) -> Iterator[Edit]:
         return
     for node, statement in _sites(scope):
         if isinstance(node, (ast.Call, ast.BinOp)):
-            for name in [n for n in scope.names if n not in scope.sizes][:6]:
+            for name in scope.tensors(node)[:6]:
                 yield edit(scope, "term", node, f"({name} + {scope.text.of(node)})", statement, inserts=True)
 
 
@@ -185,7 +184,6 @@ MAKERS = ("arange", "zeros", "ones", "full", "tensor", "empty", "eye")
 
 def _added_arguments(scope: Scope) -> Iterator[Edit]:
     """Pass one more argument or keyword."""
-    tensors = [n for n in scope.names if n not in scope.sizes]
     for node, statement in scope.expressions():
         if not isinstance(node, ast.Call):
             continue
@@ -195,12 +193,12 @@ def _added_arguments(scope: Scope) -> Iterator[Edit]:
             name = scope.base if name == "__init__" else ""
         new = list(KEYWORDS.get(name, ()))
         if name in MAKERS:
-            new += [f"{k}={n}.{k}" for n in tensors[:2] for k in ("device", "dtype")]
+            new += [f"{k}={n}.{k}" for n in scope.tensors(node)[:2] for k in ("device", "dtype")]
         if isinstance(node.func, ast.Name) or scope.text.of(node.func).split(".")[0] in ("self", *MODELS):
-            new += scope.names[:10]
+            new += scope.near(node)[:10]
         passed = {k.arg for k in node.keywords}
         stop = scope.text.span(node)[1] - 1
-        if scope.text.raw[:stop].rstrip().endswith(b","):  # a second comma would be an error
+        if _ends_in_comma(scope, stop):  # a second comma would be an error
             continue
         comma = ", " if node.args or node.keywords else ""
         for text in new:
@@ -213,6 +211,10 @@ def _added_arguments(scope: Scope) -> Iterator[Edit]:
             pieces = ((stop, stop, comma + argument),)
             # A name may imitate an edit elsewhere; `dim=1` cannot.
             yield Edit("add argument", pieces, scope.text.span(node), statement.lineno, inserts=is_name)
+
+
+def _ends_in_comma(scope: Scope, stop: int) -> bool:
+    return scope.text.raw[max(stop - 1000, 0) : stop].rstrip().endswith(b",")
 
 
 def _added_everywhere(scope: Scope) -> Iterator[Edit]:
@@ -229,7 +231,7 @@ def _added_everywhere(scope: Scope) -> Iterator[Edit]:
                 (node, s) for node, s in places if text.split("=")[0] not in {k.arg for k in node.keywords}
             ]
             stops = [scope.text.span(node)[1] - 1 for node, _s in lacking]
-            if len(stops) > 1 and not any(scope.text.raw[:stop].rstrip().endswith(b",") for stop in stops):
+            if len(stops) > 1 and not any(_ends_in_comma(scope, stop) for stop in stops):
                 first, statement = lacking[0]
                 pieces = tuple((stop, stop, f", {text}") for stop in stops)
                 yield Edit("add arguments", pieces, scope.text.span(first), statement.lineno)

@@ -137,12 +137,12 @@ def _names(scope: Scope) -> Iterator[Edit]:
     """
     for node, statement in scope.expressions():
         if isinstance(node, ast.Constant) and node.value is None:
-            for name in scope.names[:12]:
+            for name in scope.near(node)[:12]:
                 yield edit(scope, "none", node, name, statement)
             continue
         if not isinstance(node, ast.Name) or node.id not in scope.names:
             continue
-        for name in scope.names:
+        for name in scope.near(node):
             if name != node.id and (
                 scope.is_constructor or (name in scope.sizes) == (node.id in scope.sizes)
             ):
@@ -166,7 +166,7 @@ def _names_for_constants(scope: Scope) -> Iterator[Edit]:
             if isinstance(part, ast.Constant) and part.value is not None and part.value is not Ellipsis:
                 passed.setdefault((keyword, scope.text.of(part)), []).append((part, statement))
     for (keyword, _text), places in passed.items():
-        names = [keyword] if keyword in scope.names else scope.names[:16]
+        names = [keyword] if keyword in scope.names else scope.near(places[0][0])[:16]
         for name in names:
             for node, statement in places[:4]:
                 yield edit(scope, "name for constant", node, name, statement)
@@ -178,13 +178,12 @@ def _names_for_constants(scope: Scope) -> Iterator[Edit]:
 
 def _names_for_arguments(scope: Scope) -> Iterator[Edit]:
     """Replace an argument that is neither a name nor a constant by a name."""
-    tensors = [name for name in scope.names if name not in scope.sizes][:10]
     for node, statement in scope.expressions():
         if scope.is_constructor or not isinstance(node, ast.Call):
             continue
         for part in (*node.args, *(k.value for k in node.keywords)):
             if isinstance(part, (ast.Call, ast.BinOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Attribute)):
-                for name in tensors:
+                for name in scope.tensors(part)[:10]:
                     yield edit(scope, "name for argument", part, name, statement)
 
 
@@ -196,7 +195,7 @@ def _unknown_names(scope: Scope) -> Iterator[Edit]:
             reads.setdefault(node.id, []).append((node, statement))
     for places in reads.values():
         first, statement = places[0]
-        for name in scope.names:
+        for name in scope.near(first):
             pieces = tuple((*scope.text.span(node), name) for node, _s in places)
             yield Edit("unknown name", pieces, scope.text.span(first), statement.lineno)
 
@@ -270,7 +269,7 @@ def _everywhere(scope: Scope) -> Iterator[Edit]:
         if len(places) < 2:
             continue
         if name in scope.names:
-            others = scope.names
+            others = scope.near(places[0][0])
         else:
             number = int(name, 0)
             others = [str(number + 1), str(number - 1), "(-1)", "(-2)"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,21 +11,22 @@ from functools import cached_property
 from grader.lines.source_edit import Text
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+MAX_OFFERED = 24  # names, or attributes of `self`, that an edit may put in one place
 
 
 @dataclass
 class Scope:
     """One function (or the top level of one statement) with its surroundings.
 
-    names: parameters and local names, in order. sizes: the names that hold whole numbers.
-    attributes: attributes of `self` that the class assigns. layers: attributes that it calls or that hold modules.
+    names: parameters and local names, in order, each with the line and column where it is first bound. sizes: the
+    names that hold whole numbers. attributes: the first attributes of `self` that the class assigns. layers: attributes that it calls or that hold modules.
     unused: layers that the class makes and never reads. base: the last part of the name of its first base class.
     wraps: the texts that calls in the same definition put before and after a value; see `_wraps`.
     """
 
     text: Text
     body: list[ast.stmt]
-    names: list[str] = field(default_factory=list)
+    names: dict[str, tuple[int, int]] = field(default_factory=dict)
     sizes: set[str] = field(default_factory=set)
     attributes: list[str] = field(default_factory=list)
     layers: set[str] = field(default_factory=set)
@@ -33,6 +35,24 @@ class Scope:
     wraps: list[tuple[str, str]] = field(default_factory=list)
     is_constructor: bool = False
     function: Function | None = None
+
+    def near(self, node: ast.AST) -> list[str]:
+        """Return the names that may be put in the place of a node, in order: of many names, those bound nearest to it."""
+        if len(self.names) <= MAX_OFFERED:
+            return list(self.names)
+        first = bisect(self._bound, (node.lineno, node.col_offset, 0, "")) - MAX_OFFERED // 2  # type: ignore[attr-defined]
+        first = max(0, min(first, len(self._bound) - MAX_OFFERED))
+        nearest = self._bound[first : first + MAX_OFFERED]
+        return [name for _line, _column, _place, name in sorted(nearest, key=lambda bound: bound[2])]
+
+    @cached_property
+    def _bound(self) -> list[tuple[int, int, int, str]]:
+        """Return line, column, place in `names` and name, in the order of the text."""
+        return sorted((*at, place, name) for place, (name, at) in enumerate(self.names.items()))
+
+    def tensors(self, node: ast.AST) -> list[str]:
+        """Return the names of `near` that hold no whole numbers."""
+        return [name for name in self.near(node) if name not in self.sizes]
 
     def statements(self) -> Iterator[ast.stmt]:
         """Yield the statements of the function, inner ones included, but none inside nested functions and classes.
@@ -82,7 +102,21 @@ def scopes(text: Text, statement: ast.stmt) -> list[Scope]:
     found = list(_functions(statement, None))
     if not found:
         return [Scope(text, [statement])]
-    return [_scope(text, function, owner, statement) for function, owner in found]
+    # Each class is walked once, however many methods it has.
+    owners = {id(owner): owner for _function, owner in found}
+    shared = {key: _Owner(text, owner, statement) for key, owner in owners.items()}
+    return [_scope(text, function, shared[id(owner)]) for function, owner in found]
+
+
+class _Owner:
+    """What the methods of a class share; for functions outside a class, what those of the whole statement share."""
+
+    def __init__(self, text: Text, owner: ast.ClassDef | None, whole: ast.stmt):
+        attributes, self.layers = _attributes(owner)
+        self.attributes = attributes[:MAX_OFFERED]
+        self.unused = _unused(owner, self.layers)
+        self.base = ast.unparse(owner.bases[0]).split(".")[-1] if owner is not None and owner.bases else ""
+        self.wraps = _wraps(text, owner or whole)
 
 
 def _functions(node: ast.stmt, owner: ast.ClassDef | None) -> Iterator[tuple[Function, ast.ClassDef | None]]:
@@ -98,29 +132,29 @@ def _functions(node: ast.stmt, owner: ast.ClassDef | None) -> Iterator[tuple[Fun
             yield from _functions(part, node if isinstance(node, ast.ClassDef) else owner)
 
 
-def _scope(text: Text, function: Function, owner: ast.ClassDef | None, whole: ast.stmt) -> Scope:
+def _scope(text: Text, function: Function, owner: _Owner) -> Scope:
     arguments = function.args
-    names = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    names = {a.arg: (a.lineno, a.col_offset) for a in parameters}
     sizes: set[str] = set()
     for node in ast.walk(function):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.append(node.id)
+            names.setdefault(node.id, (node.lineno, node.col_offset))
         if isinstance(node, ast.Assign) and _is_size(node.value):
             sizes |= {n.id for target in node.targets for n in ast.walk(target) if isinstance(n, ast.Name)}
         if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and _calls(node.iter, "range"):
             sizes.add(node.target.id)
-    attributes, layers = _attributes(owner)
-    names = [name for name in dict.fromkeys(names) if name not in ("self", "_")]
+    names = {name: at for name, at in names.items() if name not in ("self", "_")}
     return Scope(
         text,
         function.body,
         names,
         sizes,
-        attributes,
-        layers,
-        unused=_unused(owner, layers),
-        base=ast.unparse(owner.bases[0]).split(".")[-1] if owner is not None and owner.bases else "",
-        wraps=_wraps(text, owner or whole),
+        owner.attributes,
+        owner.layers,
+        unused=owner.unused,
+        base=owner.base,
+        wraps=owner.wraps,
         is_constructor=function.name == "__init__",
         function=function,
     )

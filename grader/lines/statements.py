@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from grader.lines.operators import MODELS, Operator, edit, whole_text
+from grader.lines.operators import MAX_EXCHANGED, MODELS, Operator, edit, whole_text
 from grader.lines.scope import Scope
 from grader.lines.source_edit import Edit, Text
 
@@ -60,7 +60,7 @@ def _assignments(scope: Scope) -> Iterator[Edit]:
                     scope, "term", statement, f"{target} = {target} + {value}", statement, inserts=True
                 )
             if isinstance(statement.targets[0], ast.Name) and not scope.is_constructor:
-                for name in scope.names:
+                for name in scope.near(statement):
                     if name != target and (name in scope.sizes) == (target in scope.sizes):
                         yield edit(scope, "target", statement.targets[0], name, statement)
             elif isinstance(statement.targets[0], ast.Tuple):
@@ -79,7 +79,7 @@ def _assignments(scope: Scope) -> Iterator[Edit]:
 def _target_order(scope: Scope, statement: ast.Assign, target: ast.Tuple) -> Iterator[Edit]:
     texts = [scope.text.of(t) for t in target.elts]
     for i in range(len(texts)):
-        for j in range(i + 1, len(texts)):
+        for j in range(i + 1, min(len(texts), i + MAX_EXCHANGED)):
             new = list(texts)
             new[i], new[j] = new[j], new[i]
             yield edit(scope, "target order", target, ", ".join(new), statement)
@@ -90,11 +90,11 @@ def _returned(scope: Scope, statement: ast.Return, value: ast.expr) -> Iterator[
     for part in parts:
         yield edit(scope, "return", value, scope.text.of(part), statement)
     if not isinstance(value, ast.Tuple):
-        for name in [n for n in scope.names if n not in scope.sizes][:10]:
+        for name in scope.tensors(value)[:10]:
             new = f"{scope.text.of(value)}, {name}"
             yield edit(scope, "return", value, new, statement)
     if not isinstance(value, ast.Name):
-        for name in [n for n in scope.names if n not in scope.sizes][:10]:
+        for name in scope.tensors(value)[:10]:
             yield edit(scope, "return", value, name, statement)
 
 
@@ -147,7 +147,7 @@ def _added(scope: Scope) -> Iterator[Edit]:
         # The new line follows the last line of a block, so a report names that line and not the block's head.
         above = max((one for one in ast.walk(last) if isinstance(one, ast.stmt)), key=lambda one: one.lineno)
         stop = scope.text.span(last)[1]
-        for name in [n for n in scope.names if n not in scope.sizes]:
+        for name in scope.tensors(last):
             new = f"\n{' ' * scope.body[0].col_offset}return {name}"
             yield Edit("return", ((stop, stop, new),), scope.text.span(above), above.lineno, inserts=True)
     for argument in scope.function.args.args[:3]:
@@ -180,7 +180,6 @@ def _before_use(scope: Scope, model: str) -> list[ast.stmt]:
 
 def _unused_layers(scope: Scope) -> Iterator[Edit]:
     """Put the line `x = self.layer(x)` before a statement, with a layer that the class never reads."""
-    tensors = [name for name in scope.names if name not in scope.sizes][:6]
     if scope.is_constructor:
         return
     for layer in scope.unused[:2]:
@@ -188,7 +187,7 @@ def _unused_layers(scope: Scope) -> Iterator[Edit]:
             if statement is None or _is_text(statement):
                 continue
             start = scope.text.span(statement)[0]
-            for name in tensors:
+            for name in scope.tensors(statement)[:6]:
                 new = f"{name} = self.{layer}({name})\n{' ' * statement.col_offset}"
                 # If the line above assigns the name, perhaps that line lacks the layer: report it. But a `pass`
                 # here probably stands where the line with the layer was removed: then report the `pass`.

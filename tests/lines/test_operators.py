@@ -7,6 +7,7 @@ that may be edited, such as a class.
 from __future__ import annotations
 
 import ast
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pytest
 
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
-from grader.lines.candidates import MAX_BYTES, places
+from grader.lines.candidates import MAX_BYTES, MAX_EDITS, MAX_TEXT, places
 from grader.lines.order import ordered
 from grader.lines.search import Candidate
 from tests.helpers.minimal import submission_of
@@ -350,3 +351,41 @@ def test_a_private_or_repeated_method_is_not_sent_alone():
     assert {function.path for function in found.functions} == {"Attention.g"}
     twice = one_place(source.replace("__f", "g"), "Attention")
     assert not twice.functions
+
+
+def of_size(head: str, part: str, between: str, tail: str) -> str:
+    """Return a source of nearly MAX_BYTES; `{}` in a part is its number."""
+    count = (MAX_BYTES - len(head + tail) - 100) // (len(part.format(9999)) + len(between))
+    return head + between.join(part.format(number) for number in range(count)) + tail
+
+
+FUNCTION, CLASS = "def f(x):\n    ", "class f(nn.Module):\n    "
+LONG = {
+    "names in one line": of_size(FUNCTION, "a{0} = 1; b{0} = a{0}", "; ", "\n    return x\n"),
+    "names of a list": of_size(FUNCTION + "b = [", "a{}", ", ", "]\n    a1 = a2 = 1\n    return b\n"),
+    "names in lines": of_size(FUNCTION, "a{0} = x + a{0}", "\n    ", "\n    return x\n"),
+    "assigned names": of_size(FUNCTION, "a{}", " = ", " = 1\n    return x\n"),
+    "targets": of_size(FUNCTION, "a{}", ", ", " = x\n    return x\n"),
+    "arguments": of_size(FUNCTION + "return g(", "x{}", ", ", ")\n"),
+    "calls": of_size(FUNCTION, "x = torch.exp(x)", "\n    ", "\n    return x\n"),
+    "conditions": of_size(FUNCTION + "return ", "x", " and ", "\n"),
+    "indices": of_size(FUNCTION + "return x[", ":{}", ", ", "]\n"),
+    "methods": of_size(CLASS, "def f{0}(self, x): return self.a(x)", "\n    ", "\n"),
+    "attributes": of_size(CLASS + "def __init__(self):\n        ", "self.a{0} = self.b{0}", "; ", "\n"),
+    "loops": of_size(FUNCTION, "for a{0} in x: b{0} = c", "\n    ", "\n    return x\n"),
+    "stores": of_size(FUNCTION, "a{0} = s[{0}] is None", "\n    ", "\n    return x\n"),
+}
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_the_edits_of_a_long_statement_are_bounded(kind):
+    before = time.process_time()
+    place = one_place(LONG[kind], "f")
+    edits = list(place.edits())
+    assert time.process_time() - before < 5  # at most 1 on a quiet machine
+    assert 0 < len(edits) <= MAX_EDITS
+    assert sum(len(new) for edit in edits for _start, _stop, new in edit.pieces) <= MAX_TEXT
+
+
+def test_making_edits_ends_in_time(place):
+    assert list(place.edits(until=time.monotonic())) == []
