@@ -40,17 +40,16 @@ class TolerantExporter(NotebookExporter):
         path = Path(filename)
         resources = {} if resources is None else resources
         resources["metadata"] = {"name": path.stem, "path": str(path.parent)}
-        if self._grades():
-            book, resources[REMARKS] = _autograded(path)
-        else:
-            book, resources[REMARKS], resources[IS_NOTEBOOK] = _shown(path)
+        resources[REMARKS] = []
         try:
+            if self._grades():
+                book, resources[REMARKS] = _autograded(path)
+            else:
+                book, resources[REMARKS], resources[IS_NOTEBOOK] = _shown(path)
             return self.from_notebook_node(book, resources=resources, **kw)
         except Exception as error:
             self.log.exception("%s", filename)
-            says = _(
-                "The submission was graded but is not shown here, because nbgrader failed on it: {error}"
-            )
+            says = _("The submission is not shown here, because this error occurred: {error}")
             why = says.format(error=type(error).__name__)
             resources[REMARKS], resources[IS_NOTEBOOK] = [*resources[REMARKS], why], False
             return self.from_notebook_node(_saying(why), resources=resources, **kw)

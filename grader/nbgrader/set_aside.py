@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from glob import glob
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -36,15 +37,29 @@ def set_aside(notebooks: list[str], **_about: Any) -> None:
         link = next((place for place in (folder.parent, folder) if place.is_symlink()), None)
         # A list: moving a file must not change the walk.
         for path in [link] if link is not None else [*_uncopyable(folder, source)]:
-            kept = course / FOLDER / path.relative_to(course)
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(path, kept)
+            try:
+                kept = _moved(path, course)
+            except OSError:
+                get_logger().exception("%s", path)
+                continue
             said = (
                 _("{path} holds no time that nbgrader can read, and was moved to {kept}.")
                 if path.name == TIMESTAMP and kept.is_file()
                 else _("{path} cannot be copied and was moved to {kept}.")
             )
             get_logger().warning(said.format(path=path, kept=kept))
+
+
+def _moved(path: Path, course: Path) -> Path:
+    """Move a file, folder or link to FOLDER, beside what was moved there before; return its new path."""
+    place = course / FOLDER / path.relative_to(course)
+    if path.is_symlink():
+        place = place / "link"  # so that no later file is moved through it
+    place.parent.mkdir(parents=True, exist_ok=True)
+    names = (place if not n else place.with_name(f"{place.name}.{n}") for n in count())
+    kept = next(name for name in names if not os.path.lexists(name))
+    os.replace(path, kept)
+    return kept
 
 
 _init_notebooks = Autograde.init_notebooks
@@ -62,7 +77,12 @@ def init_notebooks(self: Autograde) -> None:
         expected = folder / f"{assignment}.ipynb"
         if not is_ours(expected) or not fnmatch(assignment, course.notebook_id):
             continue
-        if folder.is_dir() or is_submitted_elsewhere(expected):
+        try:
+            is_submitted = folder.is_dir() or is_submitted_elsewhere(expected)
+        except Exception:
+            self.log.exception("%s", student)
+            continue
+        if is_submitted:
             notebooks = {expected, *(path for path in released(folder) if path.exists())}
             self.assignments[str(folder)] = [str(path) for path in sorted(notebooks)]
             set_aside(self.assignments[str(folder)])

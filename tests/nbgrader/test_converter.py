@@ -163,4 +163,4 @@ def test_a_notebook_that_nbgrader_refuses_ends_no_run(converter, monkeypatch, re
     course = hand_in(converter, names)
     assert [problem for student in names if (problem := problem_of(converter, student))] == []
     shown = (course / "autograded" / f"b-{refuses.__name__}" / ASSIGNMENT / NAME).read_text("utf-8")
-    assert "is not shown here, because nbgrader failed on it: SchemaTooOldError" in shown
+    assert "is not shown here, because this error occurred: SchemaTooOldError" in shown

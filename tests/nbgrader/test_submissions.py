@@ -131,6 +131,28 @@ def test_a_timestamp_that_nbgrader_cannot_read_is_set_aside(folder, text, stays)
     assert kept.exists() is not stays
 
 
+def test_what_is_set_aside_twice_is_kept_twice(folder):
+    kept = folder.parents[2] / ".headway" / "set_aside" / "submitted" / "nora"
+    for text in ("one", "two"):
+        submit(folder, {"bundle.json/x.txt": text, "timestamp.txt": text})
+        set_aside.set_aside([str(folder / NAME)])
+        folder.rename(folder.with_name(text))
+        folder.symlink_to(folder.with_name(text))
+        set_aside.set_aside([str(folder / NAME)])
+    texts = {
+        path.relative_to(kept).as_posix(): path.read_text("utf-8")
+        for path in kept.rglob("*.txt*")
+        if path.is_file()
+    }
+    assert texts == {
+        f"{ASSIGNMENT}/bundle.json/x.txt": "one",
+        f"{ASSIGNMENT}/bundle.json.1/x.txt": "two",
+        f"{ASSIGNMENT}/timestamp.txt": "one",
+        f"{ASSIGNMENT}/timestamp.txt.1": "two",
+    }
+    assert {path.name for path in (kept / ASSIGNMENT).iterdir() if path.is_symlink()} == {"link", "link.1"}
+
+
 def listed(folder: Path, student: str = "*") -> dict[str, list[str]]:
     """Return student → the notebooks that nbgrader grades, by their names."""
     course = CourseDirectory(root=str(folder.parents[2]), assignment_id=folder.name, student_id=student)
