@@ -35,9 +35,8 @@ class KnownAnswer:
         "trivial" gets no points.
     edits or code: the changes, or the whole definition. says: what the answer does, in one sentence without code.
     asks: a question that helps to find the mistake. page: what the mistake does to a model and how to see it, for
-    `grader explain`. seen: where real code has it. steady: whether every call gives the same values; if not, the
-    results that are the same in every run identify the mistake. forms: the same mistake written in other ways, which
-    give another exception.
+    `grader explain`. seen: where real code has it. forms: the same mistake written in other ways, which give another
+    exception.
     """
 
     id: str
@@ -50,7 +49,6 @@ class KnownAnswer:
     page: str = ""
     seen: str = ""
     breaks: str = ""
-    steady: bool = True
     forms: tuple[KnownAnswer, ...] = ()
 
     @property
@@ -67,11 +65,10 @@ def mistake(
     kind: str = "mistake",
     breaks: str = "",
     seen: str = "",
-    steady: bool = True,
     forms: Iterable[Sequence[Change]] = (),
 ) -> KnownAnswer:
     """Describe a wrong answer to the exercise that the file is named after. Raises ValueError for a wrong field."""
-    fields = {"says": says, "asks": asks, "breaks": breaks, "seen": seen, "steady": steady}
+    fields = {"says": says, "asks": asks, "breaks": breaks, "seen": seen}
     answer = _answer(id, "", kind, change, **fields)
     answer = replace(answer, forms=tuple(_answer(id, "", kind, tuple(form), **fields) for form in forms))
     _require(kind in ("mistake", "different", "policy"), answer, f"unknown kind {kind!r}")

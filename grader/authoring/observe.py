@@ -21,6 +21,7 @@ from grader.given import source as given_source
 from grader.judge.normalise import normalise_layouts
 from grader.judge.observation import Observation, Seen, student_error
 from grader.judge.tolerance import FLOATS
+from grader.worker import random_seeds
 from grader.worker.load import load
 from grader.worker.program import Program
 from grader.worker.stand_in_modules import install
@@ -51,19 +52,19 @@ def observe(
 ) -> dict[str, Observation]:
     """Run cases on a module's source in this process. Floating tensors are float64, unless `dtype` is given.
 
-    rng_seed: the seed of torch's generator in each case that sets none itself.
+    rng_seed: the seed of random numbers, where a case sets none itself.
     """
     sources = {name: given_source(name) for name in with_requirements(given)}
     out = {}
     # `Program` resets the filters, so "ignore" would have no effect. Recorded warnings are not printed.
     with warnings.catch_warnings(record=True), contextlib.redirect_stdout(io.StringIO()):
+        random_seeds.start(rng_seed)
         loaded = load([{"name": "reference.py", "source": source}], sources)
         for case in cases:
             tensors = {name: torch.from_numpy(np.array(array)) for name, array in case.tensors.items()}
             wanted = dtype or ("float64" if case.dtype in FLOATS else case.dtype)
-            torch.manual_seed(rng_seed)
             program = Program(loaded.names, {"steps": list(case.steps), "dtype": wanted}, tensors)
-            program.run(loaded.files)
+            program.run(loaded.files, rng_seed)
             out[case.id] = normalise_layouts(_observation(program, {wanted: case.dtype}), case.steps)
     return out
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grader.authoring.bank import KnownAnswer, apply
-from grader.authoring.content import Assignment
+from grader.authoring.content import Assignment, ContentError
 from grader.authoring.observe import definitions, observe
 from grader.bundle.check import PRECISION
 from grader.bundle.model import RecordedCase, Signatures
@@ -22,7 +22,8 @@ from grader.bundle.safetensors import Array
 from grader.diagnosis.signature import ANY, only_precision, signature, slots, tells_apart
 from grader.judge.verdict import judge_all
 
-RNG_REPEATS = 4  # runs of a mistake that draws random values: its row has the results that all runs share
+# Runs of a mistake, with other random numbers. If the first two differ, its row has the results that all runs share.
+RNG_REPEATS = 4
 VARIES = 1e-6  # values of two runs that differ by more vary from run to run; float64 rounds far below it
 
 
@@ -47,7 +48,7 @@ def signatures(
     for one in mistakes:
         for form in (one, *one.forms):
             rows += [table.row([one], source, right) for source in _forms([form], reference, others)]
-    for pair in combinations([m for m in mistakes if m.steady and m.id in paired], 2):
+    for pair in combinations([m for m in mistakes if m.id in paired and m.id not in table.random], 2):
         if _independent(*pair, reference):
             rows += [table.row(pair, source, right) for source in _forms(pair, reference, others)]
     places = slots(cases)
@@ -82,6 +83,7 @@ class _Table:
         self.cases = [case for case in cases if not only_precision(case)]
         self.dtype_cases = [case for case in cases if only_precision(case)]
         self.given = given
+        self.random: set[str] = set()  # ids of mistakes whose results depend on random numbers
 
     def reference(self, source: str) -> _Row:
         row = self._in_float64((), source, rng_seed=0)
@@ -90,10 +92,23 @@ class _Table:
     def row(self, mistakes: Sequence[KnownAnswer], source: str, right: Sequence[_Row]) -> _Row:
         """Return the row of one mistake or of several at once. right: rows of the right answers.
 
-        A mistake that draws random values is run several times.
+        A single mistake is run with other random numbers, too. Raises ContentError if every result that shows the mistake
+        depends on them.
         """
-        runs = 1 if all(mistake.steady for mistake in mistakes) else RNG_REPEATS
-        return _agreed([self._run(mistakes, source, right, rng_seed) for rng_seed in range(runs)])
+        runs = [self._run(mistakes, source, right, 0)]
+        if len(mistakes) > 1:
+            return runs[0]
+        runs.append(self._run(mistakes, source, right, 1))
+        if _equal(*runs):
+            return runs[0]
+        self.random.add(mistakes[0].id)
+        row = _agreed(runs + [self._run(mistakes, source, right, seed) for seed in range(2, RNG_REPEATS)])
+        if not _shows(row, right):
+            raise ContentError(
+                f"{mistakes[0].of}: {mistakes[0].id}: every wrong result depends on random numbers, so no result names the"
+                " mistake. Add a case that shows it whatever the numbers are"
+            )
+        return row
 
     def _run(
         self, mistakes: Sequence[KnownAnswer], source: str, right: Sequence[_Row], rng_seed: int
@@ -122,6 +137,23 @@ class _Table:
         cases = self.dtype_cases
         seen = {c.id: observe(source, self.given, [c], c.dtype, rng_seed)[c.id] for c in cases}
         return row._replace(dtype_states=signature(cases, judge_all(cases, seen))[0])
+
+
+def _shows(row: _Row, right: Sequence[_Row]) -> bool:
+    """Whether a result that is not open differs from those of all right answers."""
+    states = np.array(row.states, dtype=object)
+    is_open = (states == ANY) | np.isnan(row.numbers).any(axis=1)
+    differs = [
+        (states != np.array(one.states, dtype=object))
+        | (np.abs(row.numbers - one.numbers) > VARIES).any(axis=1)
+        for one in right
+    ]
+    return bool((np.all(differs, axis=0) & ~is_open).any())
+
+
+def _equal(one: _Row, other: _Row) -> bool:
+    """Whether two runs of a mistake gave the same."""
+    return one.dtype_states == other.dtype_states and _alike(one, other)
 
 
 def _agreed(runs: Sequence[_Row]) -> _Row:

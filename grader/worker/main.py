@@ -13,7 +13,7 @@ from typing import Any
 import safetensors.torch
 import torch
 
-from grader.worker import rehearsal, stand_in_modules
+from grader.worker import random_seeds, rehearsal, stand_in_modules
 from grader.worker.frames import read_frame, write_frame
 from grader.worker.load import Begin, Loaded, load
 from grader.worker.program import Program
@@ -78,15 +78,15 @@ def serve(request_fd: int, reply_fd: int) -> None:
 
 def rehearse() -> None:
     """Load a file and run its cases, so that later cases of this process, and of workers forked from it, run faster."""
-    with torch.random.fork_rng(devices=()):
-        loaded = _load(rehearsal.LOAD)
-        for request, tensors in rehearsal.cases():
-            _run(loaded, request, packed(tensors), "cpu", ignore_progress)
+    loaded = _load(rehearsal.LOAD)
+    for request, tensors in rehearsal.cases():
+        _run(loaded, request, packed(tensors), "cpu", ignore_progress)
     stand_in_modules.remove()
     linecache.clearcache()
 
 
 def _load(request: dict[str, Any], begin: Begin = lambda file, line: None) -> Loaded:
+    random_seeds.start(0)
     return load(
         request["units"],
         request["given"],

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from grader.worker import layouts, module_walk
+from grader.worker import layouts, module_walk, random_seeds
 from grader.worker.constructors import fitting_form
 from grader.worker.errors import PROVIDED, definition, describe
 from grader.worker.measures import Measures
@@ -69,8 +69,12 @@ class Program(Measures):
         self.steps: list[Step] = case["steps"]
         self.about: list[str] = case.get("about", [])  # forbidden calls to watch for
 
-    def run(self, files: Collection[str]) -> None:
-        """Carry out every step; stop at the first that raises. files: names of the submission's files."""
+    def run(self, files: Collection[str], rng_seed: int = 0) -> None:
+        """Carry out every step; stop at the first that raises.
+
+        files: names of the submission's files. rng_seed: of random numbers that are drawn before a step sets a seed.
+        """
+        random_seeds.start(rng_seed, self.device.type)
         used: set[str] = set()
         with warnings.catch_warnings(), watching(self.about, used):
             # A warning is printed, not raised, even if the file turns warnings into exceptions.
@@ -265,9 +269,7 @@ class Program(Measures):
         module_walk.set_mode(self.env[step["module"]], step["train"])
 
     def _do_seed(self, step: Step) -> None:
-        # torch.manual_seed takes longer: it also stores a traceback for each device type that this machine lacks.
-        begin = torch.default_generator.manual_seed if self.device.type == "cpu" else torch.manual_seed
-        begin(step["number"])
+        random_seeds.start(step["number"], self.device.type)
 
     def _do_call(self, step: Step) -> None:
         on = step["on"]

@@ -28,6 +28,7 @@ SLOW_FILES = {
     "attacks/test_hidden.py": r"^(?!test_no_report)|raised\]|printed|error",
     "attacks/test_reach.py": r"strict-where",
     "attacks/test_train_labels.py": "scores_of_the_weights",
+    "authoring/test_random_mistakes.py": "open|refused",
     "authoring/test_recordings.py": "texts|depend|build_of_one",
     "cases/test_nothing_extra_travels.py": "02_masking|06_positions",
     "classroom/test_archives.py": r"^(?!.*(entries|bzip2))",

@@ -250,7 +250,6 @@ MISTAKES = [
         ),
         says="the output layer is created with new random weights at every call",
         asks="Call your module twice on the same input in evaluation mode. Why do the results differ?",
-        steady=False,
     ),
     mistake(
         "mha-output-layer-twice",
@@ -990,7 +989,6 @@ MISTAKES = [
         with_scores(values_with="nn.functional.dropout(weights, self.attention.dropout.p)"),
         says="dropout is also applied in evaluation mode",
         asks="How does a function, which has no mode, know whether the model is in training mode?",
-        steady=False,
     ),
     mistake(
         "mha-keeps-dropped-weights",

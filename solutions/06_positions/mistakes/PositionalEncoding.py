@@ -274,7 +274,6 @@ MISTAKES = [
         says="positions are learned vectors with random initial values",
         asks="Does anything in what you add follow from the formula?",
         kind="different",
-        steady=False,
     ),
     device_mistake(
         "pos-table-left-behind",

@@ -72,7 +72,6 @@ MISTAKES = [
         edit("            if bias is not None:\n                layer.bias.copy_(bias)\n", ""),
         says="the biases of the new layers are random: the old values were not copied",
         asks="Which values should the bias of a new layer have, and which does it have?",
-        steady=False,
     ),
     mistake(
         "prune-frozen",

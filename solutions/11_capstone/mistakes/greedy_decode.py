@@ -168,7 +168,6 @@ MISTAKES = [
         ),
         says="words are sampled at random instead of taking the best",
         asks="Call it twice with the same sentence. Should the results be equal?",
-        steady=False,
     ),
     mistake(
         "decode-in-training-mode",
