@@ -26,7 +26,7 @@ from grader.engine.result import result_without_checks
 from grader.intake.names import read_names
 from grader.intake.neighbours import ReadFile, among, with_neighbours
 from grader.intake.read import Blocked, Submission, shown, submission_from
-from grader.intake.stub_changes import own_tree
+from grader.intake.stub_changes import copied_blocks, own_tree
 from grader.report.model import ExerciseResult, Outcome
 from grader.sandbox.choose import choose
 from grader.support.i18n import _
@@ -175,7 +175,12 @@ def grade(
         results = tuple(found[name] for name in wanted)
         if public is not None:
             results = with_public_lines(public, submission, results)
-        return TaskResult(results, new, content, size, remarks=stored.remarks, defines=defines, tree=tree)
+        says = _(
+            "{name} has the syntax tree of the grader's building block; a short answer may have it by chance"
+        )
+        copied = (says.format(name=name) for name in copied_blocks(submission, wanted))
+        remarks = (*stored.remarks, *copied)
+        return TaskResult(results, new, content, size, remarks=remarks, defines=defines, tree=tree)
     except Blocked as blocked:
         wanted = names_to_grade(engine.bundles, config.only, task.expected)
         blank = results_without_grading(engine.bundles, wanted, "blocked", str(blocked))

@@ -100,13 +100,16 @@ def _definitions(unit: Unit) -> Iterator[Definition]:
         names = _bound(node)
         if names:
             place = (unit.name, node.lineno, node.end_lineno or node.lineno)
-            tree = _hash(node)
+            tree = hash_of(node)
             parameters = (_parameters_of(node, "__init__"), _parameters_of(node, "forward"))
             yield from (Definition(name, *place, tree, kind, *parameters) for name, kind in names)
 
 
-def _hash(node: ast.stmt) -> str:
-    """Return a hash of a syntax tree without its positions. Unlike `ast.dump`, this takes a tree of any depth."""
+def hash_of(node: ast.stmt, bare: bool = False) -> str:
+    """Return a hash of a syntax tree without its positions. Unlike `ast.dump`, this takes a tree of any depth.
+
+    bare: leave out docstrings and the name that the statement itself defines.
+    """
     parts: list[str] = []
     waiting: list[object] = [node]
     while waiting:
@@ -115,6 +118,11 @@ def _hash(node: ast.stmt) -> str:
         if isinstance(item, ast.AST):
             known = vars(item)
             fields = [known[name] for name in item._fields if name in known]
+            if bare and isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                first = item.body[0]
+                has_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+                rest = [field for field in fields if field is not item.body and field is not item.name]
+                fields = [*rest, item.body[has_text:], *([] if item is node else [item.name])]
             parts.append(f"{kind}{len(fields)} ")
             waiting += reversed(fields)
         elif isinstance(item, list):

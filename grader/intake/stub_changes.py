@@ -1,17 +1,21 @@
 """Find out whether a file differs from the original stub, and which of several files answers an assignment.
 
-Also hash the code that a student wrote, to find equal answers.
+Also hash the code that a student wrote, to find equal answers and copies of building blocks.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from functools import cache, lru_cache
 from pathlib import Path
 
-from grader.intake.names import Names, read_names
+from grader import given
+from grader.intake.names import Names, hash_of, read_names, statements
 from grader.intake.read import Blocked, Submission, Unit, submission_from
+from grader.intake.syntax import CannotParse, parse
 
 LEAST_LINES = 4  # shorter answers are often equal by chance
 
@@ -58,6 +62,23 @@ def own_tree(submission: Submission, stubs: tuple[str, ...]) -> str:
     if sum(d.end - d.line + 1 for d in own) < LEAST_LINES:
         return ""
     return hashlib.sha256("".join(sorted(d.tree for d in own)).encode()).hexdigest()
+
+
+def copied_blocks(submission: Submission, exercises: Collection[str]) -> list[str]:
+    """Return the exercises whose building block a file holds, under any name and with any comments and docstrings."""
+    found = set()
+    for unit in submission.units:
+        with suppress(CannotParse):
+            found |= {hash_of(node, bare=True) for node in statements(parse(unit.source).body)}
+    return [name for name in exercises if name in given.BLOCKS and _of_block(name) in found]
+
+
+@cache
+def _of_block(name: str) -> str:
+    """Return the hash of the definition of a building block."""
+    body = ast.parse(given.source(name)).body
+    (node,) = (node for node in body if getattr(node, "name", "") == name)
+    return hash_of(node, bare=True)
 
 
 @lru_cache(maxsize=1)

@@ -34,6 +34,7 @@ from helpers.school import (
 )
 from helpers.targets import target
 
+from grader import given
 from grader.classroom.progress_bar import speed
 from grader.classroom.spreadsheet_cells import csv_text
 
@@ -266,6 +267,30 @@ def test_an_added_import_is_a_remark_in_each_format_of_a_class(school):
     assert outcome(record) == "passed"
     run(school, "grade", "unimported", "--pages", "pages")
     assert "add `import math` at the top" in (school / "pages" / "mia.html").read_text("utf-8")
+
+
+def test_a_copy_of_a_building_block_is_a_remark_and_costs_nothing(school):
+    block = given.source("transpose_qkv")
+    fill(
+        school / "copied",
+        {
+            "mia.py": block,
+            "ned.py": re.sub(r' +"""(?s:.+?)"""\n', "    # mine\n", block).replace(
+                "transpose_qkv", "TransposeQKV"
+            ),
+            "oli.py": ANSWER,
+        },
+    )
+    done = run(school, "grade", "copied", "--format", "jsonl")
+    found = {record["submission"]: record for record in records_of(done)}
+    remark = "transpose_qkv has the syntax tree of the grader's building block"
+    assert {name: [one.partition(";")[0] for one in record["remarks"]] for name, record in found.items()} == {
+        "mia.py": [remark],
+        "ned.py": [remark],
+        "oli.py": [],
+    }
+    assert {record["score"] for record in found.values()} == {3}
+    assert f"mia.py: {remark}" in " ".join(run(school, "grade", "copied").stdout.split())  # stored
 
 
 def test_junit_names_students_and_gradescope_takes_one_submission(school, records):
