@@ -69,7 +69,7 @@ def _in_a_sentence(path: Path) -> Iterator[None]:
     except CannotWrite:
         raise
     except OSError as error:
-        folder = Path(os.path.realpath(path)).parent
+        folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
         if isinstance(error, FileNotFoundError) and not folder.exists():
             raise CannotWrite(
                 _("{file} cannot be written: there is no folder {folder}").format(file=path, folder=folder)

@@ -113,6 +113,9 @@ class RaisingEngine:
             raise self.error
         return Report(tuple(ExerciseResult(n, "04_heads", "blocked", 0.0, 3.0) for n in wanted), "", "", "")
 
+    def with_imports(self, _submission, results):
+        return tuple(results)
+
     def close(self) -> None: ...
 
 

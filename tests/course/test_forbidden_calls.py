@@ -85,5 +85,5 @@ def test_a_forbidden_call_costs_the_share_set_by_the_exercise(engine, bundles, t
         ).exercises[0]
     finally:
         strict.close()
-    assert result.score == pytest.approx(0.75 * result.points)
+    assert (result.points, result.score) == (5.0, 3.8)  # three quarters, rounded half up
     assert result.remarks[0].endswith("(−25% of the points)")

@@ -109,7 +109,7 @@ def read_notebook(data):
     with tempfile.TemporaryDirectory() as folder, suppress(Blocked):
         path = Path(folder, "answer.ipynb")
         path.write_bytes(data)
-        book, _remarks = readable(path)
+        book, _remarks = readable(path, data)
         content_of(path, nbformat.writes(book).encode(), among({}))
         for cell in book.cells:
             exercise_of(cell.source)
