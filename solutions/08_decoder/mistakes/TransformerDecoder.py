@@ -335,21 +335,23 @@ MISTAKES = [
     mistake(
         "decoder-weights-pile-up",
         edit("self_weights, cross_weights = [], []", "self_weights, cross_weights = self.attention_weights"),
-        says="the lists of stored weights are never emptied: they grow with every call",
+        says="the lists of stored weights are not emptied at each call, so they grow",
         asks="How many tensors does each list hold after the second call?",
-    ),
-    mistake(
-        "decoder-weights-emptied-by-init-state",
-        edit(
-            "return [enc_outputs, enc_valid_lens, [None]",
-            """
-            self.attention_weights = [[], []]
-            return [enc_outputs, enc_valid_lens, [None]
-            """,
-        ),
-        edit("self_weights, cross_weights = [], []", "self_weights, cross_weights = self.attention_weights"),
-        says="the stored weights are emptied for a new sentence, not for every call, so they grow with every step",
-        asks="How many tensors does each list hold after the third word of a sentence?",
+        forms=[
+            (
+                edit(
+                    "return [enc_outputs, enc_valid_lens, [None]",
+                    """
+                    self.attention_weights = [[], []]
+                    return [enc_outputs, enc_valid_lens, [None]
+                    """,
+                ),
+                edit(
+                    "self_weights, cross_weights = [], []",
+                    "self_weights, cross_weights = self.attention_weights",
+                ),
+            )
+        ],
     ),
     mistake(
         "decoder-weights-by-layer",
