@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from difflib import get_close_matches
@@ -116,6 +117,9 @@ def _choose_and_watch() -> None:
         command.callback(chosen, course=None, sandbox="auto")
 
 
+_NO_ROOM = (errno.EROFS, errno.EACCES, errno.ENOSPC, errno.EDQUOT, errno.ENOTDIR)
+
+
 def main() -> None:
     """Run a command, and exit with its status. An expected error is printed as one sentence."""
     from grader.support.errors import GraderError
@@ -141,3 +145,11 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()  # otherwise Python prints a message about the closed pipe when it exits
         sys.exit(141)  # as a shell reports SIGPIPE
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        says = _(
+            "grader: {file} cannot be written: {reason}. XDG_CACHE_HOME=FOLDER names another cache folder"
+        )
+        click.echo(says.format(file=error.filename, reason=error.strerror), err=True)
+        sys.exit(2)

@@ -91,6 +91,7 @@ class LoadLimit:
         used = time.process_time()
         self._ticks = self._ticks + 1 if used - self._used < BUSY else 0
         self._used = used
-        signal.setitimer(signal.ITIMER_REAL, self._tick)
+        if sys.platform != "win32":  # `running` sets no timer there
+            signal.setitimer(signal.ITIMER_REAL, self._tick)
         if self._ticks >= TICKS:
             self._over(number, frame)

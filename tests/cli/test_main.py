@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from helpers.command_line import RIGHT, run, run_process
+from helpers.school import ROOT
 
 
 @pytest.mark.parametrize(
@@ -54,6 +55,16 @@ def test_a_full_or_read_only_disk_is_reported_in_one_sentence(course, monkeypatc
     (sentence,) = done.stderr.strip().splitlines()
     assert sentence.endswith(f" cannot be written: {os.strerror(code)}")
     assert path.read_text("utf-8") == RIGHT
+
+
+def test_a_cache_that_cannot_be_written_gets_a_sentence(tmp_path):
+    (tmp_path / "cache").touch()  # a file: no folder can be made below it
+    (tmp_path / "ada.py").write_text(RIGHT, "utf-8")
+    done = run_process("grade", tmp_path / "ada.py", cwd=ROOT, XDG_CACHE_HOME=tmp_path / "cache")
+    assert done.returncode == 2
+    (sentence,) = done.stderr.strip().splitlines()
+    assert "cannot be written: Not a directory" in sentence
+    assert "XDG_CACHE_HOME" in sentence
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])

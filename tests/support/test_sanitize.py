@@ -20,6 +20,11 @@ from grader.support.sanitize import MAX_SHOWN, sanitize
         ("half \ud800 a character", "half \\ud800 a character"),
         ("two\u2028lines\u2029", "two\\u2028lines\\u2029"),
         ("private \ue000, unassigned \u0378", "private \\ue000, unassigned \\u0378"),
+        (
+            "x\n::error file=a::y\n ::STOP-commands::z ##[group]",
+            "x\n: :error file=a::y\n : :STOP-commands::z # #[group]",
+        ),
+        ("c10::Half and c10::Error: no", "c10::Half and c10::Error: no"),
         # each output format escapes its own markup
         ("[/foo] [bold]x[/bold] <b>", "[/foo] [bold]x[/bold] <b>"),
     ],
