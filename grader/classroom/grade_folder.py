@@ -90,7 +90,7 @@ def classroom(options: GradeOptions) -> Classroom:
     Cases that are not cached are recorded. Raises UsageError without solutions/, for a wrong course file, for an
     unknown name, and for the basic tier without `trusted`; and SandboxError if the sandbox tier is not available.
     """
-    found = find_course(options.course or Path.cwd())
+    found = find_course(options.course)
     solutions = found.require_solutions()
     asked = wanted_exercises(options.only, found.bundles)
     tier = _tier(options)

@@ -40,7 +40,7 @@ def command(exercise: str, course: Path | None, sandbox: str) -> None:
     from grader.student.case_file import write_case
     from grader.student.check import check
 
-    where = find(course or Path.cwd())
+    where = find(course)
     wanted = one_exercise(exercise, where.bundles)
     report = check([wanted.name], course=where.root, sandbox=sandbox, lines=False)
     (result,) = report.exercises

@@ -32,7 +32,7 @@ def command(name: str | None, course: Path | None) -> None:
 
     known = [
         (e, m)
-        for b in find(course or Path.cwd()).bundles
+        for b in find(course).bundles
         for e in b.exercises
         for m in e.mistakes
         if e.level >= 3  # PAGE in bundle/rules.py: the course allows pages about mistakes

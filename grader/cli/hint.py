@@ -32,7 +32,7 @@ def command(exercise: str, course: Path | None, again: bool) -> None:
     from grader.support.atomic_files import make_folder, write_own
     from grader.support.errors import CannotWrite
 
-    where = find(course or Path.cwd())
+    where = find(course)
     found = one_exercise(exercise, where.bundles)
     exercise = found.name
     path = where.root / FILE

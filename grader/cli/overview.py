@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
@@ -22,7 +21,7 @@ NARROW = 60  # columns that a row needs
 
 def show_map() -> None:
     """Print every assignment with its exercises, their last outcomes, and the next exercise."""
-    course = find(Path.cwd())
+    course = find()
     known = progress.load(course.root)
     console = Console(highlight=False)
     rows = rows_of(course)

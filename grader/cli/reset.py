@@ -25,7 +25,7 @@ def command(exercise: str, course: Path | None) -> None:
     from grader.intake.restore import CannotRestore, restored
     from grader.support.atomic_files import write_atomically
 
-    where = find(course or Path.cwd())
+    where = find(course)
     exercise = one_exercise(exercise, where.bundles).name
     bundle = next(b for b in where.bundles if exercise in [e.name for e in b.exercises])
     path = where.file_for(bundle)

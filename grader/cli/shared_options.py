@@ -15,7 +15,9 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 only_option = click.option(
     "--only", multiple=True, metavar="EXERCISE", help=_("Only this exercise or assignment; may be repeated.")
 )
-course_option = click.option("--course", type=FOLDER, help=_("The course folder, if you are not in it."))
+course_option = click.option(
+    "--course", type=FOLDER, envvar="HEADWAY_COURSE", help=_("The course folder, if you are not in it.")
+)
 sandbox_option = click.option(
     "--sandbox", type=click.Choice(CHOICES), default=AUTO, help=_("Use this sandbox tier; see grader doctor.")
 )

@@ -59,7 +59,7 @@ def command(exercise: str | None, course: Path | None, sandbox: str) -> None:
     from grader.student.saved_files import SavedFiles
     from grader.student.watch import Watcher
 
-    where = find(course or Path.cwd())
+    where = find(course)
     current = wanted_exercises([exercise], where.bundles)[0] if exercise else ""
     launcher = choose(sandbox)
     console = Console(highlight=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -30,6 +32,7 @@ class Course:
     """A folder with `headway.toml` and one folder per assignment, or a single assignment as nbgrader releases it."""
 
     root: Path
+    named: bool = False  # with --course
 
     @cached_property
     def bundles(self) -> list[Bundle]:
@@ -70,14 +73,14 @@ class Course:
         return self.settings.rules
 
     def require_solutions(self) -> Path:
-        """Return the instructor's solutions/. Raises UsageError if there is none."""
+        """Return the instructor's solutions/, whose Python files the caller will run. Raises UsageError as `trusted`."""
         if self.solutions is None:
             raise UsageError(
                 _("this command needs the folder solutions/ beside {root}; only instructors have it").format(
                     root=self.root
                 )
             )
-        return self.solutions
+        return trusted(self.solutions, self.named)
 
     def _ruled(self, found: Sequence[Bundle]) -> list[Bundle]:
         """Apply the rules of the course. Raises UsageError for rules that leave an exercise without a check.
@@ -134,22 +137,70 @@ class Course:
         return folder if folder.is_dir() and any(folder.glob("*/exercise.toml")) else None
 
 
-def find(start: Path) -> Course:
-    """Find the course of the folder `start`. Raises NoCourse.
+def find(named: Path | None = None) -> Course:
+    """Find the course of the folder `named`, else of the working directory. Raises NoCourse.
 
-    The course is `start`, a folder above it, `assignments/` in one of these, or an assignment without a course folder.
+    The course is this folder, a folder above it, `assignments/` in one of these, or an assignment without a course
+    folder.
     """
+    start = named or Path.cwd()
     for folder in _upwards(start.resolve()):
         for candidate in (folder, folder / "assignments"):
             if (candidate / MARK).is_file():
-                return Course(candidate)
+                return Course(candidate, named is not None)
         if (folder / MANIFEST_FILE).is_file() and not (folder.parent / MARK).is_file():
-            return Course(folder)
+            return Course(folder, named is not None)
     raise NoCourse(
         _("no {mark} in {start} or above it: change into the course folder, or name it with --course").format(
             mark=MARK, start=start.resolve()
         )
     )
+
+
+def solutions_of(named: Path | None) -> Path:
+    """Return the solutions/ of the checkout in, or whose course is, the folder `named`, else the working directory.
+
+    Raises UsageError if there is none, and as `trusted`.
+    """
+    start = named or Path()
+    for folder in (start / "solutions", start / ".." / "solutions"):
+        if folder.is_dir() and (named or folder == Path("solutions")):
+            return trusted(Path(os.path.normpath(folder)), named is not None)
+    raise UsageError(
+        _("there is no folder solutions/ in {folder}; this command is for instructors").format(
+            folder=start.resolve()
+        )
+    )
+
+
+def trusted(solutions: Path, named: bool) -> Path:
+    """Return solutions/ if its Python files may run: it belongs to the checkout of this program, or the user named it.
+
+    Otherwise a command in a student's folder would run the student's files, with the instructor's rights. Raises
+    UsageError.
+    """
+    home = solutions.resolve().parent
+    if named or home in (Path(__file__).resolve().parents[2], _installed_from()):
+        return solutions
+    says = _(
+        "{home} is not the checkout that this grader is installed from, and this command would run the Python files"
+        " in its solutions/; if you trust them, say so with --course {home}"
+    )
+    raise UsageError(says.format(home=home))
+
+
+def _installed_from() -> Path | None:
+    """Return the folder from which pip installed this program, if it was one."""
+    from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    try:
+        noted = json.loads(distribution("headway").read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, ValueError):
+        return None
+    url = urlsplit(noted.get("url", ""))
+    return Path(url2pathname(url.path)).resolve() if url.scheme == "file" else None
 
 
 def bundled() -> Course:
@@ -168,7 +219,7 @@ def find_for_file(named: Path | None) -> Course:
     if named is not None:
         return find(named)
     try:
-        return find(Path.cwd())
+        return find()
     except NoCourse:
         return bundled()
 

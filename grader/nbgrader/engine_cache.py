@@ -133,6 +133,12 @@ def course_grader(settings: Headway, asked: Sequence[str]) -> CourseGrader:
     `asked`, and for those that they build on. Raises Refused, SandboxError, and GraderError for a missing
     seed or cases that cannot be recorded.
     """
+    if not settings.solutions:
+        raise Refused(
+            _(
+                "c.Headway.solutions is not set; `grader course FOLDER` writes it into the course's configuration"
+            )
+        )
     made_from = (*_made_from(settings), frozenset(asked))
     if made_from not in _cached:
         made = _made(settings, asked)

@@ -11,9 +11,9 @@ from grader.sandbox.tiers import AUTO, CHOICES
 class Headway(Configurable):
     """Settings of the grading. `grader course` writes all except `store`."""
 
-    solutions = Unicode("solutions", help="The folder solutions/ that hidden cases are recorded from.").tag(
-        config=True
-    )
+    solutions = Unicode(
+        "", help="The folder solutions/ that hidden cases are recorded from: its Python files are run."
+    ).tag(config=True)
     seed_file = Unicode(
         "",
         help="The file that holds the secret seed; empty: $HEADWAY_SEED_FILE, or the seed in your configuration folder.",

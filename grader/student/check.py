@@ -59,7 +59,7 @@ def check(
     with ExitStack() as opened:
         launcher = choose_tier(sandbox)  # torch is imported in another process while this one reads files
         opened.callback(launcher.close)
-        where = find(course or Path.cwd()) if file is None else find_for_file(course)
+        where = find(course) if file is None else find_for_file(course)
         status = opened.enter_context(status_line(quiet))
         wanted = wanted_exercises(names, where.bundles)
         bundles = _hidden(where, wanted, status) if hidden else where.bundles

@@ -95,7 +95,7 @@ class _NotebookGrader:
         from grader.intake.course import NoCourse, find
 
         try:
-            course = find(Path.cwd())
+            course = find()
         except NoCourse as nowhere:
             raise _CannotGrade(str(nowhere)) from None
         if self._course is None or course.root != self._course.root:

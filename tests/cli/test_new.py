@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -22,7 +23,12 @@ GRADER = Path(sys.executable).with_name("grader")
 
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [str(GRADER), *arguments], cwd=cwd, capture_output=True, text=True, timeout=HANGS_AFTER
+        [str(GRADER), *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=HANGS_AFTER,
+        env={**os.environ, "HEADWAY_COURSE": "."},
     )
     assert "Traceback" not in done.stdout + done.stderr
     return done
@@ -107,4 +113,4 @@ def test_a_name_that_cannot_be_used_is_refused_and_nothing_written(tmp_path, ass
 def test_new_needs_the_folder_solutions(tmp_path):
     done = run("new", "12_normalising", "less_mean", cwd=tmp_path)
     assert done.returncode == 2
-    assert "for maintainers" in done.stderr
+    assert "for instructors" in done.stderr

@@ -21,7 +21,8 @@ GRADER = Path(sys.executable).with_name("grader")
 
 
 def verify(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([GRADER, "verify", *arguments], cwd=cwd, capture_output=True, text=True)
+    named = {**os.environ, "HEADWAY_COURSE": str(cwd)}
+    return subprocess.run([GRADER, "verify", *arguments], cwd=cwd, capture_output=True, text=True, env=named)
 
 
 def test_results_are_in_the_order_of_the_course():

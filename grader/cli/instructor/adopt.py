@@ -58,7 +58,7 @@ def command(
     from grader.classroom.progress_bar import live
     from grader.intake.course import find
 
-    exercise, _fingerprint = parts_of(find(course or Path.cwd()).bundles, group)
+    exercise, _fingerprint = parts_of(find(course).bundles, group)
     # Only the course's own answers are run, so they are trusted.
     room = classroom(GradeOptions(only=[exercise], course=course, sandbox=sandbox, trusted=True))
     if remove:

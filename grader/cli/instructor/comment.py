@@ -34,7 +34,7 @@ def command(group: str, text: str, course: Path | None) -> None:
     from grader.classroom.groups import text_of
     from grader.intake.course import find
 
-    path = comment(find(course or Path.cwd()), group, text_of(text, "TEXT") if text.strip() else "")
+    path = comment(find(course), group, text_of(text, "TEXT") if text.strip() else "")
     click.echo(
         _("{file}: {group}: {text}").format(file=path, group=group, text=text.strip() or _("no comment"))
     )

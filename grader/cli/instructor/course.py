@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from grader.cli.shared_options import sandbox_option
+from grader.cli.shared_options import course_option, sandbox_option
 from grader.support.i18n import _
 
 EXAMPLES = """\b
@@ -26,6 +26,7 @@ Call it again whenever the course has changed: it generates the sources again an
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--only", multiple=True, metavar="ASSIGNMENT", help=_("This assignment; may be repeated."))
 @click.option("--course-id", help=_("The course's name in nbgrader; default: the folder's name."))
+@course_option
 @sandbox_option
 @click.option(
     "--question-points",
@@ -34,24 +35,28 @@ Call it again whenever the course has changed: it generates the sources again an
     help=_("Points for the questions of an assignment; you grade them by hand. Default: 0."),
 )
 def command(
-    folder: Path, only: tuple[str, ...], course_id: str | None, sandbox: str, question_points: float
+    folder: Path,
+    only: tuple[str, ...],
+    course_id: str | None,
+    course: Path | None,
+    sandbox: str,
+    question_points: float,
 ) -> None:
     """Make FOLDER an nbgrader course, or bring its sources up to date."""
     from grader.authoring.content import ContentError, chosen, read_all
     from grader.authoring.hidden_cases import seed_file
-    from grader.intake.course import Course
+    from grader.intake.course import Course, solutions_of
     from grader.nbgrader.course import LOADS, OWN_CONFIG, CannotMake, CourseOptions, lacks_our_config, make
 
-    solutions = Path("solutions")
-    if not solutions.is_dir():
-        raise click.UsageError(_("there is no folder solutions/ here; course is for instructors"))
+    solutions = solutions_of(course)
+    public = solutions.parent / "assignments"
     options = CourseOptions(
         course_id=course_id or re.sub(r"\W+", "-", folder.resolve().name) or "course",
         solutions=solutions,
-        assignments=Path("assignments"),
+        assignments=public,
         seed_file=seed_file(),
         sandbox=sandbox,
-        points=Course(Path("assignments")).rules.points,
+        points=Course(public).rules.points,
         question_points=question_points,
     )
     try:

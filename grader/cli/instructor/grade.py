@@ -125,7 +125,7 @@ def command(
         from grader.classroom.submission_pages import write_pages
 
         write_pages(pages, graded)
-    _write(graded, form, output, find(options["course"] or Path.cwd()).settings)
+    _write(graded, form, output, find(options["course"]).settings)
     sys.exit(exit_status(graded))
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from grader.cli.shared_options import course_option
 from grader.support.i18n import _
 
 EXAMPLES = """\b
@@ -18,17 +19,17 @@ Examples:
 @click.command(epilog=EXAMPLES)
 @click.argument("assignment")
 @click.argument("exercise")
-def command(assignment: str, exercise: str) -> None:
+@course_option
+def command(assignment: str, exercise: str, course: Path | None) -> None:
     """Add a small exercise that passes `grader verify` to solutions/, as a start for yours.
 
     ASSIGNMENT is a folder's name, a number and words: 12_normalising. EXERCISE is the name of the function,
     or of the class if it begins with a capital letter.
     """
     from grader.authoring.scaffold import scaffold
+    from grader.intake.course import solutions_of
 
-    if not Path("solutions").is_dir():
-        raise click.UsageError(_("there is no folder solutions/ here; new is for maintainers"))
-    changed = scaffold(Path("solutions"), assignment, exercise)
+    changed = scaffold(solutions_of(course), assignment, exercise)
     for path in changed:
         click.echo(path)
     click.echo(

@@ -49,7 +49,7 @@ def command(
     from grader.intake.course import find
     from grader.support.errors import UsageError
 
-    found = find_stored(student, submissions, find(course or Path.cwd()).bundles, store, pages)
+    found = find_stored(student, submissions, find(course).bundles, store, pages)
     for path, contents in found.stores.items():
         click.echo(_("{path}: results of {n} files").format(path=path, n=len(contents)))
     for path in found.paths:

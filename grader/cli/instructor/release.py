@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from grader.cli.shared_options import course_option
 from grader.support.i18n import _
 
 PLATFORMS = ("linux", "linux-arm", "macos", "windows")
@@ -56,6 +57,7 @@ Exit status: 0 released, 1 the proof failed (nothing is left behind), 2 wrong us
     is_flag=True,
     help=_("Write only a page of other right answers, to a new file FOLDER; for after the deadline."),
 )
+@course_option
 def command(
     folder: Path,
     through: str | None,
@@ -63,27 +65,28 @@ def command(
     wheelhouse: tuple[str, ...],
     python_version: str,
     second_ways: bool,
+    course: Path | None,
 ) -> None:
     """Fill an empty FOLDER with a ready repository for a class, and prove that it holds no answer."""
+    from grader.intake.course import solutions_of
     from grader.release.kit import NotReleased, Unproved
     from grader.release.make import release
 
-    if not Path("solutions").is_dir():
-        raise click.UsageError(_("there is no folder solutions/ here; release is for instructors"))
+    solutions = solutions_of(course)
     if second_ways:
         from grader.release.alternative_solutions import write_alternative_solutions
 
         if folder.exists():
             raise click.UsageError(_("{path} is already there; name a new file").format(path=folder))
-        count = write_alternative_solutions(Path("solutions"), folder)
+        count = write_alternative_solutions(solutions, folder)
         click.echo(_("{path}: {n} right answers").format(path=folder, n=count))
         return
     try:
         plan, claims = release(
             folder,
-            solutions=Path("solutions"),
-            assignments=Path("assignments"),
-            template=Path("student_template"),
+            solutions=solutions,
+            assignments=solutions.parent / "assignments",
+            template=solutions.parent / "student_template",
             through=through,
             colab=colab,
             wheelhouse=wheelhouse,

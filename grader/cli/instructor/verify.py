@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.shared_options import course_option
 from grader.support.i18n import _
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ Exit status: 0 no problems, 1 problems were found, 2 wrong use, 3 the grader fai
     show_default=_("as many as there are processors"),
     help=_("How many exercises at a time."),
 )
-def command(names: tuple[str, ...], seed: str, device: str, jobs: int) -> None:
+@course_option
+def command(names: tuple[str, ...], seed: str, device: str, jobs: int, course: Path | None) -> None:
     """Check the course itself: solutions pass, stubs are not started, mistakes are caught and named, variants pass.
 
     NAMES: assignments or exercises; all if there are none.
@@ -59,10 +61,10 @@ def command(names: tuple[str, ...], seed: str, device: str, jobs: int) -> None:
 
     from grader.authoring.verify_all import verify
     from grader.engine.devices import extra_devices
+    from grader.intake.course import solutions_of
     from grader.student.status_line import status_line
 
-    if not Path("solutions").is_dir():
-        raise click.UsageError(_("there is no folder solutions/ here; verify is for maintainers"))
+    solutions = solutions_of(course)
     started = time.monotonic()
     try:
         other = extra_devices(device)
@@ -70,7 +72,7 @@ def command(names: tuple[str, ...], seed: str, device: str, jobs: int) -> None:
         raise click.UsageError(str(error.args[0])) from None
     with status_line(quiet=False) as report:
         device = "".join(other)  # one name, or "" for "cpu"
-        rows = list(verify(Path("solutions"), device=device, jobs=jobs, seed=seed, only=names, report=report))
+        rows = list(verify(solutions, device=device, jobs=jobs, seed=seed, only=names, report=report))
     console = Console(highlight=False)
     console.print(_table(rows, bool(other)))
     console.print(_(LEGEND))
