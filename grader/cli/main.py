@@ -139,6 +139,13 @@ def main() -> None:
             raise
         click.echo(_("grader: {name} is not part of the student kit").format(name=missing.name), err=True)
         sys.exit(2)
+    except (
+        ImportError
+    ) as broken:  # numpy and torch name files that could not be loaded, at the end of a long text
+        why = str(broken).strip().splitlines()[-1:]
+        says = _("a library cannot be loaded ({why}); is there enough memory? `ulimit -v` shows a limit")
+        click.echo(f"grader: {says.format(why=''.join(why))}", err=True)
+        sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         click.echo(_("stopped"), err=True)
         sys.exit(130)

@@ -8,6 +8,7 @@ from grader.sandbox.base import Launcher, Program, SandboxError, TierReport
 from grader.sandbox.tiers import AUTO, TIERS, row
 from grader.support.i18n import _
 
+_OPEN_FILES = 128  # a run needs fewer than 90; a worker's descriptors start at 64 while it is set up
 _TRANSIENT = "took too long"  # a report with such a reason is not cached: the machine was only busy
 
 
@@ -40,6 +41,8 @@ def best_tier(asked: str, *, trusted: bool = True) -> str:
     Raises SandboxError if the named tier does not work here, and BasicTierError if the tier would be `basic`
     and the submissions are not `trusted`.
     """
+    if reason := _too_few_open_files():
+        raise SandboxError(reason)
     name = _first_that_works() if asked == AUTO else row(asked).name
     if not row(name).confined and not trusted:
         raise BasicTierError(_("the basic sandbox does not stop a determined attacker"))
@@ -69,6 +72,8 @@ def report_on(tier: str, fresh: bool = False) -> TierReport:
         return TierReport(tier, True, _("works anywhere; does not stop a determined attacker"))
     if sys.platform != "linux":
         return TierReport(tier, False, f"needs Linux; this is {sys.platform}")
+    if reason := _too_few_open_files():
+        return TierReport(tier, False, reason)
     from grader.sandbox import selftest, selftest_cache
 
     known = None if fresh else selftest_cache.get(tier)
@@ -78,3 +83,18 @@ def report_on(tier: str, fresh: bool = False) -> TierReport:
     if _TRANSIENT not in report.reason:
         selftest_cache.put(report)
     return report
+
+
+def _too_few_open_files() -> str:
+    """Return why no worker can start with this process's limit of open files; "" if it can."""
+    if sys.platform == "win32":
+        return ""
+    import resource
+
+    soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= _OPEN_FILES:
+        return ""
+    says = _(
+        "the grader needs {needed} open files, and only {allowed} are allowed here: try `ulimit -n 1024`"
+    )
+    return says.format(needed=_OPEN_FILES, allowed=soft)

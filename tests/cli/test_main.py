@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from helpers.command_line import RIGHT, run, run_process
-from helpers.school import ROOT
+from helpers.school import GRADER, ROOT
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from helpers.school import ROOT
         (["check", "masked_sofmax"], "did you mean masked_softmax?"),
         (["check", "--format", "yaml"], "'yaml' is not one of"),
         (["check", "--hidden"], "needs the folder solutions/"),
-        (["verify"], "for maintainers"),
+        (["verify"], "for instructors"),
         (["hint", "nonsense"], "there is no exercise nonsense"),
         (["check", "02_masking/masking.py"], "write `grader check masking` for its assignment"),
         (["explain", "nonsense-at-all"], "no known mistake nonsense-at-all"),
@@ -65,6 +65,19 @@ def test_a_cache_that_cannot_be_written_gets_a_sentence(tmp_path):
     (sentence,) = done.stderr.strip().splitlines()
     assert "cannot be written: Not a directory" in sentence
     assert "XDG_CACHE_HOME" in sentence
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
+@pytest.mark.parametrize(
+    ("limit", "sentence"),
+    [("-n 64", "needs 128 open files, and only 64 are allowed"), ("-v 64000", "is there enough memory?")],
+)
+def test_a_limit_that_is_too_low_gets_a_sentence(tmp_path, limit, sentence):
+    (tmp_path / "ada.py").write_text(RIGHT, "utf-8")
+    shell = f'ulimit {limit}; exec "$0" check --file ada.py'
+    done = subprocess.run(["sh", "-c", shell, GRADER], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.stdout, len(done.stderr.splitlines())) == ("", 1)
+    assert sentence in done.stderr
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])
