@@ -35,10 +35,10 @@ test: install
 	$(PYTEST) -m "not slow" -n logical $(BESIDE) --ignore=tests/sandbox --ignore=tests/attacks
 	$(PYTEST) -m "not slow" -n logical --dist worksteal tests/sandbox tests/attacks
 
-# Everything, with coverage of the trusted side.
-test-all: install
-	$(PYTEST) -n logical $(BESIDE) --ignore=tests/sandbox --ignore=tests/attacks --cov --cov-report=term:skip-covered --durations=20
-	$(PYTEST) -n logical --dist worksteal tests/sandbox tests/attacks
+# The tests of `make test`, then the rest.
+test-all: test
+	$(PYTEST) -m slow -n logical $(BESIDE) --ignore=tests/sandbox --ignore=tests/attacks --durations=20
+	$(PYTEST) -m slow -n logical --dist worksteal tests/sandbox tests/attacks
 	$(BIN)/grader verify
 
 bench: install

@@ -1,6 +1,6 @@
 """Fixtures for all tests: the public bundles, a shared engine, and a check of what a test leaves behind.
 
-The hooks of pytest choose which tests run, and their order.
+The hooks of pytest choose the order of the tests.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 import torch
-from helpers.lanes import mark_slow, wholly_slow
 from helpers.leftovers import isolate, left_since, traces
 
 import grader
@@ -74,15 +73,8 @@ def pytest_configure() -> None:
     torch.set_num_threads(1)
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Ignore files without a fast test if only fast tests run. None: pytest decides."""
-    fast = config.option.markexpr == "not slow"
-    return True if fast and wholly_slow(collection_path, Path(__file__).parent) else None
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    mark_slow(items, Path(__file__).parent)
     # The tests of nbgrader run one after another in one process, so they start first.
     items.sort(key=lambda item: not item.nodeid.startswith(NBGRADER))
 

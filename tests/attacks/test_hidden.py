@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from attacks.forging import FORGE
+from helpers.lanes import first_of_each
 from rich.console import Console
 
 from grader.authoring.content import read
@@ -73,10 +74,10 @@ def everything(report):
     return "\n".join([out.getvalue(), repr(report), *(str(write(report)) for write in FORMATS.values())])
 
 
-@pytest.mark.parametrize("body", LEAKS.values(), ids=LEAKS)
-def test_no_report_shows_values_of_a_hidden_case(hidden, body):
+@pytest.mark.parametrize("leak", first_of_each(LEAKS))
+def test_no_report_shows_values_of_a_hidden_case(hidden, leak):
     forge = "".join(f"    {line}\n" for line in FORGE.strip().splitlines())
-    body = body.replace("@FORGE@", forge).replace("@SAY@", SAY)
+    body = LEAKS[leak].replace("@FORGE@", forge).replace("@SAY@", SAY)
     source = HEADER + "".join(
         f"def {name}:\n{body}{WRONG_RETURN}"
         for name in ("sequence_mask(X, valid_len, value=0)", "masked_softmax(X, valid_lens)")

@@ -152,8 +152,10 @@ def tier(request) -> str:
 # folder of Python's standard library.
 @pytest.mark.parametrize(
     ("also", "least_files"),
-    [([sysconfig.get_path("stdlib")], 300), (["/"], 1000)],
-    ids=["where answers are", "everywhere"],
+    [
+        pytest.param([sysconfig.get_path("stdlib")], 300, id="where answers are"),
+        pytest.param(["/"], 1000, id="everywhere", marks=pytest.mark.slow),
+    ],
 )
 def test_no_part_of_an_answer_is_reachable(secrets, tier, also, least_files, monkeypatch):
     monkeypatch.setenv("HEADWAY_SEED_FILE", str(secrets.folder / "seed"))
@@ -168,6 +170,7 @@ def test_no_part_of_an_answer_is_reachable(secrets, tier, also, least_files, mon
     assert (report.exercises[0].outcome, "FOUND" in str(report)) == ("failed", False)
 
 
+@pytest.mark.slow
 def test_the_search_finds_answers_in_the_basic_tier(secrets):
     _report, found, _walked = search(secrets, "basic", [str(secrets.folder)])
     found_names = {finding.partition(" in ")[0] for finding in found if " in file " in finding}
@@ -178,6 +181,7 @@ def test_the_search_finds_answers_in_the_basic_tier(secrets):
     assert values & found_names
 
 
+@pytest.mark.slow
 def test_the_search_finds_answers_that_a_request_contains(secrets, tier, monkeypatch):
     """Send the expected values and the lines of the reference solution to the worker."""
     import grader.engine.worker_slot as slot

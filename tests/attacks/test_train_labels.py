@@ -78,6 +78,7 @@ def by_nbgrader(_grading: BoundedGrading, course: CourseGrader) -> ExerciseResul
     return course.grade(answer, ["train"], Path("no store"), print).exercises[0]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("graded", [by_grade, by_nbgrader])
 def test_made_up_words_get_only_a_quarter_of_the_points(cases, graded):

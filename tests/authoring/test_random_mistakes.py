@@ -63,6 +63,7 @@ def exercise_with(folder: Path, result: str) -> Path:
     return folder / "12_random"
 
 
+@pytest.mark.slow
 def test_two_processes_record_equal_signatures(tmp_path):
     folder = exercise_with(tmp_path, "X - self.drawn")
     command = [sys.executable, "-c", PRINT_ROWS, str(folder)]
@@ -92,6 +93,7 @@ def test_a_mistake_whose_every_wrong_result_is_random_is_refused(tmp_path):
         record(read(exercise_with(tmp_path, "X - mean + self.drawn")), "public")
 
 
+@pytest.mark.slow
 def test_an_answer_has_the_same_fingerprint_in_another_server(bundles):
     """A worker server starts with other random numbers each time."""
     submission = read_submission(ROOT / "tests/answers/PositionalEncoding/wrong_learned.py")

@@ -106,6 +106,7 @@ def test_build_of_one_assignment_records_and_writes_that_one(solutions, tmp_path
     assert sorted(path.suffix for path in written) == [".ipynb", ".json", ".md", ".py"]
 
 
+@pytest.mark.slow
 def test_hidden_cases_of_selected_exercises_are_recorded(solutions, tmp_path):
     build(solutions, tmp_path / "assignments")
     recorded = Recorded()
@@ -123,6 +124,7 @@ def test_hidden_cases_of_selected_exercises_are_recorded(solutions, tmp_path):
     assert len(recorded) == 2
 
 
+@pytest.mark.slow
 def test_minutes_and_a_new_assignment_keep_other_recordings(solutions):
     recorded = Recorded()
     first = hidden_folder(solutions, tell=recorded)
@@ -137,6 +139,7 @@ def test_minutes_and_a_new_assignment_keep_other_recordings(solutions):
     assert recorded == ["third_mean"]
 
 
+@pytest.mark.slow
 def test_needed_exercises_are_recorded_too(solutions):
     change(solutions / "13_second/exercise.toml", "needs = []", 'needs = ["first_mean"]')
     assignments = read_all(solutions)
@@ -145,11 +148,13 @@ def test_needed_exercises_are_recorded_too(solutions):
     assert [a.name for a in hidden_cases._with_needs(assignments, ["first_mean"])] == ["12_first"]
 
 
+@pytest.mark.slow
 def test_a_cached_recording_equals_a_new_one(solutions):
     new = [bundles.dump(bundle) for bundle in record_all(read_all(solutions), "public")]
     assert new == [bundles.dump(bundle) for bundle in record_all(read_all(solutions), "public")]
 
 
+@pytest.mark.slow
 def test_a_reference_that_raises_is_reported(solutions):
     change(
         solutions / "12_first/first.py", "### BEGIN SOLUTION\n", "### BEGIN SOLUTION\n    raise KeyError(1)\n"
@@ -158,6 +163,7 @@ def test_a_reference_that_raises_is_reported(solutions):
         hidden_folder(solutions)
 
 
+@pytest.mark.slow
 def test_the_key_covers_all_code_that_records():
     code = """
 import sys

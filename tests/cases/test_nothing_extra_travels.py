@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.lanes import first_of_each
 
 from grader.authoring.content import ContentError, read_all
 from grader.authoring.record import record, require_used
@@ -98,7 +99,7 @@ def leaks(bundle: Bundle) -> Iterator[str]:
                         yield f"{exercise.name}/{case.id}: {name} is for the judge {check.judge} alone"
 
 
-@pytest.mark.parametrize("name", COURSE)
+@pytest.mark.parametrize("name", first_of_each(COURSE))
 def test_no_expected_tensor_follows_from_what_is_sent(name: str, bundles: list[Bundle]):
     public = next(bundle for bundle in bundles if bundle.assignment == name)
     assert not list(leaks(public))
@@ -111,6 +112,7 @@ def recorded(name: str) -> Bundle:
     return record(COURSE[name], secrets.token_hex(16), diagnosis=False)
 
 
+@pytest.mark.slow
 def test_an_input_that_no_step_uses_is_refused():
     case = Case("one", "f")
     X = case.input("X", np.ones((2, 3)))
@@ -121,6 +123,7 @@ def test_an_input_that_no_step_uses_is_refused():
         require_used(case)
 
 
+@pytest.mark.slow
 def test_a_tensor_for_the_judge_is_recorded_and_not_sent():
     case = Case("one", "f")
     case.call(case.input("X", np.ones(3)))
@@ -138,6 +141,7 @@ RECIPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_a_reply_without_a_training_fails_the_training_loop(recipe: str):
     case = next(c for c in recorded("11_capstone").exercise("train").cases if c.id == "loop")

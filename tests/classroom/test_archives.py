@@ -5,11 +5,12 @@ from pathlib import PurePosixPath
 import pytest
 from helpers.bounded import run_bounded
 from helpers.hostile_archives import ANSWER, HOSTILE, broken_deflate, cut_tar, zip_of
+from helpers.lanes import first_of_each
 
 from grader.classroom.archives import BadArchive, members, read_member
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", first_of_each(HOSTILE))
 def test_a_hostile_archive_is_refused_within_bounds(name, tmp_path):
     make, sentence = HOSTILE[name]
     make(tmp_path / name)

@@ -33,7 +33,7 @@ LONG = 120.0  # seconds: much more than a quick call needs, even on a busy machi
     ("function", "arguments", "seconds", "sentence"),
     [
         (take_memory, (), LONG, "takes more than 1024 MiB of memory to read"),
-        (time.sleep, (60,), 5.0, "takes more than 5 seconds to read"),
+        pytest.param(time.sleep, (60,), 5.0, "takes more than 5 seconds to read", marks=pytest.mark.slow),
         (crash, (), LONG, "crashed the process that read it"),
         (raise_zero_division, (), LONG, r"cannot be read \(ZeroDivisionError\)"),
     ],

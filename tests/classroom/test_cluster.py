@@ -163,6 +163,7 @@ def scheduler(keys: Path) -> Iterator[tuple[str, int | None]]:
         process.communicate()
 
 
+@pytest.mark.slow
 def test_only_certificates_of_one_authority_are_trusted(tmp_path):
     ours, theirs, mixed = tmp_path / "ours", tmp_path / "theirs", tmp_path / "mixed"
     for folder in (ours, theirs):
@@ -251,6 +252,7 @@ def has_user_namespaces() -> bool:
     return bool(found) and subprocess.run(["unshare", "--user", "true"], capture_output=True).returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not has_user_namespaces(), reason="NOT TESTED: this system makes no user namespaces")
 def test_a_real_worker_without_the_tier_is_refused(config, keys, capfd):
     without_namespaces = ["unshare", "--user", "--map-root-user", "sh", "-c", NO_NAMESPACES, "sh"]
@@ -260,6 +262,7 @@ def test_a_real_worker_without_the_tier_is_refused(config, keys, capfd):
     assert "is not used: the strict sandbox does not work on this machine" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_real_worker_with_another_grader_is_refused(config, keys, tmp_path, capfd):
     shutil.copytree(ROOT / "grader", tmp_path / "other" / "grader")
     with (tmp_path / "other" / "grader" / "judge" / "tolerance.py").open("a") as file:
@@ -277,6 +280,7 @@ ROOT_ONLY = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 @ROOT_ONLY
 def test_hosts_that_lose_workers_store_the_same_as_one_machine(tmp_path):
     private = ["unshare", "--mount", "--propagation", "private"]  # `ip netns` leaves a mount

@@ -9,6 +9,7 @@ import time
 import zipfile
 from functools import partial
 
+import pytest
 from helpers.files import fill
 from helpers.hostile_archives import HOSTILE
 from helpers.hostile_sources import HOSTILE as HOSTILE_SOURCES
@@ -116,6 +117,7 @@ def test_hostile_source_does_not_hang_discovery(bundles: list[Bundle], tmp_path)
     assert [file.file.name for file in discover(tmp_path, bundles)] == ["heads.py"] * 3
 
 
+@pytest.mark.slow
 def test_a_file_beyond_the_limits_affects_no_other_student(bundles, tmp_path, monkeypatch):
     monkeypatch.setattr("grader.classroom.discover.is_changed", _slow_for_ada)
     for student in ("ada", "bob"):

@@ -92,6 +92,7 @@ def test_each_answer_gets_the_deserved_outcome(records):
     assert records["bob.py"]["exercises"][0]["diagnosis"]["kind"] == "exact"
 
 
+@pytest.mark.slow
 def test_an_exercise_missing_from_its_assignment_file_is_blocked(records):
     hal = {e["name"]: e["outcome"] for e in records["hal/04_heads/heads.py"]["exercises"]}
     assert hal == {"transpose_qkv": "passed", "transpose_output": "blocked"}
@@ -106,6 +107,7 @@ def test_files_that_cannot_be_read_are_listed_and_helpers_are_not(records):
     assert "it holds homework.docx" in records["lea"]["remarks"][0]
 
 
+@pytest.mark.slow
 def test_records_follow_the_schema_and_name_student_and_sandbox(records):
     for record in records.values():
         extra = {key: record.pop(key) for key in ("student", "submission", "content")}
@@ -120,6 +122,7 @@ def test_records_follow_the_schema_and_name_student_and_sandbox(records):
     assert len(records["ada.py"]["content"]) == 64
 
 
+@pytest.mark.slow
 def test_equal_files_and_files_of_an_earlier_run_are_graded_once(school, records):
     store = store_of(school, school / "class")
     before = rows(store)
@@ -140,6 +143,7 @@ def test_the_class_report_shows_known_and_shared_mistakes(school, records):
     assert "fay.py: fay.py is empty" in shown
 
 
+@pytest.mark.slow
 def test_regrade_grades_a_file_with_a_stored_result_again(school, records):
     store = store_of(school, school / "class")
     copy = school / "copy.sqlite"
@@ -164,6 +168,7 @@ def test_regrade_grades_a_file_with_a_stored_result_again(school, records):
     assert [row[2] for row in rows(copy) if row[0] == content] == [2]
 
 
+@pytest.mark.slow
 def test_grade_only_leaves_out_the_other_exercises(school, records):
     store = store_of(school, school / "class")
     folder = fill(school / "one", {"hal/04_heads/heads.py": CLASS["hal/04_heads/heads.py"]})
@@ -174,6 +179,7 @@ def test_grade_only_leaves_out_the_other_exercises(school, records):
         assert record["points"] == 3 * len(wanted)
 
 
+@pytest.mark.slow
 def test_since_selects_the_files_changed_after_a_time(school, records):
     store = store_of(school, school / "class")
     folder = fill(school / "lately", {name: CLASS[name] for name in ("ada.py", "bob.py", "cyd.py")})
@@ -194,6 +200,7 @@ def test_since_selects_the_files_changed_after_a_time(school, records):
         assert [record["student"] for record in records_of(done)] == expected, since
 
 
+@pytest.mark.slow
 def test_regrade_only_leaves_out_the_other_exercises(school, records):
     folder = fill(school / "again", {"hal/04_heads/heads.py": CLASS["hal/04_heads/heads.py"] + "# again\n"})
     store = store_of(school, folder)
@@ -202,6 +209,7 @@ def test_regrade_only_leaves_out_the_other_exercises(school, records):
     assert {row[1]: row[2] for row in rows(store)} == {"transpose_qkv": 3, "transpose_output": 2}
 
 
+@pytest.mark.slow
 def test_the_table_holds_no_formula(school, records, tmp_path):
     out = tmp_path / "marks.csv"
     run(school, "grade", "class", "--format", "csv", "--output", out)
@@ -215,6 +223,7 @@ def test_the_table_holds_no_formula(school, records, tmp_path):
     assert all(cell[:1] not in tuple("=+-@") for row in table for cell in row.values())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such things in folders")
 @pytest.mark.parametrize("kind", ["link", "device", "pipe"])
 def test_the_table_goes_where_output_says(school, records, tmp_path, kind):
@@ -257,6 +266,7 @@ def test_other_cells_and_numbers_stay_as_they_are(cell):
     assert csv_text([[cell, "", "end"]]) == f'"{cell}",,"end"\r\n'
 
 
+@pytest.mark.slow
 def test_an_added_import_is_a_remark_in_each_format_of_a_class(school):
     unimported = ANSWER.replace("return ", "return math.isqrt(1) * ")
     fill(school / "unimported", {"mia.py": unimported})
@@ -269,6 +279,7 @@ def test_an_added_import_is_a_remark_in_each_format_of_a_class(school):
     assert "add `import math` at the top" in (school / "pages" / "mia.html").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_a_copy_of_a_building_block_is_a_remark_and_costs_nothing(school):
     block = given.source("transpose_qkv")
     fill(
@@ -293,6 +304,7 @@ def test_a_copy_of_a_building_block_is_a_remark_and_costs_nothing(school):
     assert f"mia.py: {remark}" in " ".join(run(school, "grade", "copied").stdout.split())  # stored
 
 
+@pytest.mark.slow
 def test_junit_names_students_and_gradescope_takes_one_submission(school, records):
     document = run(school, "grade", "class", "--format", "junit").stdout
     suites = ElementTree.fromstring(document.encode()).findall("testsuite")
@@ -302,6 +314,7 @@ def test_junit_names_students_and_gradescope_takes_one_submission(school, record
     assert "exactly one submission" in refused.stderr
 
 
+@pytest.mark.slow
 def test_the_progress_bar_shows_speed_and_time_left():
     assert speed(60, 120, 60.0) == "120 per minute, 0:30 left"
     assert speed(0, 120, 60.0) == "120 per minute"
@@ -311,6 +324,7 @@ def test_the_progress_bar_shows_speed_and_time_left():
 # ---- shards
 
 
+@pytest.mark.slow
 def test_merged_shards_hold_the_rows_of_one_run(school, records, tmp_path):
     parts = [tmp_path / f"part-{number}.sqlite" for number in range(3)]
     for number, part in enumerate(parts):
@@ -333,6 +347,7 @@ def without_seconds(record: dict) -> dict:
     return {**record, "exercises": [{**exercise, "seconds": 0} for exercise in record["exercises"]]}
 
 
+@pytest.mark.slow
 def test_a_shard_without_a_file_has_an_empty_store(school, tmp_path):
     done = run(school, "grade", "class/ada.py", "--shard", "0/1000", "--store", tmp_path / "part")
     assert done.returncode == 0, done.stderr
@@ -363,6 +378,7 @@ def test_wrong_use_is_reported_in_one_sentence(school, records, args, sentence):
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_without_the_folder_solutions_nothing_is_graded(school, tmp_path):
     shutil.copytree(school / "assignments", tmp_path / "assignments")
     fill(tmp_path / "class", {"ada.py": ANSWER})
@@ -373,6 +389,7 @@ def test_without_the_folder_solutions_nothing_is_graded(school, tmp_path):
     assert "only instructors have it" in done.stderr
 
 
+@pytest.mark.slow
 def test_trusted_submissions_can_be_graded_in_the_basic_sandbox(school, records):
     folder = fill(school / "trusted", {"ada.py": ANSWER})
     done = run(school, "grade", folder, "--sandbox", "basic", "--trusted-submissions", "--format", "jsonl")

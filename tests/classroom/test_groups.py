@@ -95,6 +95,7 @@ def test_a_bank_of_an_earlier_version_is_read_and_never_stale(tmp_path, bundles)
     assert read.stale(bundles) == []
 
 
+@pytest.mark.slow
 def test_a_group_is_stale_if_its_digest_is_of_other_cases(bundles):
     masking = next(b.exercise("sequence_mask") for b in bundles if b.assignment == "02_masking")
     adopted = Groups({GROUP: replace(NAMED, cases=digest_of_cases(masking))})
@@ -106,6 +107,7 @@ def test_a_group_is_stale_if_its_digest_is_of_other_cases(bundles):
     assert adopted.stale([]) == []
 
 
+@pytest.mark.slow
 def test_a_group_is_not_stale_for_another_rule_of_the_course(bundles):
     masking = next(b.exercise("masked_softmax") for b in bundles if b.assignment == "02_masking")
     assert any(check.policy for case in masking.cases for check in case.checks)
@@ -169,6 +171,7 @@ def adopt(school: Path, group: str, *more: str, status: int = 0):
     return run(school, "adopt", group, *options, status=status)
 
 
+@pytest.mark.slow
 def test_a_group_is_adopted_named_commented_and_removed(school):
     (group,) = groups(school)
     done = adopt(school, group, "--id", "third-too-large")
@@ -209,6 +212,7 @@ def test_a_group_is_stale_once_the_cases_have_changed(school):
     run(school, "adopt", group, "--remove")
 
 
+@pytest.mark.slow
 def test_a_group_that_contains_a_right_answer_is_refused(school):
     """A variant that counts as right has the values of the group. `adopt` grades it and refuses."""
     (group,) = groups(school)
@@ -231,6 +235,7 @@ def test_a_group_that_contains_a_right_answer_is_refused(school):
     assert group == same
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -252,5 +257,6 @@ def test_a_wrong_call_is_reported_in_one_sentence(school, options, sentence):
     assert len(refused.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_comment_for_an_unknown_group_is_refused(school):
     assert "x is no group" in run(school, "comment", "x", "text", status=2).stderr

@@ -15,6 +15,7 @@ from helpers.command_line import WRONG as KNOWN_MISTAKE
 from helpers.files import fill
 from helpers.hostile_archives import HOSTILE as HOSTILE_ARCHIVES
 from helpers.hostile_class import COSTLY, INSIDE, PACKED, costly, hostile_class
+from helpers.lanes import first_of_each
 from helpers.peak_memory import run_measured
 from helpers.school import (
     ANSWER,
@@ -37,6 +38,7 @@ def school(tmp_path_factory) -> Path:
     return make_school(tmp_path_factory.mktemp("school"), "04_heads", "06_positions")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="measures processes as Linux does")
 @pytest.mark.parametrize("tier", CONFINED)
 def test_hostile_submissions_do_not_affect_others(school, tier):
@@ -95,7 +97,7 @@ def require_reasons(found: dict[str, dict]) -> None:
         assert any(HOSTILE_ARCHIVES[name][1] in problem for problem in problems), (name, problems)
 
 
-@pytest.mark.parametrize("kind", COSTLY)
+@pytest.mark.parametrize("kind", first_of_each(COSTLY))
 def test_check_reads_a_costly_file_within_bounds(school, kind):
     path = fill(school / "checked" / kind, {"heads.py": costly(kind)}) / "heads.py"
     command = [GRADER, "check", "--file", path, "--course", school / "assignments"]
@@ -110,6 +112,7 @@ def test_check_reads_a_costly_file_within_bounds(school, kind):
 # ---- files in the folder of submissions
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="plants a symbolic link")
 def test_nothing_is_written_into_a_folder_of_submissions(school):
     """The grader reads no store in such a folder, prints a sentence about it, and follows no link."""
@@ -131,6 +134,7 @@ def test_nothing_is_written_into_a_folder_of_submissions(school):
     assert not [*(school / "elsewhere").iterdir()]
 
 
+@pytest.mark.slow
 def test_a_forged_row_is_graded_again_with_a_remark(school):
     folder = fill(school / "forged", {"ada.py": KNOWN_MISTAKE + "# forged\n"})
     run(school, "grade", folder)

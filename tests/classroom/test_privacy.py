@@ -74,6 +74,7 @@ def test_no_code_is_in_a_shared_report():
     assert "lovelace" not in FORMATS["jsonl"](shared)
 
 
+@pytest.mark.slow
 def test_a_shared_page_names_no_student_not_even_in_its_title(tmp_path):
     write_pages(tmp_path, pseudonymous([submission_with_names()], KEY))
     (path,) = tmp_path.iterdir()
@@ -82,6 +83,7 @@ def test_a_shared_page_names_no_student_not_even_in_its_title(tmp_path):
     assert [name for name in NAMES if name in text.lower()] == []
 
 
+@pytest.mark.slow
 def test_a_sentence_keeps_the_word_masking_of_masking_py():
     submission = entry("ada", failed(replace(KNOWN, says="masking ends one step late")))
     assert submission.submission.endswith("/masking.py")
@@ -93,6 +95,7 @@ def test_a_pseudonym_is_stable_and_depends_on_the_key():
     assert len({pseudonym("ada", KEY), pseudonym("bob", KEY), pseudonym("ada", b"other")}) == 3
 
 
+@pytest.mark.slow
 def test_points_outcomes_and_sections_stay():
     original = submission_with_names()
     (shared,) = pseudonymous([original], KEY)
@@ -108,6 +111,7 @@ def test_an_id_that_is_a_word_of_the_course_or_odd_breaks_nothing(student):
     assert FORMATS["html"]([shared])
 
 
+@pytest.mark.slow
 def test_a_one_letter_student_without_files_changes_no_sentence():
     submission = entry("x", problem="nothing was submitted.")
     submission.report.extra["submission"] = ""
@@ -135,6 +139,7 @@ def contents(school: Path) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_a_purge_removes_one_student_and_lists_files_that_it_keeps(school):
     aside = fill(school / ".headway" / "set_aside" / "class" / "ada", {"x.txt": "x"})
     done = run(school, "grade", "class", "--format", "jsonl")
@@ -168,6 +173,7 @@ ALIKE = [
 ]
 
 
+@pytest.mark.slow
 def test_no_page_has_the_name_of_another_students_page(tmp_path):
     """The names of pages depend on the student alone, also on a file system that does not tell capitals apart."""
     entries = [entry(name) for name in ALIKE for _again in range(12)]
@@ -181,6 +187,7 @@ def test_no_page_has_the_name_of_another_students_page(tmp_path):
         assert path.name in of[name]
 
 
+@pytest.mark.slow
 def test_results_of_a_file_that_two_students_share_stay(school):
     folder = fill(school / "twins", {"ada/a.py": WRONG, "bob/a.py": WRONG})
     run(school, "grade", "twins")
@@ -189,6 +196,7 @@ def test_results_of_a_file_that_two_students_share_stay(school):
     assert contents(school) == before
 
 
+@pytest.mark.slow
 def test_a_purge_looks_in_the_cache_and_in_the_store_that_is_named(school):
     fill(school / "named", {"ada/a.py": WRONG.replace("1.37", "1.38"), "bob/a.py": ANSWER})
     named_store = ["--store", school / "cache" / "grades" / "mine.sqlite"]
@@ -201,6 +209,7 @@ def test_a_purge_looks_in_the_cache_and_in_the_store_that_is_named(school):
     assert bob in contents(school)
 
 
+@pytest.mark.slow
 def test_an_unknown_name_removes_nothing(school):
     """zoe has replaced her file, so no file matches her results. A purge of a misspelt name must not remove them."""
     fill(school / "typed", {"zoe/a.py": WRONG.replace("1.37", "1.39")})
@@ -212,6 +221,7 @@ def test_an_unknown_name_removes_nothing(school):
     assert contents(school) == before
 
 
+@pytest.mark.slow
 def test_a_purge_works_for_the_current_folder(tmp_path, monkeypatch):
     fill(tmp_path / "submitted", {"ada/a.py": ANSWER})
     aside = fill(tmp_path / SET_ASIDE / "submitted" / "ada", {"x.txt": "x"})
@@ -219,6 +229,7 @@ def test_a_purge_works_for_the_current_folder(tmp_path, monkeypatch):
     assert find_stored("ada", Path(), [], None, None).paths == (aside.resolve(),)
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_read_stops_the_purge(tmp_path, monkeypatch):
     fill(tmp_path, {"ada/a.py": ANSWER, "bob/b.py": WRONG})
 
@@ -232,6 +243,7 @@ def test_a_file_that_cannot_be_read_stops_the_purge(tmp_path, monkeypatch):
         find_stored("ada", tmp_path, [], None, None)
 
 
+@pytest.mark.slow
 def test_printed_commands_quote_names_for_the_shell(school):
     folder = fill(school / "odd" / "submitted", {"ada b/x; y $(z).py": WRONG})
     (school / "odd" / "gradebook.db").touch()

@@ -20,6 +20,8 @@ from helpers.report_schema import assert_follows
 
 from grader.sandbox.choose import report_on
 
+pytestmark = pytest.mark.slow
+
 GUIDE = ROOT / "docs" / "recipes.md"
 BIN = Path(sys.executable).parent
 HEAD = "import torch\n"

@@ -169,6 +169,7 @@ def scores(school: Path, folder: Path) -> dict[str, float]:
     return {record["student"]: record["score"] for record in map(json.loads, done.stdout.splitlines())}
 
 
+@pytest.mark.slow
 def test_a_class_is_regraded_and_published_when_asked(school):
     """The weights of facets change, so a wrong answer gets other points. Only `--write` changes the store."""
     folder = fill(school / "class", {"ada.py": ANSWER, "bob.py": WRONG})

@@ -15,6 +15,8 @@ from helpers.command_line import HANGS_AFTER
 from helpers.files import fill
 from helpers.school import ANSWER, GRADER, environment, make_school, rows, run, store_of
 
+pytestmark = pytest.mark.slow
+
 SLOW = "import time\n" + ANSWER.replace("    B, T", "    time.sleep(0.02)\n    B, T")
 
 

@@ -74,6 +74,7 @@ def run_python(file: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_the_file_calls_the_answer_with_the_inputs_of_the_case(course):
     (course / "02_masking/masking.py").write_text(ANSWERS["undefined_name"].source, "utf-8")
     done = run("case", "sequence_mask", cwd=course)
@@ -83,6 +84,7 @@ def test_the_file_calls_the_answer_with_the_inputs_of_the_case(course):
     assert "NameError: name 'Y' is not defined" in run_python(written).stderr
 
 
+@pytest.mark.slow
 def test_long_tensors_are_in_a_safetensors_file_beside_it(course):
     (course / "03_scoring/scoring.py").write_text(WRONG_SCORES, "utf-8")
     done = run("case", "AdditiveAttention", cwd=course)
@@ -94,6 +96,7 @@ def test_long_tensors_are_in_a_safetensors_file_beside_it(course):
     assert "tensor(" in ran.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "exercise", "says"),
     [
@@ -108,6 +111,7 @@ def test_without_a_failed_case_nothing_is_written(course, answer, exercise, says
     assert not list((course / "02_masking").glob("case_*"))
 
 
+@pytest.mark.slow
 def test_tensors_with_infinity_or_nan_go_into_the_safetensors_file(bundles):
     case = bundles[1].exercises[0].cases[0]
     infinite = {name: array * np.inf for name, array in case.tensors.items() if array.dtype.kind == "f"}
@@ -132,6 +136,7 @@ def sequence_mask(X, valid_len, value=0):
 """
 
 
+@pytest.mark.slow
 def test_a_syntax_error_in_a_line_with_braces_is_shown(course):
     (course / "02_masking/masking.py").write_text(BROKEN, "utf-8")
     done = run("case", "sequence_mask", cwd=course)
@@ -139,6 +144,7 @@ def test_a_syntax_error_in_a_line_with_braces_is_shown(course):
     assert '{"a": }' in done.stdout
 
 
+@pytest.mark.slow
 def test_an_answer_that_writes_into_its_argument_runs(course):
     (course / "02_masking/masking.py").write_text(IN_PLACE, "utf-8")
     assert run("case", "sequence_mask", cwd=course).returncode == 0

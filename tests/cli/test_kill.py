@@ -20,6 +20,8 @@ from helpers.command_line import HANGS_AFTER
 
 from grader.support.scratch_dirs import owned
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 GRADER = Path(sys.executable).with_name("grader")
 SLOW = "import time\ndef transpose_qkv(X, num_heads):\n    time.sleep(0.3)\n    return X\n"

@@ -17,6 +17,8 @@ from grader.authoring.content import read
 from grader.authoring.scaffold import NotScaffolded, scaffold
 from grader.support.stub import stub
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 GRADER = Path(sys.executable).with_name("grader")
 

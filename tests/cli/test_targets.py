@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 from helpers.command_line import RIGHT, run
+from helpers.lanes import first_of_each
 from helpers.targets import KINDS, null_device, target
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such things in folders")
@@ -29,7 +30,7 @@ def answer(tmp_path_factory):
     return file
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", first_of_each(KINDS))
 def test_a_report_goes_where_output_says(tmp_path, monkeypatch, answer, kind):
     monkeypatch.chdir(tmp_path)
     with target(tmp_path / "there", kind) as (path, written):
@@ -39,7 +40,7 @@ def test_a_report_goes_where_output_says(tmp_path, monkeypatch, answer, kind):
         assert got is None or json.loads(got)["exercises"][0]["outcome"] == "passed"
 
 
-@pytest.mark.parametrize("kind", ["file", "link", "pipe"])
+@pytest.mark.parametrize("kind", first_of_each(["link", "file", "pipe"]))
 def test_the_table_goes_to_the_summary_of_the_step(tmp_path, monkeypatch, answer, kind):
     monkeypatch.chdir(tmp_path)
     with target(tmp_path / "there", kind) as (path, written):
@@ -88,6 +89,7 @@ def test_no_other_file_is_in_the_place_of_one_of_the_grader(course, tmp_path, ki
     assert (tmp_path / "precious").read_text("utf-8") == "precious"
 
 
+@pytest.mark.slow
 def test_a_reset_follows_a_link_inside_the_folder_only(course, tmp_path):
     path = course / ANSWER
     written = path.read_text("utf-8").replace(
@@ -111,7 +113,7 @@ EVERY_FILE = ("heads.py", "heads.ipynb", "bundle.json", "bundle.safetensors")
 
 
 @pytest.mark.parametrize(
-    "name", [*(f"04_heads/{name}" for name in EVERY_FILE), "headway.toml", *OF_THE_GRADER]
+    "name", first_of_each([*(f"04_heads/{name}" for name in EVERY_FILE), "headway.toml", *OF_THE_GRADER])
 )
 def test_a_pipe_in_the_place_of_a_file_is_never_awaited(course, name):
     (course / ".headway").mkdir()

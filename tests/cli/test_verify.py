@@ -16,6 +16,8 @@ from helpers.command_line import HANGS_AFTER
 
 from grader.authoring.scaffold import scaffold
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 GRADER = Path(sys.executable).with_name("grader")
 

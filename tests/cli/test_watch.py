@@ -129,6 +129,7 @@ def test_every_save_is_graded_and_q_leaves_no_process(watch, course):
     assert progress["transpose_qkv"]["outcome"] == "passed"
 
 
+@pytest.mark.slow
 def test_the_next_run_continues_with_the_last_exercise(watch, course):
     watch.until(READY)
     watch.press("n")
@@ -140,6 +141,7 @@ def test_the_next_run_continues_with_the_last_exercise(watch, course):
     again.close()
 
 
+@pytest.mark.slow
 def test_a_known_mistake_is_explained_and_the_exercise_is_reset(watch):
     watch.until(READY)
     watch.save(RIGHT.replace(".transpose(1, 2)", ""))
@@ -159,6 +161,7 @@ def test_a_known_mistake_is_explained_and_the_exercise_is_reset(watch):
     assert watch.file.read_text("utf-8").rstrip() == watch.stub.rstrip()
 
 
+@pytest.mark.slow
 def test_all_exercises_are_checked_with_one_key(watch):
     watch.until(READY)
     watch.save(RIGHT)
@@ -170,6 +173,7 @@ def test_all_exercises_are_checked_with_one_key(watch):
     assert "watching transpose_qkv" in watch.until(READY)
 
 
+@pytest.mark.slow
 def test_saving_another_exercise_switches_to_it(watch):
     watch.until(READY)
     watch.save("\n\ndef transpose_output(X, num_heads):\n    return X\n")
@@ -189,6 +193,7 @@ HOSTILE_SAVES = {
 }
 
 
+@pytest.mark.slow
 def test_hostile_files_neither_hang_nor_end_watch(watch):
     watch.until(READY)
     watch.save(RIGHT.replace("    B, T", '    raise RuntimeError("\\ud800")\n    B, T'))
@@ -239,6 +244,7 @@ ENDLESS = (
 )
 
 
+@pytest.mark.slow
 def test_a_save_ends_an_endless_loop_and_is_graded(watch):
     watch.until(READY)
     watch.save(ENDLESS)
@@ -254,6 +260,7 @@ def test_a_save_ends_an_endless_loop_and_is_graded(watch):
     assert watch.process.wait(60) == 0
 
 
+@pytest.mark.slow
 def test_q_ends_an_endless_loop_and_leaves_no_process(watch, course):
     watch.until(READY)
     watch.save(ENDLESS)

@@ -28,6 +28,8 @@ from grader.intake.read import Submission, Unit
 from grader.judge.observation import BadReply, Observation, Seen, read_observation
 from grader.sandbox.base import Limits
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

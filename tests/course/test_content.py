@@ -25,6 +25,7 @@ each_exercise = pytest.mark.parametrize(("assignment", "exercise"), EXERCISES, i
 each_assignment = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name for a in ASSIGNMENTS])
 
 
+@pytest.mark.slow
 def test_assignments_are_what_solutions_give():
     assert list(stale(ROOT / "solutions", ROOT / "assignments")) == []
 
@@ -90,6 +91,7 @@ def test_every_exercise_has_mistakes_variants_and_trivial_answers(assignment, ex
     assert len(assignment.mistakes(name)) + len(assignment.mutants(name)) >= 3
 
 
+@pytest.mark.slow
 @each_assignment
 def test_every_known_answer_can_be_made_from_the_reference(assignment):
     for answer in [*assignment.mistakes(), *assignment.mutants(), *assignment.variants()]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from grader.bundle.model import Bundle, Exercise, RecordedCase
 from grader.bundle.safetensors import Array
@@ -16,6 +17,8 @@ from grader.engine.result import ResultBuilder
 from grader.intake.read import Submission
 from grader.judge.observation import Observation, Seen, StudentError
 from grader.judge.verdict import judge_case
+
+pytestmark = pytest.mark.slow
 
 MOST = 10.0  # percent of the points
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from helpers.lanes import first_of_each
 from helpers.mistake_pages import Lesson, difference, example, lines
 
 import grader
@@ -17,6 +18,7 @@ from grader.authoring.content import read_all
 GIVEN = grader.given
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = read_all(ROOT / "solutions")
+each_assignment = pytest.mark.parametrize("assignment", first_of_each(ASSIGNMENTS, name=lambda a: a.name))
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +28,7 @@ def every_block(monkeypatch):
     monkeypatch.setattr(grader, "given", GIVEN)
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name for a in ASSIGNMENTS])
+@each_assignment
 def test_the_example_of_a_page_shows_the_mistake(assignment):
     torch.set_num_threads(1)
     reference = Lesson(assignment.source)
@@ -46,6 +48,7 @@ def test_the_example_of_a_page_shows_the_mistake(assignment):
     assert checked >= 0.6 * len(assignment.mistakes())  # most pages have an example
 
 
+@pytest.mark.slow
 def test_no_example_shows_a_right_answer_as_wrong():
     """An example shows no difference between the reference and a right answer that is written differently."""
     torch.set_num_threads(1)
@@ -61,7 +64,7 @@ def test_no_example_shows_a_right_answer_as_wrong():
         )
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name for a in ASSIGNMENTS])
+@each_assignment
 def test_an_example_fits_into_eighty_columns(assignment):
     """A line of at most 78 characters, with its prompt, leaves a space on either side."""
     wide = {

@@ -17,6 +17,7 @@ ASSIGNMENTS = read_all(ROOT / "solutions")
 
 # Warnings of the kernel's own libraries.
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.filterwarnings("ignore:Proactor event loop:RuntimeWarning"),

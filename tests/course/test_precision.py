@@ -18,6 +18,8 @@ from grader.intake.read import Submission, Unit
 from grader.judge.tolerance import TOLERANCE
 from grader.report.model import ExerciseResult
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = {a.name: a for a in read_all(ROOT / "solutions")}
 # Mistakes that are right in float32 and wrong in another dtype.

@@ -66,6 +66,7 @@ def test_ablation_and_gradient_find_the_important_heads(seed):
     assert found["confidence-planted"] < 0.5
 
 
+@pytest.mark.slow
 def test_without_noise_on_the_targets_every_gradient_is_zero():
     case = next(c for c in ASSIGNMENT.cases("head_importance", "public") if c.id == "gradient-planted")
     mha, measure = from_case(case, "mha"), lesson()["head_importance"]
@@ -93,6 +94,7 @@ def from_case(case, name: str) -> nn.Module:
     return module.eval()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS[:1])
 def test_the_table_has_the_accuracies_of_pruned_models(seed):
     case = ASSIGNMENT.cases("removal_experiment", seed)[0]
@@ -107,6 +109,7 @@ def test_the_table_has_the_accuracies_of_pruned_models(seed):
             assert (model(X).argmax(-1) == labels).sum() == check.params["table"][bits], bits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS[:5])
 @pytest.mark.parametrize("method", ["ablation", "gradient"])
 def test_both_importances_remove_heads_in_the_planted_order(seed, method):
@@ -118,6 +121,7 @@ def test_both_importances_remove_heads_in_the_planted_order(seed, method):
     assert spearman(found.detach().numpy(), planted) >= 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bias", [False, True])
 def test_half_of_the_heads_is_half_of_the_operations(bias):
     from torch.utils.flop_counter import FlopCounterMode
@@ -139,6 +143,7 @@ def test_half_of_the_heads_is_half_of_the_operations(bias):
     assert parameters == 4 * D * D + (4 * D if bias else 0)
 
 
+@pytest.mark.slow
 def test_gates_and_pruning_of_the_lesson_agree_with_the_blocks():
     from grader.given import MultiHeadAttention
 
@@ -171,6 +176,7 @@ def graded() -> Callable[..., list]:
     launcher.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS[:5])
 def test_references_get_full_marks_on_hidden_seeds(graded, seed):
     found = graded(ASSIGNMENT.source, seed)
@@ -181,6 +187,7 @@ def test_references_get_full_marks_on_hidden_seeds(graded, seed):
     assert not any(e.figures for e in found)  # no pictures of hidden cases
 
 
+@pytest.mark.slow
 def test_a_wrong_answer_fails_on_a_hidden_seed_too(graded):
     # The last mistake of each exercise.
     wrong = {m.of: m for m in ASSIGNMENT.mistakes() if m.kind == "mistake"}
@@ -188,6 +195,7 @@ def test_a_wrong_answer_fails_on_a_hidden_seed_too(graded):
     assert [e.outcome for e in graded(source, SEEDS[0])] == ["failed"] * 5
 
 
+@pytest.mark.slow
 def test_cases_are_equal_for_equal_seeds_only():
     make = runpy.run_path(str(ASSIGNMENT.folder / "cases.py"))["removal_experiment"]
     from grader.cases.draw import Draw
@@ -240,6 +248,7 @@ def removal_experiment(model, data):
 """
 
 
+@pytest.mark.slow
 def test_no_hidden_report_shows_numbers_made_by_student_code(graded):
     source = ASSIGNMENT.source + MADE_UP.replace("@NUMBER@", "number_from(next(mha.W_q.parameters()))")
     found = graded(source, SEEDS[0], "prune_heads", "removal_experiment")
@@ -255,12 +264,14 @@ def test_no_hidden_report_shows_numbers_made_by_student_code(graded):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", ['float("inf")', 'float("nan")', "10**400", "10**5000", "-7", "True", "1"])
 def test_an_impossible_count_of_parameters_fails(graded, number):
     (found,) = graded(ASSIGNMENT.source + MADE_UP.replace("@NUMBER@", number), "public", "prune_heads")
     assert found.outcome == "failed", found.message
 
 
+@pytest.mark.slow
 def test_pruning_whose_operations_are_not_counted_fails(graded):
     """The answer hides its operations from the counter, so the check of the cost fails."""
     source = ASSIGNMENT.source + MADE_UP.replace("@NUMBER@", "1").replace(

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from helpers.lanes import first_of_each
 
 from grader.authoring.content import read_all
 
@@ -27,13 +28,14 @@ OF_CLASS = """class {name}(_right):
 """
 
 
-@pytest.mark.parametrize("name", RESULTS)
+@pytest.mark.parametrize("name", first_of_each(RESULTS))
 def test_a_result_that_loses_axes_of_size_one_fails(grade_one, name):
     source = OF[name].source
     wrapped = OF_CLASS if f"class {name}" in source else OF_FUNCTION
     assert grade_one(source + (SQUEEZED + wrapped).format(name=name), name).outcome == "failed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "right", "wrong"),
     [

@@ -39,6 +39,7 @@ def without(exercise: Exercise, id: str) -> Exercise:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STAGED)
 def test_the_report_on_an_unknown_mistake_has_place_and_stage(bundles, name):
     torch.set_num_threads(1)

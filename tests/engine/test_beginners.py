@@ -12,7 +12,9 @@ from grader.intake.read import Submission, submission_from
 from grader.report.terminal import plain
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "endless_loop")) for name in ANSWERS]
+)
 def test_a_beginner_gets_the_sentence_that_helps(engine, name):
     answer = ANSWERS[name]
     submission = submission_from(Path("masking.py"), answer.source.encode())

@@ -229,6 +229,7 @@ def test_a_result_is_not_cached_if_a_part_lost_its_worker(caching, bundles, monk
             path.unlink()
 
 
+@pytest.mark.slow
 def test_an_endless_training_is_reported_with_its_line(caching, monkeypatch):
     monkeypatch.setattr("grader.engine.load_request.SHORT_SECONDS", 4.0)
     (case,) = caching.exercises["train"].cases

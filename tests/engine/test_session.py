@@ -302,6 +302,7 @@ def test_a_timeout_while_loading_names_the_students_line(real):
     assert caught.value.line in [("Übung „3“ (1).ipynb cell 4", n) for n in (4, 5)]
 
 
+@pytest.mark.slow
 def test_a_timeout_within_torch_names_the_students_line(real):
     session, load = real(
         "import torch\n\n\ndef f(x):\n    while True:\n        x = torch.linalg.inv(torch.eye(300))\n"

@@ -132,7 +132,7 @@ def names_fail(monkeypatch, is_hit) -> None:
     ("graded_by", "plain_too", "outcome"),
     [
         (by_check, False, "failed"),
-        (by_course, False, "failed"),
+        pytest.param(by_course, False, "failed", marks=pytest.mark.slow),
         (by_grade, False, "failed"),
         (by_cell, False, "failed"),
         (by_check, True, "could_not_grade"),
@@ -190,7 +190,7 @@ def test_a_judge_that_raises_fails_its_checks_with_a_remark(engine, tmp_path, mo
     assert "SECRET" not in repr(found)
 
 
-@pytest.mark.parametrize("graded_by", [by_check, by_grade, by_cell])
+@pytest.mark.parametrize("graded_by", [pytest.param(by_check, marks=pytest.mark.slow), by_grade, by_cell])
 def test_a_judge_that_raises_for_right_answers_too_costs_no_points(engine, tmp_path, monkeypatch, graded_by):
     raises_over(monkeypatch, right_too=True)
     (found,) = graded_by(engine, tmp_path, monkeypatch)

@@ -77,6 +77,7 @@ def request(engine, source, cpu_seconds=30):
     return LoadRequest(Submission(Path("a.py"), (Unit("a.py", source),)), exercise)
 
 
+@pytest.mark.slow
 @needs_timers
 def test_a_worker_that_gets_no_cpu_loads_its_file(engine, cold):
     """The file stops its own process; the test lets it go on after more than the time limit."""
@@ -98,6 +99,7 @@ def test_a_worker_that_gets_no_cpu_loads_its_file(engine, cold):
     assert (loaded.notes, asked.history.endless) == ((), [])
 
 
+@pytest.mark.slow
 @needs_timers
 @pytest.mark.parametrize("endless", ["while True: pass", "sum(range(10**12))"])
 def test_an_endless_statement_is_left_out_of_every_later_load(engine, slot, endless):
@@ -111,6 +113,7 @@ def test_an_endless_statement_is_left_out_of_every_later_load(engine, slot, endl
     assert asked.history.lost == 1
 
 
+@pytest.mark.slow
 @needs_timers
 def test_a_file_with_many_endless_statements_is_loaded(engine, slot):
     endless = ["while True: pass"] * 4 + ["def own():\n    while True: pass", "own()", "x = own()"]

@@ -167,10 +167,12 @@ def regions(decide, got, **params):
     )
 
 
+@pytest.mark.slow
 def test_rightly_dropped_regions_pass_whatever_the_seed(decide):
     assert all(regions(decide, right(rng(seed))).passed for seed in range(SEEDS))
 
 
+@pytest.mark.slow
 def test_regions_with_dropped_attention_weights_pass_for_every_seed(decide):
     def of_sums(rng):
         weights = (kept(rng, 128, KEYS) / KEYS * SCALE).sum(1, keepdims=True)

@@ -23,7 +23,11 @@ from helpers.nbgrader_class.school import (
 )
 from helpers.nbgrader_class.walks import Mark, Nbgrader, marks
 
-pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.timeout(900)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.timeout(900),
+]
 
 EXERCISES = ("transpose_qkv", "transpose_output")
 REAL = f"{ASSIGNMENT}.ipynb"

@@ -154,6 +154,7 @@ def test_export_has_the_sums(school):
     assert float(next(r for r in rows if r["student_id"] == "ada")["score"]) == 2 * FULL
 
 
+@pytest.mark.slow
 def test_making_the_course_again_changes_nothing(school):
     before = (school.course / "gradebook.db").read_bytes()
     assert "nothing changed" in school.run(BIN / "grader", "course", "course", cwd=school.root)

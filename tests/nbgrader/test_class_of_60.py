@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from helpers.browser.walk import ASSIGNMENT, GUIDE, MASK, SOFTMAX, TOO_LATE, Walk, answered
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 AS_FLOATS = MASK.replace("X.masked_fill(~keep, value)", "X * keep.float() + value * (~keep).float()")
 TENTH = MASK.replace("X.masked_fill", "0.9 * X.masked_fill")

@@ -26,7 +26,7 @@ from grader.authoring.content import read_all
 from grader.nbgrader import engine_cache, read_notebook
 from grader.nbgrader.course import CourseOptions, make, our_config
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # of nbgrader and SQLAlchemy
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 NAME = f"{ASSIGNMENT}.ipynb"
 MARKED = ("transpose_qkv", "check-transpose_qkv", "headway", "questions-1")

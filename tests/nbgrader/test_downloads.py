@@ -15,7 +15,11 @@ from helpers.nbgrader_class.school import ASSIGNMENT, BIN, School
 from helpers.nbgrader_class.students import CLASS, FULL, Student
 from helpers.nbgrader_class.walks import NO_WORKER, Mark, by_downloads, marks
 
-pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.timeout(900)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.timeout(900),
+]
 
 BY_HAND = {"c-renamed": 1.5, "w-cut": 2.5}  # student → points that a teacher gives while no worker can start
 Marks = dict[tuple[str, str], Mark]

@@ -58,6 +58,7 @@ def test_one_grader_serves_all_notebooks(settings, grader):
     assert engine_cache.course_grader(settings, WANTED) is grader
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", ["second_mean", "of_no_assignment"])
 def test_only_cases_of_the_asked_assignment_are_recorded(tmp_path, monkeypatch, asked):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -75,6 +76,7 @@ def test_only_cases_of_the_asked_assignment_are_recorded(tmp_path, monkeypatch, 
     engine_cache.close()
 
 
+@pytest.mark.slow
 def test_a_new_file_in_the_current_folder_starts_no_new_grader(settings, tmp_path, monkeypatch):
     monkeypatch.delenv("HEADWAY_SEED_FILE", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
@@ -102,6 +104,7 @@ def stored(path: Path, grader) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_answers_come_from_the_store_first(grader, tmp_path):
     path = stored(tmp_path / "grades.sqlite", grader)
     report = grader.grade(answer(), ["transpose_qkv", "transpose_output"], path, print)
@@ -114,6 +117,7 @@ def test_answers_come_from_the_store_first(grader, tmp_path):
     assert grader.grade(answer(), ["transpose_qkv"], path, print).exercises[0].outcome == "passed"
 
 
+@pytest.mark.slow
 def test_stored_results_need_no_process_and_damaged_rows_do(grader, tmp_path):
     path = stored(tmp_path / "grades.sqlite", grader)
     assert grader.grade(answer(), ["transpose_qkv"], path, print).exercises[0].score == 2.25
@@ -124,6 +128,7 @@ def test_stored_results_need_no_process_and_damaged_rows_do(grader, tmp_path):
     assert grader.grading._pool._children
 
 
+@pytest.mark.slow
 def test_the_instructor_is_warned_once_of_a_stale_group(settings, tmp_path):
     adopted = Named("too-small", "every value is too small", "By what do you multiply?", cases="0" * 64)
     group = f"transpose_qkv:{'0' * 16}"
@@ -160,6 +165,7 @@ def pretending(allow: Callable[[float], None], config: RunConfig) -> Iterator[Ca
     yield work
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("source", "why"), [("hang", "time limits"), ("exit", "exited 2 times")])
 def test_only_the_notebook_that_stops_the_process_fails(grader, tmp_path, monkeypatch, source, why):
     monkeypatch.setattr(bounded_grading, "grading", pretending)
@@ -174,6 +180,7 @@ def test_only_the_notebook_that_stops_the_process_fails(grader, tmp_path, monkey
         assert [(r.outcome, r.score) for r in other.exercises] == [("passed", 3.0)]
 
 
+@pytest.mark.slow
 def test_no_points_are_lost_if_a_plain_file_stops_the_process(grader, tmp_path, monkeypatch):
     monkeypatch.setattr(bounded_grading, "grading", pretending)
     with BoundedGrading(grader.bundles, RunConfig(tmp_path, None, grader.key, warm="broken"), 1) as grading:
@@ -185,6 +192,7 @@ def take_memory(_path: Path) -> int:
     return len(bytearray(4 << 30))
 
 
+@pytest.mark.slow
 def test_a_notebook_is_read_with_a_memory_limit(tmp_path):
     with pytest.raises(Blocked, match="memory"):
         bounded(take_memory, tmp_path / "a.ipynb")
@@ -197,6 +205,7 @@ def test_a_notebook_of_gigabytes_is_refused_by_its_size(tmp_path):
         readable(tmp_path / "a.ipynb", read_bytes(tmp_path / "a.ipynb"))
 
 
+@pytest.mark.slow
 def test_a_new_grader_is_made_when_sources_or_settings_change(school, settings, grader):
     os.utime(school.root / "solutions" / "04_heads" / "exercise.toml", (1, 1))
     changed = engine_cache.course_grader(settings, WANTED)

@@ -12,8 +12,9 @@ from helpers.browser.formgrader import Formgrader
 from helpers.browser.walk import ASSIGNMENT, CLASS, Walk
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(bool(chrome.missing()), reason=chrome.missing() or "there is a browser"),
-    pytest.mark.timeout(900),  # seconds: the whole guide on a busy machine
+    pytest.mark.timeout(900),
 ]
 
 TYPED, COMMENT = "4.5", "Well *thought*: <b>see</b> the lesson."

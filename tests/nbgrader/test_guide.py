@@ -11,7 +11,7 @@ import subprocess
 import pytest
 from helpers.browser.walk import ASSIGNMENT, CLASS, ELSEWHERE, GUIDE, ROOT, commands, pictures
 
-pytestmark = pytest.mark.timeout(900)  # seconds: the whole guide on a busy machine
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 MAX_PICTURE = 150_000  # bytes
 

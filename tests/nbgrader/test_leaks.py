@@ -22,7 +22,11 @@ from grader.bundle.files import load_all
 from grader.release.leaks import Document, answers, documents, leaks, seeds
 from grader.support.stub import BEGIN, END
 
-pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.timeout(900)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.timeout(900),
+]
 
 ROOMS = ("release", "autograded", "feedback")
 NO_ANSWER = [student for student, expected in CLASS.items() if expected.qkv == expected.output == 0]

@@ -15,6 +15,7 @@ from helpers.nbgrader_class.walks import Nbgrader, marks
 from grader.bundle.files import MANIFEST_FILE
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.skipif(sys.platform != "linux", reason="makes links and pipes"),
 ]

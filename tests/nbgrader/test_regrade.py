@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from helpers.nbgrader_class.school import ASSIGNMENT
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def steps(school) -> dict[str, dict]:

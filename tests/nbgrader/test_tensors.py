@@ -10,6 +10,8 @@ from helpers.hostile_sources import READS_THE_ANSWER
 from helpers.nbgrader_class.school import BIN, cell, school_of
 from nbgrader.api import Gradebook
 
+pytestmark = pytest.mark.slow
+
 NAME = "06_positions"
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 
+import pytest
 from helpers.nbgrader_class.school import ASSIGNMENT, BIN, QKV, answered
+
+pytestmark = pytest.mark.slow
 
 
 def test_validate_names_only_the_wrong_one_of_two_exercises(made, tmp_path):

@@ -9,7 +9,11 @@ from helpers.nbgrader_class.school import ASSIGNMENT
 from helpers.nbgrader_class.students import ABSENT, CLASS, FULL, GRADIENT_WRONG, LATE, TWICE, Student
 from helpers.nbgrader_class.walks import Mark, Nbgrader, marks
 
-pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.timeout(900)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.timeout(900),
+]
 
 
 @pytest.fixture(scope="module")

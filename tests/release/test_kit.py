@@ -28,6 +28,8 @@ from grader.release import proof
 from grader.release.colab import add_notebooks
 from grader.release.kit import WHEELS, NotReleased, Unproved, plan
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 GRADER = Path(sys.executable).with_name("grader")
 LAST = read_all(ROOT / "solutions")[-1].name

@@ -17,6 +17,8 @@ from grader.release.kit import WHEELS, KitPlan, Unproved
 from grader.release.leaks import Document, answers, leaks, unmarked
 from grader.release.proof import prove
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 SOLUTIONS = ROOT / "solutions"
 HEADS = (SOLUTIONS / "04_heads/heads.py").read_text("utf-8")

@@ -54,6 +54,7 @@ def kit(tmp_path, monkeypatch) -> Path:
     return kit
 
 
+@pytest.mark.slow
 def test_each_platform_gets_its_own_wheels_and_hashes(kit):
     messages = []
     add_wheelhouse(kit, ["windows", "linux"], "3.12", messages.append)
@@ -65,6 +66,7 @@ def test_each_platform_gets_its_own_wheels_and_hashes(kit):
     assert any(f"windows: package {len(STUBS)} of {len(STUBS)}" in line for line in messages)
 
 
+@pytest.mark.slow
 def test_a_kit_installs_without_an_index_unless_a_wheel_was_changed(kit, monkeypatch):
     digits = f"{sys.version_info[0]}{sys.version_info[1]}"  # of Python, as in a tag: 312 for 3.12
     index = kit.parent / "index"
@@ -101,12 +103,14 @@ def test_a_kit_installs_without_an_index_unless_a_wheel_was_changed(kit, monkeyp
     assert "DO NOT MATCH THE HASHES" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_package_without_a_wheel_is_named_in_one_sentence(kit):
     with pytest.raises(NotReleased, match=r"no wheels for macos and Python 3\.12: Because torch") as refused:
         add_wheelhouse(kit, ["macos"], "3.12")
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_a_download_that_fails_is_one_sentence(kit, monkeypatch):
     empty = kit.parent / "empty"
     empty.mkdir()

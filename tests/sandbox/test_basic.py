@@ -127,6 +127,7 @@ def test_a_missing_python_raises_a_sandbox_error(monkeypatch):
 TAKES_5_GIB = "import mmap; held = mmap.mmap(-1, 5 << 30, prot=mmap.PROT_READ); "
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="address space is limited and reported on Linux")
 @pytest.mark.parametrize("libraries", ["", TAKES_5_GIB])
 def test_memory_of_libraries_does_not_count_as_memory_used(monkeypatch, bundles, libraries):

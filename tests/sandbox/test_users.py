@@ -13,6 +13,8 @@ from helpers.command_line import HANGS_AFTER
 
 from grader.sandbox.visible_paths import site_folders
 
+pytestmark = pytest.mark.slow
+
 ENTRIES = Path(__file__).with_name("entries")
 ROOT = Path(__file__).parents[2]
 NOBODY = 65534

@@ -45,6 +45,7 @@ def test_public_checks_are_items_with_their_messages(course):
     assert "Traceback" not in done.stdout
 
 
+@pytest.mark.slow
 def test_a_module_beside_the_file_is_used(course):
     split = RIGHT.replace("transpose_qkv", "split")
     (course / "04_heads" / "pieces.py").write_text(split, "utf-8")
@@ -56,6 +57,7 @@ def test_a_module_beside_the_file_is_used(course):
     assert "passed" in done.stdout
 
 
+@pytest.mark.slow
 def test_advice_is_shown_and_fails_no_item(course):
     (course / "02_masking" / "masking.py").write_text(
         "def masked_softmax(X, valid_lens):\n"
@@ -73,12 +75,14 @@ def test_advice_is_shown_and_fails_no_item(course):
     assert "line 4 uses `torch`: add `import torch` at the top; the grader did so" in done.stdout
 
 
+@pytest.mark.slow
 def test_an_untouched_course_is_skipped(course):
     done = run(course, "02_masking", "04_heads")
     assert "4 skipped" in done.stdout
     assert "failed" not in done.stdout
 
 
+@pytest.mark.slow
 def test_a_file_with_a_syntax_error_fails_with_its_line(course):
     (course / "04_heads" / "heads.py").write_text("def transpose_qkv(X, num_heads)\n    pass\n", "utf-8")
     done = run(course, "04_heads")

@@ -58,6 +58,7 @@ def test_an_announced_save_is_noticed_once(saves):
     assert not files.polls
 
 
+@pytest.mark.slow
 def test_a_save_that_is_never_announced_is_noticed_by_its_time(saves):
     files, file, noticed = saves(announced=False)
     file.write_text("x = 22\n", "utf-8")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from helpers.answers import ANSWERS
+from helpers.lanes import first_of_each
 
 from grader.authoring.bank import KnownAnswer, apply
 from grader.authoring.content import Assignment, read_all
@@ -225,6 +226,7 @@ def test_the_rules_are_those_of_cuda(name, answers):
         assert answers[name] == (list(want) if isinstance(want, tuple) else want)
 
 
+@pytest.mark.slow
 def test_registering_twice_works_and_old_torch_gives_a_message():
     python("from grader.worker import sim; sim.register(); sim.register()")
     output = python(
@@ -235,6 +237,7 @@ def test_registering_twice_works_and_old_torch_gives_a_message():
     assert "has no way to make the simulated device" in output
 
 
+@pytest.mark.slow
 def test_a_plain_worker_registers_nothing():
     output = python(
         "import sys, grader.worker.main as m, torch; m._device('cpu'); print('grader.worker.sim' in sys.modules, hasattr(torch, 'sim'))"
@@ -263,6 +266,7 @@ def why(result: ExerciseResult) -> str:
     return f"{result.outcome} {result.message} {[(c.id, c.message, c.where) for c in result.checks if c.outcome != 'passed'][:3]}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 def test_references_pass_on_the_simulated_device(assignment, on_sim):
     names = [e["name"] for e in assignment.exercises if e.get("facets", {}).get("device", 1)]
@@ -270,10 +274,12 @@ def test_references_pass_on_the_simulated_device(assignment, on_sim):
         assert result.outcome == "passed", f"{result.name}: {why(result)}"
 
 
+@pytest.mark.slow
 def test_there_are_enough_device_mistakes():
     assert len(DEVICE_MISTAKES) >= 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("assignment", "mistake"), DEVICE_MISTAKES, ids=[m.id for _a, m in DEVICE_MISTAKES])
 def test_device_mistakes_fail_with_a_line_and_pass_on_the_cpu(
     assignment: Assignment, mistake: KnownAnswer, on_sim, engine
@@ -302,6 +308,7 @@ def masking() -> Assignment:
     return next(a for a in ASSIGNMENTS if a.name == "02_masking")
 
 
+@pytest.mark.slow
 def test_the_report_has_one_device_check_that_costs_its_share(masking, engine, on_sim):
     mistake = next(m for m in masking.mistakes("masked_softmax") if m.id == "softmax-keys-counted-on-the-cpu")
     source = apply(mistake, masking.source)
@@ -317,6 +324,7 @@ def test_the_report_has_one_device_check_that_costs_its_share(masking, engine, o
     assert [c.outcome for c in result["sequence_mask"].checks if c.device == "sim"] == ["passed"]
 
 
+@pytest.mark.slow
 def test_on_the_cpu_outputs_fail_and_attention_weights_pass(masking, on_sim):
     source = masking.source.replace(
         "return X.masked_fill(~keep, value)", "return X.masked_fill(~keep, value).cpu()"
@@ -335,6 +343,7 @@ def test_on_the_cpu_outputs_fail_and_attention_weights_pass(masking, on_sim):
     assert result.outcome == "passed", why(result)
 
 
+@pytest.mark.slow
 def test_a_worker_lost_on_the_device_costs_nothing(masking, engine, on_sim):
     source = masking.source.replace(
         "steps = torch.arange", "import os\n    if X.is_cuda:\n        os._exit(3)\n    steps = torch.arange"
@@ -353,7 +362,7 @@ ON_SIM = {
 SAMPLE = 3  # answers per exercise, or a few more; `HEADWAY_ALL_ANSWERS=1` takes all
 
 
-@pytest.mark.parametrize("exercise", ON_SIM)
+@pytest.mark.parametrize("exercise", first_of_each(ON_SIM))
 def test_independent_right_answers_pass_on_the_simulated_device(exercise, on_sim):
     answers = ON_SIM[exercise]
     step = 1 if os.environ.get("HEADWAY_ALL_ANSWERS") else max(1, len(answers) // SAMPLE)
@@ -365,6 +374,7 @@ def test_independent_right_answers_pass_on_the_simulated_device(exercise, on_sim
         )
 
 
+@pytest.mark.slow
 def test_independent_device_mistakes_fail_on_the_simulated_device(on_sim):
     stranded = [a for a in ANSWERS if a.is_right and "device" in a.later]
     assert len(stranded) >= 4
@@ -373,6 +383,7 @@ def test_independent_device_mistakes_fail_on_the_simulated_device(on_sim):
         assert result.outcome == "failed", f"{answer.path.name}: {why(result)}"
 
 
+@pytest.mark.slow
 @pytest.mark.cuda
 def test_cuda_gives_the_verdicts_of_the_simulated_device(bundles, on_sim):
     """Compare references, right variants and answers, device and precision mistakes, check by check.
