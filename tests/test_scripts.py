@@ -1,4 +1,4 @@
-"""Each script can be imported, and the picture in README.md is what `scripts/demo.py` draws."""
+"""Each script can be imported, the picture in README.md is up to date, and no text installs a stranger's package."""
 
 from __future__ import annotations
 
@@ -37,3 +37,13 @@ def test_the_picture_in_the_readme_is_up_to_date(tmp_path):
     )
     stored, drawn = (re.sub(r"<[^>]*>|[\d.]+", "", path.read_text("utf-8")) for path in (PICTURE, picture))
     assert stored == drawn, "run: python scripts/demo.py --svg docs/pictures/report.svg"
+
+
+def test_no_text_installs_the_name_headway_from_an_index():
+    """The name is not registered on the package index, so a stranger could register it."""
+    globs = ("*.md", "docs/**/*.md", "student_template/**/*", "grader/**/*.py")
+    files = [path for pattern in globs for path in ROOT.glob(pattern) if path.is_file()]
+    install = re.compile(r"pip install (?:--?\S+ )*['\"]?headway(?![-\w]*[-\w.…]*\.whl)")
+    assert [path.name for path in files if install.search(path.read_text("utf-8", "replace"))] == []
+    assert install.search("pip install 'headway[cluster]'")
+    assert not install.search("pip install headway-….whl")
