@@ -55,7 +55,6 @@ class GradeOptions:
     course: Path | None = None
     sandbox: str = "auto"
     trusted: bool = False  # the submissions are trusted, so the basic tier is allowed
-    shard: tuple[int, int] | None = None  # number from 0, and how many
     students: Path | None = None
     keep: str | None = None  # which submission counts, "newest" or "best"; None: as the course file says
     lines: bool = False  # search lines to look at, on public cases
@@ -108,8 +107,6 @@ def grade_folder(root: Path, options: GradeOptions, warn: Callable[[str], None])
     Raises UsageError for options that exclude each other, and what `classroom` and `grade_class` raise.
     """
     roster = read_roster(options.students) if options.students is not None else {}
-    if options.shard and roster:
-        raise UsageError(_("--students needs the whole class: leave it out with --shard"))
     if options.since is not None and roster:
         raise UsageError(_("--students needs the whole class: leave it out with --since"))
     if options.lines and options.cluster is not None:
@@ -140,8 +137,6 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
     if not root.exists():
         raise UsageError(_("{path} does not exist").format(path=root))
     since = _moment(options.since)
-    if options.shard and options.store is None:
-        raise UsageError(_("--shard needs --store: each shard has a store of its own, for `grader merge`"))
     only = tuple(wanted_exercises(options.only, room.course.bundles)) if options.only else ()
     found = [
         file
@@ -156,9 +151,7 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
                 else _("{path} holds nothing to grade: no .py, no .ipynb, no archive")
             ).format(path=root, since=options.since)
         )
-    if options.shard:
-        found = [file for file in found if _in_shard(file, *options.shard)]
-    jobs = min(options.jobs or _cores(), len(found) or 1)
+    jobs = min(options.jobs or _cores(), len(found))
     store = options.store or default_store(folder_of(root))
     config = RunConfig(
         bundles=room.cases,
@@ -171,8 +164,6 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
         public=room.course.root if options.lines and room.course.settings.name_lines else None,
     )
     Store(store, room.key).close()  # raise BadStore before anything is started
-    if not found:
-        return []
     with live(len(found)) as progress:
         pool = _pool(room.bundles, config, options, jobs, len(found))
         return without_helpers(ClassRun(found, room.bundles, config, pool, progress).grade())
@@ -225,11 +216,6 @@ def ignored_store(root: Path) -> Path | None:
     """
     old = folder_of(root) / ".headway" / "grades.sqlite"
     return old if old.exists() else None
-
-
-def _in_shard(file: SubmittedFile, number: int, of: int) -> bool:
-    """Whether a shard has the file: by a hash of its content, so that equal files are graded once."""
-    return int.from_bytes(file.digest) % of == number
 
 
 def _pool(bundles: Sequence[Bundle], config: RunConfig, options: GradeOptions, jobs: int, total: int) -> Pool:

@@ -42,24 +42,8 @@ INSERT INTO results (content, exercise, cases, grader, sandbox, result, mac) VAL
 ON CONFLICT DO UPDATE SET result = excluded.result, mac = excluded.mac,
 graded_at = CURRENT_TIMESTAMP, times = times + 1
 """
-# `mac` decides between equal times, so that the order of copies makes no difference.
-_COPY = """
-INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
-SET result = excluded.result, mac = excluded.mac, graded_at = excluded.graded_at, times = excluded.times
-WHERE (excluded.graded_at, excluded.mac) > (graded_at, mac)
-"""
-_PAGE = """
-SELECT * FROM results WHERE (content, exercise, cases, grader, sandbox) > (?, ?, ?, ?, ?)
-ORDER BY content, exercise, cases, grader, sandbox LIMIT ?
-"""
 _OF_KEY = "SELECT * FROM results WHERE content = ? AND cases = ? AND grader = ? AND sandbox = ?"
 _OF_CONTENT = "SELECT * FROM results WHERE content = ? ORDER BY graded_at DESC, times DESC"
-# Parameters: the older and the newer version.
-_OUTDATED = """
-DELETE FROM results WHERE grader = ? AND EXISTS (SELECT 1 FROM results AS newer WHERE newer.grader = ?
-AND (newer.content, newer.exercise, newer.cases, newer.sandbox)
-= (results.content, results.exercise, results.cases, results.sandbox))
-"""
 # What SQLite advises for a file that somebody else may have written (https://sqlite.org/security.html).
 _CAUTIOUS = ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0")
 
@@ -229,23 +213,6 @@ class Store:
                     path=self.path, reason=error
                 )
             ) from None
-
-    def require_whole(self) -> None:
-        """Raise BadStore if a part of the file is lost; queries would return the rest without an error."""
-        if self._database.execute("PRAGMA quick_check(1)").fetchall() != [("ok",)]:
-            raise BadStore(_("{path} is damaged").format(path=self.path))
-
-    def rows_after(self, key: Sequence[str], limit: int) -> list[Row]:
-        """Return up to `limit` rows after `key`, the first five fields of a row, in their order. None is verified."""
-        return [read_row(values) for values in self._database.execute(_PAGE, (*key, limit))]
-
-    def copy(self, rows: Iterable[Row]) -> None:
-        """Write rows as they are. Of two rows with one key, the one that was graded last stays."""
-        self._database.executemany(_COPY, ((*row[:5], compressed(row.result), *row[6:]) for row in rows))
-
-    def drop_outdated(self, older: str, newer: str) -> None:
-        """Drop the rows of version `older` whose submission and exercise version `newer` has graded."""
-        self._database.execute(_OUTDATED, (older, newer))
 
     def distinct(self, column: str) -> list[str]:
         """Return the different values of a column, sorted."""

@@ -26,7 +26,6 @@ STUDENT_COMMANDS = {
 }
 INSTRUCTOR_COMMANDS = {
     "grade": _("Instructor: grade a folder of submissions with hidden cases."),
-    "merge": _("Instructor: join the stores of several calls of `grader grade`."),
     "regrade": _("Instructor: grade a class again and show who changes, by how much and why."),
     "purge": _("Instructor: remove what is stored about a student."),
     "adopt": _("Instructor: give a group of equal wrong answers a name."),

@@ -1,4 +1,4 @@
-"""`grader grade` on a small class: outcomes, options, formats, shards, refusals."""
+"""`grader grade` on a small class: outcomes, options, formats, refusals."""
 
 from __future__ import annotations
 
@@ -321,39 +321,6 @@ def test_the_progress_bar_shows_speed_and_time_left():
     assert speed(5, 0, 1.0) == ""
 
 
-# ---- shards
-
-
-@pytest.mark.slow
-def test_merged_shards_hold_the_rows_of_one_run(school, records, tmp_path):
-    parts = [tmp_path / f"part-{number}.sqlite" for number in range(3)]
-    for number, part in enumerate(parts):
-        done = run(school, "grade", "class", "--shard", f"{number}/3", "--store", part, "--format", "csv")
-        assert done.returncode in (0, 1), done.stderr
-        assert rows(part), "each shard holds some results of this class"
-    merged = tmp_path / "merged.sqlite"
-    done = run(school, "merge", *parts, "--store", merged)
-    whole = rows(store_of(school, school / "class"))
-    assert done.stdout == f"{merged}: {len(whole)} results of {len({row[0] for row in whole})} submissions\n"
-    assert sorted(row[:2] for row in rows(merged)) == sorted(row[:2] for row in whole)
-    again = run(school, "grade", "class", "--store", merged, "--format", "jsonl")
-    assert [without_seconds(record) for record in records_of(again)] == [
-        without_seconds(record) for record in records.values()
-    ]
-    assert {row[2] for row in rows(merged)} == {1}, "nothing was graded again"
-
-
-def without_seconds(record: dict) -> dict:
-    return {**record, "exercises": [{**exercise, "seconds": 0} for exercise in record["exercises"]]}
-
-
-@pytest.mark.slow
-def test_a_shard_without_a_file_has_an_empty_store(school, tmp_path):
-    done = run(school, "grade", "class/ada.py", "--shard", "0/1000", "--store", tmp_path / "part")
-    assert done.returncode == 0, done.stderr
-    assert rows(tmp_path / "part") == []
-
-
 # ---- refusals
 
 
@@ -367,8 +334,6 @@ def test_a_shard_without_a_file_has_an_empty_store(school, tmp_path):
         (["class", "--store", "seed"], "cannot be used as a store"),
         (["class", "--since", "2999-01-01"], "changed since 2999-01-01"),
         (["cache"], "holds nothing to grade"),
-        (["class", "--shard", "1/4"], "--shard needs --store"),
-        (["class", "--shard", "4/4", "--store", "new"], "K from 0 to N-1"),
     ],
 )
 def test_wrong_use_is_reported_in_one_sentence(school, records, args, sentence):

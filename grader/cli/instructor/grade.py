@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -40,8 +39,6 @@ Examples:
   grader grade submissions --students students.csv   also lists who submitted nothing; shows sections
   grader grade submissions --keep best           of two submissions of an exercise the better one counts
   grader grade submissions --format jsonl | jq .score
-  grader grade submissions --shard 3/64 --store part-3.sqlite
-                                                 a 64th of the class; join the stores with `grader merge`
   grader grade submissions --cluster tls://host:8786 --certificates keys
                                                  on the machines of `grader cluster`
 
@@ -63,12 +60,6 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
     help=_("Grade only files changed since: 2026-03-01, 2026-03-01T18:00, or 30m, 12h, 2d ago."),
 )
 @click.option("--regrade", is_flag=True, help=_("Grade all files again, also those with stored results."))
-@click.option(
-    "--shard",
-    metavar="K/N",
-    callback=lambda _context, _option, text: _shard(text),
-    help=_("Grade only part K of N, chosen by content; K is from 0 to N-1. Needs --store."),
-)
 @click.option(
     "--cluster",
     metavar="ADDRESS",
@@ -127,17 +118,6 @@ def command(
         write_pages(pages, graded)
     _write(graded, form, output, find(options["course"]).settings)
     sys.exit(exit_status(graded))
-
-
-def _shard(text: str | None) -> tuple[int, int] | None:
-    if text is None:
-        return None
-    found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
-    if not found or int(found[1]) >= int(found[2]):
-        raise click.BadParameter(
-            _("--shard takes K/N with K from 0 to N-1, such as 3/64; not {text}").format(text=text)
-        )
-    return int(found[1]), int(found[2])
 
 
 def _write(graded: Sequence[GradedSubmission], form: str, output: Path | None, settings: CourseFile) -> None:
