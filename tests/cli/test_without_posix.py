@@ -1,0 +1,76 @@
+"""The student's side runs in processes that lack the modules and names that only POSIX systems have.
+
+The processes still run on Linux. So this shows that the grader imports and calls none of these modules and names; it
+does not show that the grader runs on Windows.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from helpers.command_line import HANGS_AFTER, RIGHT
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# The packages of others may use what is removed, so they are imported first.
+REMOVE = """
+import asyncio, ctypes, multiprocessing.connection, os, select, signal, subprocess, sys, types
+import click, jinja2, numpy, rich.console, rich.live, rich.prompt, rich.table, torch
+for name in "fcntl grp pty pwd resource syslog termios tty".split():
+    sys.modules[name] = None
+for module, names in {
+    os: "chown fchmod fork forkpty getegid geteuid getgid getpgid getuid killpg mkfifo O_NOFOLLOW O_NONBLOCK O_TMPFILE "
+    "pidfd_open pread sched_getaffinity set_blocking setsid statvfs uname WNOHANG",
+    signal: "pthread_sigmask setitimer SIGALRM SIGCHLD SIGHUP SIGKILL SIGPIPE SIGUSR1 pidfd_send_signal",
+    select: "epoll poll",
+}.items():
+    for name in names.split():
+        delattr(module, name)
+
+def kill(pid, number):
+    raise RuntimeError("os.kill with 0 sends Ctrl-C on Windows, and other numbers end the process")
+
+os.kill = kill
+sys.platform = "win32"
+"""
+# `windows_job` calls the kernel of Windows. Workers see the same lack of modules and names.
+GRADE = """
+class Tree:
+    def __init__(self, leader): self.leader = leader
+    def limit(self, limits): pass
+    def kill(self): leader.terminate() if (leader := self.leader).returncode is None else None
+    def close(self): pass
+
+job = types.ModuleType("grader.sandbox.windows_job")
+job.START_OPTIONS, job.ProcessTree, job.python = {}, Tree, lambda: sys.executable
+sys.modules[job.__name__] = job
+from grader.sandbox import basic
+first, rest = basic._START.split("import runpy;")
+basic._START = first + "exec(" + repr(REMOVE).replace("{", "{{").replace("}", "}}") + "); import runpy;" + rest
+from grader.cli import run
+run()
+"""
+
+
+def test_an_answer_is_graded_without_posix(tmp_path):
+    course = tmp_path / "Übung eins"
+    shutil.copytree(ROOT / "assignments" / "04_heads", course / "04_heads")
+    shutil.copy(ROOT / "assignments" / "headway.toml", course)
+    (course / "answer.py").write_text(RIGHT, "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", f"REMOVE = {REMOVE!r}\nexec(REMOVE)\n{GRADE}"]
+        + ["check", "--file", "answer.py", "--format", "json"],
+        cwd=course,
+        env={"PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "PATH": ""},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=HANGS_AFTER,
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["sandbox"] == "basic"
+    assert [(e["name"], e["outcome"]) for e in report["exercises"]] == [("transpose_qkv", "passed")]
