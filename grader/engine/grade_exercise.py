@@ -16,9 +16,9 @@ from grader.bundle.model import Exercise
 from grader.engine.file_remarks import file_remarks
 from grader.engine.grade_once import grade_once
 from grader.engine.result import blocked_by
+from grader.engine.result_cache import cached, keep
 from grader.engine.student_parts import content
 from grader.engine.submission_run import Block, SubmissionRun
-from grader.engine.when_to_cache import cached, keep
 from grader.report.model import ExerciseResult
 from grader.support.i18n import _, ngettext
 from grader.support.sanitize import sanitize

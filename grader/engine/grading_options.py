@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
-from grader.engine.result_cache import ResultCache
 from grader.engine.session import Training
 
 
@@ -23,7 +23,7 @@ class GradingOptions:
     foreign: the file was not written for the course, and its points are not recorded.
     reuse_worker: all sources are trusted, so one worker may serve them all.
     torch_version: the version of torch that the report names.
-    cache: results of exercises that take long; None grades every time.
+    cache: the folder of cached results of exercises that take long; None grades every time.
     on_exercise: called with the name of each exercise before the exercise is graded.
     on_training: called with a title and the state of a training while it runs.
     """
@@ -34,7 +34,7 @@ class GradingOptions:
     foreign: bool = False
     reuse_worker: bool = False
     torch_version: str = ""
-    cache: ResultCache | None = None
+    cache: Path | None = None
     on_exercise: Callable[[str], None] = _ignore
     on_training: Callable[[str, Training], None] = _ignore
 

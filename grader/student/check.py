@@ -14,7 +14,7 @@ from grader.engine.devices import check_on_device, extra_devices, launcher_for
 from grader.engine.engine import Engine
 from grader.engine.grading_options import GradingOptions
 from grader.engine.result import result_without_checks
-from grader.engine.result_cache import FOLDER, ResultCache
+from grader.engine.result_cache import FOLDER
 from grader.engine.student_parts import Part, earlier_parts
 from grader.intake.course import BUNDLED, Course, find, find_for_file, wanted_exercises
 from grader.intake.names import read_names
@@ -72,7 +72,7 @@ def check(
             quick=quick,
             foreign=file is not None,
             torch_version=version("torch"),
-            cache=ResultCache(where.root / FOLDER) if where.root != BUNDLED else None,
+            cache=where.root / FOLDER if where.root != BUNDLED else None,
             on_exercise=status,
             on_training=status.training,
         )

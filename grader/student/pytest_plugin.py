@@ -110,14 +110,14 @@ def _opened(config: pytest.Config, root: Path) -> tuple[Course, Engine]:
 
     from grader.engine.engine import Engine
     from grader.engine.grading_options import GradingOptions
-    from grader.engine.result_cache import FOLDER, ResultCache
+    from grader.engine.result_cache import FOLDER
     from grader.intake.course import Course
     from grader.sandbox.choose import choose
 
     engines = config.stash.setdefault(_ENGINES, {})
     if root not in engines:
         course = Course(root)
-        options = GradingOptions(torch_version=version("torch"), cache=ResultCache(root / FOLDER))
+        options = GradingOptions(torch_version=version("torch"), cache=root / FOLDER)
         opened = config.stash.setdefault(_OPENED, ExitStack())
         launcher = choose()
         opened.callback(launcher.close)

@@ -10,7 +10,7 @@ from pathlib import Path
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
 from grader.engine.grading_options import GradingOptions
-from grader.engine.result_cache import FOLDER, ResultCache
+from grader.engine.result_cache import FOLDER
 from grader.engine.session import Training
 from grader.intake.course import Course
 from grader.intake.names import Names, read_names
@@ -44,7 +44,7 @@ class Watcher:
         self.engine = Engine(
             self.course.bundles,
             self.launcher,
-            GradingOptions(torch_version=version("torch"), cache=ResultCache(self.course.root / FOLDER)),
+            GradingOptions(torch_version=version("torch"), cache=self.course.root / FOLDER),
         )
         self._bundle_of: dict[str, Bundle] = {e.name: b for b in self.course.bundles for e in b.exercises}
         self.current = self.current or self._last_or_first_unsolved()

@@ -6,12 +6,10 @@ Other tests here: the timeout and the progress bar of a training, and `--quick`.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from helpers.capstone import CAPSTONE, graded, part, solution
@@ -19,12 +17,13 @@ from helpers.capstone import CAPSTONE, graded, part, solution
 from grader.engine.engine import Engine
 from grader.engine.grade_exercise import grade_exercise
 from grader.engine.grading_options import GradingOptions
-from grader.engine.result_cache import NEWEST, ResultCache
+from grader.engine.result_cache import NEWEST, cached, keep
 from grader.engine.session import Training
 from grader.engine.submission_run import SubmissionRun
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
-from grader.report.model import CheckResult, ExerciseResult
+from grader.report.model import Advice, CheckResult, Diagnosis, ExerciseResult
+from grader.report.stored import BadResult, from_text, to_text
 from grader.student import progress, status_line
 
 
@@ -47,7 +46,7 @@ def caching(bundles, engine, tmp_path, monkeypatch) -> Iterator[Engine]:
     short = [replace(c, costly=True) for c in last.exercise("train").cases if c.id == "reverse"]
     bare = replace(last.exercise("train"), cases=tuple(short), signatures=None, level=0)
     only = replace(last, exercises=(bare,))
-    options = GradingOptions(cache=ResultCache(tmp_path / "cache"))
+    options = GradingOptions(cache=tmp_path / "cache")
     made = Engine([only], _Counting(engine.launcher), options)
     yield made
     made.close()
@@ -79,7 +78,7 @@ def test_other_files_and_damaged_results_are_graded_again(caching):
     started = caching.launcher.count
     graded(caching, source, part("08_decoder"))
     assert caching.launcher.count > started
-    for path in caching.options.cache.folder.iterdir():
+    for path in caching.options.cache.iterdir():
         path.write_text('{"diagnosis": 3}', "utf-8")
     started = caching.launcher.count
     assert graded(caching, source).outcome == "failed"
@@ -95,64 +94,50 @@ def test_a_fault_of_the_file_is_reported_again_in_the_next_check(caching, beside
     assert first.faulty and first.remarks
 
 
-def check(cached: dict[str, Any]) -> dict[str, Any]:
-    return cached["checks"][0]
-
-
+RESULT = ExerciseResult(
+    "train",
+    CAPSTONE,
+    "failed",
+    1.25,
+    5.0,
+    checks=(CheckResult("reverse/values", "values", "reverse", "failed", expected=None),),
+    diagnosis=Diagnosis("exact", (("one", "two"),)),
+    advice=(Advice("precision", "says", "asks", "reason", mistakes=("one",)),),
+)
 SPOILT = {
-    "score of text": lambda cached: cached.update(score="5"),
-    "score above the points": lambda cached: cached.update(score=999.0),
-    "score below nothing": lambda cached: cached.update(score=-1.0),
-    "score that is NaN": lambda cached: cached.update(score=float("nan")),
-    "score that is a boolean": lambda cached: cached.update(score=True),
-    "other points": lambda cached: cached.update(points=4.0),
-    "no points": lambda cached: cached.update(points=None),
-    "unknown outcome": lambda cached: cached.update(outcome="splendid"),
-    "outcome that is a list": lambda cached: cached.update(outcome=[]),
-    "outcome that is not cached": lambda cached: cached.update(outcome="blocked"),
-    "another exercise": lambda cached: cached.update(name="greedy_decode"),
-    "another assignment": lambda cached: cached.update(assignment="10_pruning"),
-    "figures": lambda cached: cached.update(figures={"importance": {"planted": "no"}}),
-    "figures that are a list": lambda cached: cached.update(figures=[]),
-    "a result of --quick": lambda cached: cached.update(partial=True),
-    "remarks": lambda cached: cached.update(remarks=[1]),
-    "a missing field": lambda cached: cached.pop("message"),
-    "an unknown field": lambda cached: cached.update(bonus=1),
-    "checks": lambda cached: cached.update(checks={"id": 1}),
-    "a check's outcome": lambda cached: check(cached).update(outcome="fine"),
-    "a check's message": lambda cached: check(cached).update(message=None),
-    "a diagnosis": lambda cached: cached.update(diagnosis=None),
-    "alternatives": lambda cached: cached["diagnosis"].update(alternatives=[3]),
+    "score of text": lambda record: record.update(score="5"),
+    "score above the points": lambda record: record.update(score=999.0),
+    "score that is NaN": lambda record: record.update(score=float("nan")),
+    "score that is a boolean": lambda record: record.update(score=True),
+    "no score": lambda record: record.update(score=None),
+    "unknown outcome": lambda record: record.update(outcome="splendid"),
+    "outcome that is a list": lambda record: record.update(outcome=[]),
+    "figures": lambda record: record.update(figures={"importance": {"planted": "no"}}),
+    "a missing field": lambda record: record.pop("name"),
+    "an unknown field": lambda record: record.update(bonus=1),
+    "checks": lambda record: record.update(checks={"id": 1}),
+    "a check's message": lambda record: record["checks"][0].update(message=None),
+    "a diagnosis": lambda record: record.update(diagnosis=None),
+    "alternatives": lambda record: record["diagnosis"].update(alternatives=[3]),
 }
 
 
+def test_a_result_is_read_as_it_was_written():
+    assert from_text(to_text(RESULT)) == RESULT
+
+
 @pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
-def test_an_impossible_cached_result_is_not_used(caching, cached_file, spoil):
-    cached = json.loads(cached_file.read_text("utf-8"))
-    exercise = caching.exercises["train"]
-    name = cached_file.stem.removeprefix("train-")
-    assert caching.options.cache.get(name, exercise) is not None
-    spoil(cached)
-    cached_file.write_text(json.dumps(cached), "utf-8")
-    assert caching.options.cache.get(name, exercise) is None
+def test_an_impossible_stored_result_is_refused(spoil):
+    record = json.loads(to_text(RESULT))
+    spoil(record)
+    with pytest.raises(BadResult):
+        from_text(json.dumps(record))
 
 
-@pytest.mark.parametrize("text", ["", "[" * 200_000, "[]", "3", "null", '{"diagnosis": 3}', "\ud800"])
-def test_a_cached_text_that_is_no_result_is_not_used(caching, cached_file, text):
-    cached_file.write_text(text, "utf-8", "surrogatepass")
-    name = cached_file.stem.removeprefix("train-")
-    assert caching.options.cache.get(name, caching.exercises["train"]) is None
-
-
-@pytest.fixture
-def cached_file(caching) -> Path:
-    """Return the file with a cached result of a wrong answer, made without a worker."""
-    exercise = caching.exercises["train"]
-    checks = (CheckResult("reverse/values", "values", "reverse", "failed"),)
-    result = ExerciseResult("train", CAPSTONE, "failed", 1.25, exercise.points, checks=checks)
-    caching.options.cache.put("word", exercise, result)
-    (path,) = caching.options.cache.folder.iterdir()
-    return path
+@pytest.mark.parametrize("text", ["", "[" * 200_000, "[]", "null", '{"diagnosis": 3}'])
+def test_a_text_that_is_no_result_is_refused(text):
+    with pytest.raises(BadResult):
+        from_text(text)
 
 
 @pytest.mark.parametrize("grading", ["CI", "hidden"])
@@ -172,7 +157,7 @@ def is_cached(result: ExerciseResult) -> bool:
 def test_a_changed_block_or_language_is_graded_again(caching, monkeypatch):
     graded(caching, WRONG)
     for name, other in (
-        ("grader.engine.when_to_cache.language", lambda: "xx"),
+        ("grader.engine.result_cache.language", lambda: "xx"),
         ("grader.engine.result_cache.source", lambda name: ""),
     ):
         with monkeypatch.context() as patched:
@@ -181,17 +166,17 @@ def test_a_changed_block_or_language_is_graded_again(caching, monkeypatch):
         assert is_cached(graded(caching, WRONG))
 
 
-def test_the_newest_results_of_an_exercise_stay_cached(caching, cached_file):
-    exercise = caching.exercises["train"]
-    result = caching.options.cache.get("word", exercise)
-    os.utime(cached_file, (1, 1))
-    other = caching.options.cache.folder / "other-1.json"
+def test_the_newest_results_of_an_exercise_stay_cached(caching):
+    other = caching.options.cache / "other-1.json"
+    other.parent.mkdir()
     other.write_text("{}", "utf-8")
-    os.utime(other, (1, 1))
-    for n in range(NEWEST):
-        caching.options.cache.put(f"{n}", exercise, result)
-    names = {path.name for path in caching.options.cache.folder.iterdir()}
-    assert names == {"other-1.json", *(f"train-{n}.json" for n in range(NEWEST))}
+    for n in range(NEWEST + 1):
+        keep(caching.context, f"{n}", caching.exercises["train"], RESULT)
+    names = {path.name.partition("-")[0] for path in other.parent.iterdir()}
+    assert names == {"train", "other"}
+    assert len(list(other.parent.iterdir())) == NEWEST + 1
+    assert cached(caching.context, "0", caching.exercises["train"]) is None
+    assert cached(caching.context, f"{NEWEST}", caching.exercises["train"]) is not None
 
 
 def test_a_result_is_not_cached_if_a_part_lost_its_worker(caching, bundles, monkeypatch):
@@ -211,7 +196,7 @@ def test_a_result_is_not_cached_if_a_part_lost_its_worker(caching, bundles, monk
 
     monkeypatch.setattr("grader.engine.grade_exercise.grade_once", grade_once)
     monkeypatch.setattr("grader.engine.grade_exercise._by_parts", lambda *_: True)
-    for lossy, before, cached in (
+    for lossy, before, stored in (
         ((), False, 1),
         (("DecoderBlock",), False, 0),
         (("DecoderBlock",), True, 0),
@@ -223,8 +208,8 @@ def test_a_result_is_not_cached_if_a_part_lost_its_worker(caching, bundles, monk
             grade_exercise(earlier, caching.exercises["DecoderBlock"])
         grade_exercise(run, exercise)
         assert run.lost == len(lossy)
-        files = list(caching.options.cache.folder.glob("train-*"))
-        assert len(files) == cached
+        files = list(caching.options.cache.glob("train-*"))
+        assert len(files) == stored
         for path in files:
             path.unlink()
 
@@ -246,7 +231,7 @@ def test_a_quick_check_says_so_and_is_neither_saved_nor_cached(caching, tmp_path
     assert any("--quick" in remark for remark in result.remarks)
     progress.save(tmp_path, [replace(result, outcome="passed")])
     assert progress.load(tmp_path) == {}
-    assert not list(caching.options.cache.folder.glob("*"))
+    assert not list(caching.options.cache.glob("*"))
 
 
 @pytest.mark.parametrize(
