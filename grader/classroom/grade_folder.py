@@ -79,7 +79,7 @@ class Classroom:
 
     @property
     def home(self) -> Path:
-        """Return the folder of the checkout, which holds the course's `groups.json`."""
+        """Return the folder of the checkout, which holds the course's `groups.toml`."""
         return self.solutions.parent
 
 

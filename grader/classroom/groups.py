@@ -1,33 +1,35 @@
 """Names and comments that an instructor gave to groups of equal wrong answers.
 
-They are in `groups.json` beside `solutions/`. The file holds hashes of wrong values and the instructor's sentences:
-no code and no names of students. The id of a group is the ids of its known mistakes, joined by "+". Without a known
-mistake it is "exercise:fingerprint", where the fingerprint is a hash of the results. If the cases change, the wrong
-values may change, and then an entry matches no answer. So each name has a digest of the cases of its exercise.
+They are in `groups.toml` beside `solutions/`: `grader adopt` and `grader comment` write it, and you may edit it. The
+file holds hashes of wrong values and the instructor's sentences: no code and no names of students. The id of a group
+is the ids of its known mistakes, joined by "+". Without a known mistake it is "exercise:fingerprint", where the
+fingerprint is a hash of the results. If the cases change, the wrong values may change, and then an entry matches no
+answer. So each name has a digest of the cases of its exercise.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.bundle.files import digest_of_cases
 from grader.bundle.model import Bundle
 from grader.bundle.rules import NAME, PAGE, QUESTION
+from grader.intake.course import Course, one_exercise
 from grader.report.model import ExerciseResult
+from grader.support import records
 from grader.support.atomic_files import write_atomically
-from grader.support.bounded_file import read_within
 from grader.support.errors import UsageError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
-FILE = "groups.json"
-MAX_BYTES, MAX_TEXT = 1 << 20, 600
+FILE = "groups.toml"
+MAX_TEXT = 550
 GROUP = re.compile(r"(\w{1,100}):([0-9a-f]{16})")
-DIGEST = re.compile(r"([0-9a-f]{64})?")
 ID = re.compile(r"(?=.{1,100}$)[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -35,14 +37,13 @@ ID = re.compile(r"(?=.{1,100}$)[a-z0-9]+(-[a-z0-9]+)*")
 class Named:
     """The instructor's name for a group: a short id, a sentence, and a question.
 
-    cases: the digest of the exercise's cases when the group was adopted; "" if an earlier version of the grader
-    wrote the file.
+    cases: the digest of the exercise's cases when the group was adopted.
     """
 
     id: str
     says: str
     asks: str
-    cases: str = ""
+    cases: str
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Groups:
         sentences = []
         for group, named in self.named.items():
             exercise = exercises.get(group.partition(":")[0])
-            if exercise is not None and named.cases and digest_of_cases(exercise) != named.cases:
+            if exercise is not None and digest_of_cases(exercise) != named.cases:
                 sentences.append(says.format(group=group, id=named.id, exercise=exercise.name))
         return sentences
 
@@ -95,26 +96,19 @@ def group_of(result: ExerciseResult) -> str:
 
 
 def read_groups(folder: Path) -> Groups:
-    """Return the groups of the checkout `folder`; none if there is no file. Raises UsageError for a damaged file."""
+    """Return the groups of the checkout `folder`; none if there is no file. Raises UsageError for a wrong file."""
     path = folder / FILE
     try:
-        record = json.loads(read_within(path, MAX_BYTES).decode("utf-8"))
-        named = {key: Named(**fields) for key, fields in record["named"].items()}
-        pairs = [  # (group or id, text)
-            *record["comments"].items(),
-            *((key, text) for key, one in named.items() for text in (one.id, one.says, one.asks)),
-        ]
-        if not all(isinstance(text, str) and 0 < len(text) <= MAX_TEXT for pair in pairs for text in pair):
-            raise ValueError(_("a text is empty or has more than {n} characters").format(n=MAX_TEXT))
-        if not all(
-            GROUP.fullmatch(key) and ID.fullmatch(one.id) and DIGEST.fullmatch(one.cases)
-            for key, one in named.items()
-        ):
-            raise ValueError(_("a group or an id is not written as `grader adopt` writes it"))
-        return Groups(named, dict(record["comments"]))
+        groups: Groups = records.read(tomllib.loads(path.read_text("utf-8")), Groups)
+        for group, named in groups.named.items():
+            if not (GROUP.fullmatch(group) and ID.fullmatch(named.id)):
+                raise ValueError(
+                    _("{group} or its id is not as `grader adopt` writes it").format(group=group)
+                )
+        return groups
     except FileNotFoundError:
         return Groups()
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         says = _("{file} cannot be read: {why}; correct it, or remove it")
         raise UsageError(says.format(file=path, why=sanitize(str(error), 200))) from None
 
@@ -122,15 +116,66 @@ def read_groups(folder: Path) -> Groups:
 def write_groups(folder: Path, groups: Groups) -> Path:
     """Write the file of groups and return its path. Raises CannotWrite."""
     path = folder / FILE
-    record = {"named": {k: asdict(v) for k, v in groups.named.items()}, "comments": dict(groups.comments)}
-    write_atomically(path, (json.dumps(record, ensure_ascii=False, indent=1) + "\n").encode())
+    lines = [_("# Names and comments of groups, as `grader adopt` and `grader comment` write them.")]
+    for group, named in groups.named.items():
+        lines += ["", f"[named.{_quoted(group)}]"]
+        lines += [f"{key} = {_quoted(text)}" for key, text in vars(named).items()]
+    lines += ["", "[comments]"]
+    lines += [f"{_quoted(group)} = {_quoted(text)}" for group, text in groups.comments.items()]
+    write_atomically(path, ("\n".join(lines) + "\n").encode())
     return path
+
+
+def _quoted(text: str) -> str:
+    """Return a text without control characters as a string of TOML, which JSON's strings are."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def forget(course: Course, group: str) -> Path:
+    """Remove a group's name from the file. Return its path. Raises UsageError if the group has no name."""
+    home = course.require_solutions().parent
+    exercise_of(group, course.bundles)
+    groups = read_groups(home)
+    if group not in groups.named:
+        raise UsageError(_("{group} has no name in {folder}").format(group=group, folder=home))
+    named = {key: one for key, one in groups.named.items() if key != group}
+    return write_groups(home, replace(groups, named=named))
+
+
+def comment(course: Course, group: str, text: str) -> Path:
+    """Write the comment that the students of a group read; "" removes it. Return the file's path.
+
+    group: ids of mistakes joined by "+", or "exercise:fingerprint". Raises UsageError for an unknown id and for a
+    malformed group.
+    """
+    home = course.require_solutions().parent
+    groups = read_groups(home)
+    known = known_ids(course.bundles) | {one.id for one in groups.named.values()}
+    if not set(group.split("+")) <= known:
+        exercise_of(group, course.bundles)
+    comments = {key: old for key, old in groups.comments.items() if key != group}
+    return write_groups(home, replace(groups, comments=comments | ({group: text} if text else {})))
+
+
+def exercise_of(group: str, bundles: Sequence[Bundle]) -> str:
+    """Return the exercise of a group without a name. Raises UsageError for any other text."""
+    found = GROUP.fullmatch(group)
+    if not found:
+        says = _(
+            "{group} is no group; copy one from the class report, such as masked_softmax:0123456789abcdef"
+        )
+        raise UsageError(says.format(group=group))
+    return one_exercise(found[1], bundles).name
+
+
+def known_ids(bundles: Sequence[Bundle]) -> set[str]:
+    """Return the ids of the known mistakes of the course."""
+    return {mistake.id for bundle in bundles for e in bundle.exercises for mistake in e.mistakes}
 
 
 def text_of(value: str, option: str) -> str:
     """Return an option's text on one line, without control characters. Raises UsageError if it is empty or too long."""
-    text = sanitize(" ".join(value.split()), MAX_TEXT)
-    # 50 characters are left for `sanitize`, which makes a text longer if it has control characters.
-    if not 0 < len(value.strip()) <= MAX_TEXT - 50 or len(text) > MAX_TEXT:
-        raise UsageError(_("{option} takes 1 to {n} characters").format(option=option, n=MAX_TEXT - 50))
-    return text
+    text = " ".join(value.split())
+    if not 0 < len(text) <= MAX_TEXT:
+        raise UsageError(_("{option} takes 1 to {n} characters").format(option=option, n=MAX_TEXT))
+    return sanitize(text)

@@ -17,11 +17,11 @@ Examples:
   grader adopt masked_softmax:0123456789abcdef --remove
 
 \b
-Copy the group from `grader grade`. The name is written to groups.json beside solutions/: no code, no names of students.
-First the reference and its variants are graded: a group that would claim one of them is refused.
+Copy the group from `grader grade`. The name is written to groups.toml beside solutions/: no code, no names of students.
+First the reference and its variants are graded: if one does not pass, the group is refused.
 
 \b
-Exit status: 0 done, 2 refused; then groups.json is as before.
+Exit status: 0 done, 2 refused; then groups.toml is as before.
 """
 
 
@@ -52,24 +52,20 @@ def command(
     """Name GROUP in the course's own bank. GROUP is a group of equal wrong answers that has no name yet."""
     import re
 
-    from grader.classroom.adopt import adopt, forget, parts_of, right_answers_of
+    from grader.classroom.adopt import adopt
     from grader.classroom.grade_folder import GradeOptions, classroom
-    from grader.classroom.groups import Named, text_of
-    from grader.classroom.progress_bar import live
+    from grader.classroom.groups import exercise_of, forget, text_of
     from grader.intake.course import find
 
-    exercise, _fingerprint = parts_of(find(course).bundles, group)
+    found = find(course)
+    if remove:
+        click.echo(_("{file}: the name was removed").format(file=forget(found, group)))
+        return
+    exercise = exercise_of(group, found.bundles)
+    says, asks = text_of(says, "--says"), text_of(asks, "--asks")
+    id = id or "-".join(re.findall(r"[a-z0-9]+", says.lower())[:6])
     # Only the course's own answers are run, so they are trusted.
     room = classroom(GradeOptions(only=[exercise], course=course, sandbox=sandbox, trusted=True))
-    if remove:
-        click.echo(_("{file}: the name was removed").format(file=forget(room, group)))
-        return
-    named = Named(
-        id or "-".join(re.findall(r"[a-z0-9]+", says.lower())[:6]),
-        text_of(says, "--says"),
-        text_of(asks, "--asks"),
-    )
-    with live(len(right_answers_of(room, exercise))) as progress:
-        path, proved = adopt(room, group, named, progress)
+    path, passed = adopt(room, group, id, says, asks)
     said = _("{file}: {group} is called {id} from the next run on; {n} right answers pass and are not in it")
-    click.echo(said.format(file=path, group=group, id=named.id, n=proved))
+    click.echo(said.format(file=path, group=group, id=id, n=passed))

@@ -30,8 +30,7 @@ Exit status: 0 done, 2 refused.
 @course_option
 def command(group: str, text: str, course: Path | None) -> None:
     """Write TEXT into the reports of all students of GROUP."""
-    from grader.classroom.adopt import comment
-    from grader.classroom.groups import text_of
+    from grader.classroom.groups import comment, text_of
     from grader.intake.course import find
 
     path = comment(find(course), group, text_of(text, "TEXT") if text.strip() else "")
