@@ -36,9 +36,10 @@ def make_school(root: Path, *assignments: str) -> Path:
 
 
 def environment(root: Path) -> dict[str, str]:
-    """Return the environment of a school: its own seed and cache."""
+    """Return the environment of a school: its own course, seed and cache."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("HEADWAY", "XDG"))}
-    return {**inherited, "HEADWAY_SEED_FILE": str(root / "seed"), "XDG_CACHE_HOME": str(root / "cache")}
+    own = {"HEADWAY_COURSE": root / "assignments", "HEADWAY_SEED_FILE": root / "seed"}
+    return {**inherited, **{k: str(v) for k, v in own.items()}, "XDG_CACHE_HOME": str(root / "cache")}
 
 
 def run(root: Path, *args: object, status: int | None = None) -> subprocess.CompletedProcess[str]:
