@@ -64,7 +64,7 @@ def test_an_answer_is_graded_without_posix(tmp_path):
     done = subprocess.run(
         [sys.executable, "-P", "-c", f"REMOVE = {REMOVE!r}\nexec(REMOVE)\n{GRADE}", *CHECK],
         cwd=course,
-        env={"PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "PATH": ""},
+        env={"PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "TMPDIR": str(tmp_path), "PATH": ""},
         capture_output=True,
         encoding="utf-8",
         timeout=HANGS_AFTER,
