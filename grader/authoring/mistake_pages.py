@@ -1,7 +1,7 @@
-"""Read the pages about mistakes: one Markdown file per exercise, one section `## <id>` per page.
+"""Read the pages about mistakes: one Markdown file per exercise, one section `## id, id, …` per family of mistakes.
 
-A section may name several ids, separated by commas: they share its page. An example that several pages show is a
-section of its own; a line `[See it yourself](#its-name)` is replaced by it.
+A family is what a student learns as one thing. An example that several pages show is a section of its own; a line
+`[See it yourself](#its-name)` is replaced by it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`grader explain`: list the known mistakes, or show a page about one."""
+"""`grader explain`: list the known mistakes, or show one and the page about its family."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EXAMPLES = _("""\b
 Examples:
   grader explain                      all known mistakes, one line each
   grader explain MultiHeadAttention   the known mistakes of one exercise
-  grader explain mha-keys-through-wq  a page about one mistake
+  grader explain mha-keys-through-wq  one mistake, and a page about it and those like it
 """)
 
 
@@ -42,8 +42,9 @@ def command(name: str | None, course: Path | None) -> None:
     if chosen is not None:
         console.print(Text(chosen.id, style="bold"))
         console.print(Text(_(chosen.says)))
+        console.print(Text(_(chosen.asks), style="italic"))
         console.print()
-        console.print(Markdown(_(chosen.page) if chosen.page else f"> {_(chosen.asks)}"))
+        console.print(Markdown(_(chosen.page)))
         return
     listed = [(e, m) for e, m in known if name in (None, e.name, e.assignment)]
     if not listed:

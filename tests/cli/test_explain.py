@@ -7,11 +7,14 @@ import re
 from helpers.command_line import run
 
 
-def test_explain_lists_mistakes_and_shows_a_page(course):
-    listed = run("explain", "masked_softmax", cwd=course).stdout
-    assert listed.strip()
-    name = listed.split()[0]
-    assert name in run("explain", name, cwd=course).stdout
+def test_a_mistake_is_named_and_asked_about_above_its_page(course):
+    seen = run("explain", "softmax-over-batch", cwd=course, COLUMNS="200").stdout
+    title, says, asks, page = seen.split("\n", 3)
+    assert title == "softmax-over-batch"
+    assert says == "the softmax runs over the sequences of the batch"
+    assert asks.startswith("Does the result for one sentence change")
+    assert page.startswith("\nThe weights of one query")
+    assert ">>> for lens in" in page  # the example that several pages show
 
 
 def test_the_list_wraps_in_a_terminal_but_not_in_a_pipe(course):
