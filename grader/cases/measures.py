@@ -30,14 +30,6 @@ class Measures:
         self._step("flops", name=name, of=module.to_json(), args=_refs(args))
         return name
 
-    def milliseconds(self, modules: Sequence[Ref], names: Sequence[str], *args: Any) -> None:
-        """Observe how long a call of each module takes, on the CPU: two values per name in `names`.
-
-        The observation `<name>` is the fastest call, `<name> at most` the 90th percentile. They are for the report
-        only: a time is never judged.
-        """
-        self._step("milliseconds", of=_refs(modules), names=list(names), args=_refs(args))
-
     def descend(self, module: Ref, of: Ref, upstream: Array, rate: float) -> None:
         """Minimise Σ (`of` · `upstream`) by one step of gradient descent on all parameters that the module trains now.
 

@@ -10,10 +10,12 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from grader.classroom.lms import canvas, moodle
+from grader.classroom.learning_platforms import GRADEBOOKS, OF_ONE_SUBMISSION
+from grader.classroom.pages import page
 from grader.classroom.spreadsheet_cells import csv_text
 from grader.intake.course_file import CourseFile
-from grader.report.model import ExerciseResult, to_json
+from grader.report.ci import junit_of_many
+from grader.report.model import ExerciseResult, Report, to_json
 from grader.report.shared_sentences import plain_number, reason
 from grader.support.errors import GraderError
 from grader.support.i18n import _
@@ -83,37 +85,19 @@ def _cells(result: ExerciseResult | None) -> list[str]:
 
 def junit(submissions: Sequence[GradedSubmission]) -> str:
     """Return one JUnit document; the names of its suites begin with the student's name."""
-    from grader.report.junit import junit_of_many
-
     return junit_of_many([(f"{one.student}.", one.report) for one in submissions])
 
 
-def html(submissions: Sequence[GradedSubmission]) -> str:
-    """Return the class report as a page for a browser."""
-    from grader.classroom.html_page import page
+def _of_one(form: str, write: Callable[[Report], str]) -> Callable[[Sequence[GradedSubmission]], str]:
+    """Return the function for a format of one submission. It raises NotInThisFormat for any other number."""
 
-    return page(submissions)
+    def written(submissions: Sequence[GradedSubmission]) -> str:
+        if len(submissions) != 1:
+            says = _("the format {form} is for exactly one submission; there are {n} here")
+            raise NotInThisFormat(says.format(form=form, n=len(submissions)))
+        return write(submissions[0].report)
 
-
-def gradescope(submissions: Sequence[GradedSubmission]) -> str:
-    """Return Gradescope's results.json. Raises NotInThisFormat unless there is exactly one submission."""
-    from grader.report.gradescope import gradescope
-
-    return gradescope(_only(submissions, "gradescope").report)
-
-
-def prairielearn(submissions: Sequence[GradedSubmission]) -> str:
-    """Return PrairieLearn's results.json. Raises NotInThisFormat unless there is exactly one submission."""
-    from grader.report.prairielearn import prairielearn
-
-    return prairielearn(_only(submissions, "prairielearn").report)
-
-
-def _only(submissions: Sequence[GradedSubmission], form: str) -> GradedSubmission:
-    if len(submissions) != 1:
-        says = _("the format {form} is for exactly one submission; there are {n} here")
-        raise NotInThisFormat(says.format(form=form, n=len(submissions)))
-    return submissions[0]
+    return written
 
 
 def written(form: str, submissions: Sequence[GradedSubmission], settings: CourseFile) -> str:
@@ -123,15 +107,12 @@ def written(form: str, submissions: Sequence[GradedSubmission], settings: Course
     return FORMATS[form](submissions)
 
 
-GRADEBOOKS = {"canvas": canvas, "moodle": moodle}
-
 FORMATS: dict[str, Callable[[Sequence[GradedSubmission]], str]] = {
     "text": text,
-    "html": html,
+    "html": page,
     "jsonl": jsonl,
     "csv": table,
     **GRADEBOOKS,
-    "gradescope": gradescope,
-    "prairielearn": prairielearn,
+    **{form: _of_one(form, write) for form, write in OF_ONE_SUBMISSION.items()},
     "junit": junit,
 }

@@ -13,9 +13,9 @@ from pathlib import Path
 from grader.bundle.model import Bundle
 from grader.classroom.bounded_reader import BoundedReader
 from grader.classroom.discover import SubmittedFile, discover, student_id
+from grader.classroom.pages import pages_of
 from grader.classroom.regrade import side_store
 from grader.classroom.store import Store, StoreKey, default_store
-from grader.classroom.submission_pages import pages_of
 from grader.intake.neighbours import ReadFile, among, content_of
 from grader.intake.read import Blocked
 from grader.support.errors import GraderError, UsageError

@@ -108,7 +108,7 @@ def command(
 
 def _exit_status(report: Report, form: str) -> int:
     if form == "github":
-        from grader.report.github import exit_status
+        from grader.report.ci import exit_status
 
         return exit_status(report)
     return report.exit_status
@@ -140,6 +140,6 @@ def _write(report: Report, form: str, output: Path | None) -> None:
 
         write_atomically(output, text.encode("utf-8"))
     if form == "github":
-        from grader.report.github import add_to_summary
+        from grader.report.ci import add_to_summary
 
         add_to_summary(report)

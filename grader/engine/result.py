@@ -11,7 +11,6 @@ from grader.bundle.model import Exercise
 from grader.diagnosis.match import Diagnosed, diagnose
 from grader.diagnosis.signature import fingerprint, named_by
 from grader.engine.common_cause import Cause, cause
-from grader.engine.figures import figures
 from grader.engine.messages import of_layout, of_use
 from grader.engine.scoring import exact, score, share
 from grader.intake.forbidden_calls import Use, uses
@@ -19,6 +18,7 @@ from grader.intake.read import Submission
 from grader.judge.advice import advice, without_moot
 from grader.judge.failure_picture import first_picture
 from grader.judge.finding import earlier_failed
+from grader.judge.measured_picture import measured_picture
 from grader.judge.observation import Observation
 from grader.judge.redact import Evidence
 from grader.judge.trivial import is_trivial
@@ -68,7 +68,6 @@ def blocked_by(result: ExerciseResult, other: ExerciseResult) -> ExerciseResult:
         message=says.format(other=other.name),
         checks=(),
         diagnosis=NO_DIAGNOSIS,
-        figures={},
         fingerprint="",
         fix_first=(other.name,),
     )
@@ -167,8 +166,7 @@ class ResultBuilder:
             advice=advice(exercise, shown.checks, codes, diagnosed.policies),
             remarks=(*remarks, *(text for _code, text in observed), *of_uses),
             fingerprint=fingerprint(named_by(exercise.cases), by_id) if unknown and by_id else "",
-            figures=figures(by_id.values()),  # values to draw
-            picture=_drawn(shown.checks, by_id.values()),
+            picture=_drawn(passed, shown.checks, by_id.values()),
             printed=_printed(shown.checks, cases),
             partial=self.quick and any(case.costly for case in exercise.cases),
         )
@@ -228,10 +226,13 @@ def _shown(
     return replace(shown, checks=checks, codes=shown.codes | moot)
 
 
-def _drawn(checks: Sequence[CheckResult], cases: Iterable[JudgedCase]) -> Picture | None:
-    """Return the picture of the first failure, or None. Values that cannot be drawn must not change an outcome."""
+def _drawn(passed: bool, checks: Sequence[CheckResult], cases: Iterable[JudgedCase]) -> Picture | None:
+    """Return the picture of the first failure, or of what a right answer measured; None if there is none.
+
+    Values that cannot be drawn must not change an outcome.
+    """
     try:
-        return first_picture(checks, cases)
+        return measured_picture(cases) if passed else first_picture(checks, cases)
     except Exception:
         return None
 

@@ -45,12 +45,9 @@ def cached(context: Context, content: str, exercise: Exercise) -> ExerciseResult
 
 
 def keep(context: Context, content: str, exercise: Exercise, result: ExerciseResult) -> None:
-    """Cache the result of an exercise without its picture and code, if this is allowed.
-
-    A result with figures (values to draw) is not stored: its exercise runs again.
-    """
+    """Cache the result of an exercise without its picture and code, if this is allowed."""
     path = _path(context, content, exercise)
-    if path is None or result.figures:
+    if path is None:
         return
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)

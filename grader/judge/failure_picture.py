@@ -26,7 +26,7 @@ from grader.judge.observation import Observation
 from grader.judge.tolerance import TOLERANCE, differs
 from grader.judge.verdict import JudgedCase
 from grader.report.model import CheckResult
-from grader.report.picture_data import Bar, Bars, Cell, Chain, Grids, Link, Panel, Picture, columns_across
+from grader.report.picture_data import Bar, Bars, Cell, Chain, Grids, Link, Panel, Picture
 from grader.report.shared_sentences import first_failure
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
@@ -149,7 +149,7 @@ def _values(check: Check, case: RecordedCase, observation: Observation) -> Pictu
     stages = {name: says.format(stage=title) for name, title in _stages(case)}
     tolerance = _tolerance(check, case)
     for name in (*weights, *stages, *check.of):
-        got, want = _array(name, case, observation), case.expected.get(name)
+        got, want = as_expected(name, case, observation), case.expected.get(name)
         if got is not None and want is not None and differs(got, want, tolerance).any():
             return _compared(case, name, got, want, tolerance, what=stages.get(name, ""))
     return None
@@ -160,14 +160,14 @@ def _tolerance(check: Check, case: RecordedCase) -> float:
 
 
 def _two_results(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
-    one, other = (_array(name, case, observation) for name in check.of)
+    one, other = (as_expected(name, case, observation) for name in check.of)
     if one is None or other is None:
         return None
     titles = (_("first call"), _("second call"))
     return _compared(case, check.of[0], other, one, 10 * TOLERANCE[case.dtype], titles=titles)
 
 
-def _array(name: str, case: RecordedCase, observation: Observation) -> Array | None:
+def as_expected(name: str, case: RecordedCase, observation: Observation) -> Array | None:
     """Return the observed values if they have the expected shape; None otherwise."""
     seen = observation.seen.get(name)
     right_shape = seen is not None and name in case.headers and seen.shape == case.headers[name].shape
@@ -222,8 +222,15 @@ def _at(title: str, index: Sequence[int], axes: Sequence[str], ndim: int) -> str
     """Return a title with the place on the axes that are not drawn, and the names of those that are drawn."""
     named = axes if len(axes) == ndim else ()
     where = place(index[:-2], named[:-2]) if named else _slice(index[:-2])
-    across = columns_across(*named[-2:]) if named else ""
+    across = _columns_across(*named[-2:]) if named else ""
     return ", ".join(filter(None, (title[:1].upper() + title[1:], where, across)))
+
+
+def _columns_across(*axes: str) -> str:
+    """Return what is on the axes of a grid: of its rows and of its columns, or of the columns alone."""
+    if len(axes) == 1:
+        return _("columns: {axis}").format(axis=axes[0])
+    return _("rows: {row}, columns: {column}").format(row=axes[0], column=axes[-1])
 
 
 def _slice(index: Sequence[int]) -> str:
@@ -308,7 +315,7 @@ def _gradients(check: Check, case: RecordedCase, observation: Observation) -> Pi
     for name in check.of:
         if name not in case.expected:
             continue
-        got, want = _array(name, case, observation), case.expected[name]
+        got, want = as_expected(name, case, observation), case.expected[name]
         wrong = got is None or bool(differs(got, want, _tolerance(check, case)).any())
         text = _largest(got) if got is not None else _("none")
         expected = _largest(want)

@@ -63,7 +63,6 @@ def redact(result: ExerciseResult, evidence: Evidence) -> ExerciseResult:
         remarks=(*(r for r in result.remarks if r in evidence.safe), *_observed(evidence)),
         seconds=result.seconds,
         content=_hash(result.content),
-        figures={},
         partial=result.partial,
         fix_first=(),  # added afterwards by grader/engine/grade_exercise.py: names of the course
         fingerprint=_hash(result.fingerprint),

@@ -30,7 +30,7 @@ OUT_OF_MEMORY = "no-memory"
 
 @dataclass(frozen=True)
 class JudgedCase:
-    """The findings for one case. Every judge runs once; diagnosis and figures read its findings.
+    """The findings for one case. Every judge runs once; diagnosis and pictures read its findings.
 
     findings: check id → finding; a check whose observation is missing has none. printed: what student code printed
     before the worker was lost. codes: check id → the kind of result, which decides what a hidden report may show.

@@ -1,39 +1,60 @@
-"""The report as HTML: a fragment for the cell of a notebook, or a page. It needs no script and no other file."""
+"""The report as HTML: a fragment for the cell of a notebook, or a page. It needs no script and no other file.
+
+Every value is escaped unless a template marks it as safe; none does.
+"""
 
 from __future__ import annotations
 
-from pathlib import PurePath
-from typing import Any
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
 
-from grader.report import pruning_pictures
+from grader.report import shared_sentences
 from grader.report.model import Report
-from grader.report.shared_sentences import devices_checked
-from grader.report.templates import render
-from grader.support.i18n import _
+from grader.report.picture_data import Picture, legend, shade_of
+from grader.support.i18n import _, ngettext
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+FOLDER = Path(__file__).parent
 
 
 def page(report: Report) -> str:
     """Render the report as a document of its own, with a summary and the code of what did not pass."""
-    return render("page.html.jinja", is_page=True, **_values(report))
+    return render("page.html.jinja", report=report, is_page=True, about=_about(report))
 
 
 def fragment(report: Report) -> str:
     """Render the report as a part of any page."""
-    return render("report.html.jinja", is_page=False, **_values(report))
+    return render("report.html.jinja", report=report, is_page=False)
 
 
-def sentence(text: str) -> str:
-    """Render a single message in the style of a report."""
-    return render("sentence.html.jinja", text=text)
+def sentence(text: str = "", pictures: Sequence[Picture] = ()) -> str:
+    """Render a single message, or pictures, in the style of a report."""
+    return render("sentence.html.jinja", text=text, drawn=pictures)
 
 
-def _values(report: Report) -> dict[str, Any]:
-    return {
-        "report": report,
-        "about": _about(report),
-        "circumstances": _circumstances(report),
-        "pruning": pruning_pictures.pictures([result.figures for result in report.exercises]),
-    }
+def render(template: str, folder: Path = FOLDER, **values: Any) -> str:
+    """Render a template of `folder`. It may include templates of FOLDER too."""
+    return environment(folder).get_template(template).render(**values)
+
+
+@cache
+def environment(folder: Path) -> Environment:
+    """Return the environment for the templates of one folder. A misspelt name in a template is an error."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader([folder, FOLDER]),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    made.globals.update(_=_, ngettext=ngettext, words=shared_sentences, legend=legend, shade_of=shade_of)
+    return made
 
 
 def _about(report: Report) -> str:
@@ -45,13 +66,3 @@ def _about(report: Report) -> str:
     files = [graded] if graded else [result.code.file for result in report.exercises if result.code]
     assignments = [result.assignment for result in report.exercises]
     return " · ".join(dict.fromkeys(filter(None, [report.extra.get("student"), *files, *assignments])))
-
-
-def _circumstances(report: Report) -> str:
-    """Return how the report was made: cases, sandbox, version, devices."""
-    graded = (
-        _("hidden cases · sandbox {tier} · grader {version}")
-        if report.seed == "hidden"
-        else _("public cases · sandbox {tier} · grader {version}")
-    ).format(tier=report.sandbox, version=report.grader)
-    return " · ".join(filter(None, (graded, devices_checked(report))))

@@ -140,8 +140,8 @@ class ExerciseResult:
     remarks: tuple[str, ...] = ()
     seconds: float = 0.0
     content: str = ""  # hash of what was graded
-    figures: Mapping[str, Any] = field(default_factory=dict)  # values to draw; see grader/engine/figures.py
-    picture: Picture | None = None  # of the first failure; never of a hidden case
+    # Of the first failure, or of what a right answer measured; never of a hidden case.
+    picture: Picture | None = None
     # The first lines that the answer printed in the first case that failed; never of a hidden case.
     printed: str = ""
     code: Code | None = None  # of an exercise that did not pass
@@ -240,7 +240,6 @@ def _exercise(result: ExerciseResult) -> dict[str, Any]:
         "remarks": list(result.remarks),
         "fix_first": list(result.fix_first),
         "seconds": round(result.seconds, 4),
-        **({"figures": dict(result.figures)} if result.figures else {}),
         **({"picture": _picture(result.picture)} if result.picture else {}),
         **({"printed": result.printed} if result.printed else {}),
         **({"code": _plain(asdict(result.code))} if result.code else {}),

@@ -1,7 +1,7 @@
 """A picture as plain data: what to draw, without the characters of a terminal or the tags of a page.
 
-`grader/judge/failure_picture.py` and `pruning_pictures.py` make pictures. `picture_terminal.py` and
-`picture.html.jinja` draw them, and `in_words` says the same in sentences.
+`grader/judge/failure_picture.py`, `grader/judge/measured_picture.py` and `maps.py` make pictures. `picture_terminal.py`
+and `picture.html.jinja` draw them, and `in_words` says the same in sentences.
 """
 
 from __future__ import annotations
@@ -87,30 +87,7 @@ class Bars:
     rows: tuple[tuple[str, tuple[Bar, ...]], ...]
 
 
-@dataclass(frozen=True)
-class Line:
-    """Shares at 1, 2, … steps. mark: one letter that draws it."""
-
-    name: str
-    mark: str
-    shares: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Lines inside a band of (lowest, highest) per step.
-
-    across: the label of the horizontal axis. start: the label and the share at 0 steps, where all lines begin.
-    """
-
-    across: str
-    start: tuple[str, float]
-    lines: tuple[Line, ...]
-    band: tuple[tuple[float, float], ...]
-    band_name: str
-
-
-Form = Grids | Chain | Bars | Curve
+Form = Grids | Chain | Bars
 
 
 @dataclass(frozen=True)
@@ -123,7 +100,7 @@ class Picture:
 
     @property
     def kind(self) -> str:
-        """Return the form of the picture: "grids", "chain", "bars" or "curve"."""
+        """Return the form of the picture: "grids", "chain" or "bars"."""
         return type(self.form).__name__.lower()
 
 
@@ -149,15 +126,12 @@ def shade_of(share: float) -> int:
 
 def in_words(picture: Picture) -> list[str]:
     """Return the picture as sentences, for screen readers and terminals that cannot draw."""
-    return [f"{picture.title}.", *_form_in_words(picture.form), *picture.notes]
-
-
-def _form_in_words(form: Form) -> list[str]:
+    form = picture.form
     if isinstance(form, Grids):
-        return _of_grids(form)
-    if isinstance(form, Curve):
-        return _of_curve(form)
-    return _of_chain(form) if isinstance(form, Chain) else _of_bars(form)
+        parts = _of_grids(form)
+    else:
+        parts = [_of_link(link) for link in form.links] if isinstance(form, Chain) else _of_bars(form)
+    return [f"{picture.title}.", *parts, *picture.notes]
 
 
 def _of_grids(grids: Grids) -> list[str]:
@@ -181,21 +155,9 @@ def _cells(grids: Grids, *, only_wrong: bool) -> Iterator[str]:
             cells = [(panel.title, panel.rows[i][j]) for panel in grids.panels]
             is_padding = is_padding or cells[0][1].edge
             if not only_wrong or any(cell.wrong for _title, cell in cells):
-                parts = (
-                    _label(grids.row, name),
-                    _label(grids.column, column),
-                    _("padding") if is_padding else "",
-                )
-                values = ", ".join(f"{title} {cell.text}" for title, cell in cells)
-                yield f"{', '.join(filter(None, parts))}: {values}."
-
-
-def _label(axis: str, name: str) -> str:
-    return f"{axis} {name}".strip()
-
-
-def _of_chain(chain: Chain) -> list[str]:
-    return [_of_link(link) for link in chain.links]
+                at = (f"{grids.row} {name}".strip(), f"{grids.column} {column}".strip())
+                where = ", ".join(filter(None, (*at, _("padding") if is_padding else "")))
+                yield f"{where}: {', '.join(f'{title} {cell.text}' for title, cell in cells)}."
 
 
 def _of_link(link: Link) -> str:
@@ -212,16 +174,3 @@ def _of_bars(bars: Bars) -> list[str]:
         for name, row in bars.rows
         for column, bar in zip(bars.columns, row, strict=True)
     ]
-
-
-def _of_curve(curve: Curve) -> list[str]:
-    name, at_start = curve.start
-    lines = (f"{line.name}: {', '.join(f'{share:.2f}' for share in line.shares)}." for line in curve.lines)
-    return [f"{name}: {at_start:.2f}.", *lines]
-
-
-def columns_across(*axes: str) -> str:
-    """Return what is on the axes of a grid: of its rows and of its columns, or of the columns alone."""
-    if len(axes) == 1:
-        return _("columns: {axis}").format(axis=axes[0])
-    return _("rows: {row}, columns: {column}").format(row=axes[0], column=axes[-1])

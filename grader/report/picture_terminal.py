@@ -6,35 +6,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
-from grader.report.picture_data import (
-    Bar,
-    Bars,
-    Cell,
-    Chain,
-    Curve,
-    Grids,
-    Link,
-    Panel,
-    Picture,
-    in_words,
-    legend,
-    shade_of,
-)
+from grader.report.picture_data import Bars, Cell, Chain, Grids, Panel, Picture, in_words, legend, shade_of
 from grader.support.i18n import _
 
 BLOCKS = " ░▒▓█"
 WRONG, EDGE = "✗", "│"
 GAP, BAR = 3, 24  # columns between panels, most columns of a bar
-LEVELS, STEP = 10, 8  # rows of a chart, columns per step
+
+
+def drawn(picture: Picture, words: bool) -> RenderableType:
+    """Return a picture as something that rich prints. words: as sentences, one per line."""
+    return Text("\n".join(in_words(picture))) if words else _Drawn(picture)
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """A picture as something that rich prints."""
-
+class _Drawn:
     picture: Picture
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -43,24 +32,10 @@ class Drawn:
         if isinstance(form, Grids):
             yield from _grids(form, width)
         else:
-            yield from _without_grid(form, width)
+            yield from _chain(form, width) if isinstance(form, Chain) else _bars(form, width)
         for note in ("   ".join(legend(self.picture)), *self.picture.notes):
             if note:
                 yield Text(note, style="dim")
-
-
-def _without_grid(form: Chain | Bars | Curve, width: int) -> Iterator[Text]:
-    if isinstance(form, Curve):
-        return _curve(form)
-    return _chain(form, width) if isinstance(form, Chain) else _bars(form, width)
-
-
-def words(picture: Picture) -> Text:
-    """Return a picture as sentences, one per line."""
-    return Text("\n".join(in_words(picture)))
-
-
-# ---- grids
 
 
 def _grids(grids: Grids, width: int) -> Iterator[Text]:
@@ -91,14 +66,13 @@ def _side_by_side(
 
 def _panel(grids: Grids, panel: Panel) -> Iterator[Text]:
     """Yield the title, the names of the columns if they have any, and the rows, without the names of the rows."""
-    cells = [_size(cell) for row in panel.rows for cell in row]
+    cells = [2 if cell.shade is not None else cell_len(cell.text) for row in panel.rows for cell in row]
     size = max(*cells, *map(cell_len, grids.columns), 0)
     edges = any(cell.edge for row in panel.rows for cell in row)
     yield Text(panel.title, style="bold not dim")
     if any(grids.columns):
-        yield Text(
-            "".join(f"{' ' * edges}{name.rjust(size)}  " for name in grids.columns).rstrip(), style="dim"
-        )
+        names = "".join(f"{' ' * edges}{name.rjust(size)}  " for name in grids.columns)
+        yield Text(names.rstrip(), style="dim")
     for row in panel.rows:
         line = Text(style="not dim")
         for cell in row:
@@ -108,33 +82,21 @@ def _panel(grids: Grids, panel: Panel) -> Iterator[Text]:
         yield line
 
 
-def _size(cell: Cell) -> int:
-    return cell_len(cell.text) if cell.shade is None else 2
-
-
 def _cell(cell: Cell, size: int) -> Text:
     """Return the value, or its shade, and a mark if it is wrong."""
     text = cell.text if cell.shade is None else BLOCKS[shade_of(cell.shade)] * 2
     return Text(f"{text.rjust(size)}{WRONG if cell.wrong else ' '}", style="red" if cell.wrong else "")
 
 
-# ---- chains, bars and curves
-
-
 def _chain(chain: Chain, width: int) -> Iterator[Text]:
     label = min(width // 2, max(cell_len(link.name) for link in chain.links))
     for link in chain.links:
-        yield _link(link, label, "→ " if link.arrow else "  ")
-
-
-def _link(link: Link, label: int, arrow: str) -> Text:
-    line = Text(f"{arrow}{link.name.ljust(label)}  {link.shape}")
-    if link.expected:
-        line.stylize("red")
-        line.append(f" {WRONG}", style="red").append(f"\n  {' ' * label}  ").append(
-            f"{_('expected')} {link.expected}", style="green"
-        )
-    return line
+        line = Text(f"{'→ ' if link.arrow else '  '}{link.name.ljust(label)}  {link.shape}")
+        if link.expected:
+            line.stylize("red")
+            line.append(f" {WRONG}", style="red").append(f"\n  {' ' * label}  ")
+            line.append(f"{_('expected')} {link.expected}", style="green")
+        yield line
 
 
 def _bars(bars: Bars, width: int) -> Iterator[Text]:
@@ -142,52 +104,16 @@ def _bars(bars: Bars, width: int) -> Iterator[Text]:
     values = max(cell_len(bar.text) for _name, row in bars.rows for bar in row)
     # 6: two columns before a bar, two between the bar and its value, two for the mark.
     size = max(1, min(BAR, (width - label) // len(bars.columns) - values - 6))
-    if any(bars.columns):
+    named = any(bars.columns)
+    if named:
         names = "".join(f"  {name.ljust(size + values + 4)}" for name in bars.columns)
         yield Text(f"{' ' * label}{names}".rstrip(), style="dim")
     for name, row in bars.rows:
-        line = Text(name.rjust(label) if any(bars.columns) else name.ljust(label))
+        line = Text(name.rjust(label) if named else name.ljust(label))
         for bar in row:
-            line.append("  ").append_text(_bar(bar, size, values))
+            full = round(bar.share * size)
+            line.append(f"  {'█' * full}{'░' * (size - full)}  {bar.text}")
+            line.append(f" {WRONG}" if bar.wrong else "  ", style="red")
+            line.append(" " * (values - cell_len(bar.text)))
         line.rstrip()
         yield line
-
-
-def _bar(bar: Bar, size: int, values: int) -> Text:
-    full = round(bar.share * size)
-    line = Text("█" * full + "░" * (size - full))
-    line.append(f"  {bar.text}")
-    line.append(f" {WRONG}" if bar.wrong else "  ", style="red")
-    line.append(" " * (values - cell_len(bar.text)))
-    return line
-
-
-def _curve(curve: Curve) -> Iterator[Text]:
-    """Yield a chart of the lines over the band (lowest and highest value per step), then what the letters mean."""
-    low = min(lowest for lowest, _highest in curve.band)
-    high = max(curve.start[1], *(highest for _lowest, highest in curve.band))
-    step = max(high - low, 1e-9) / (LEVELS - 1)
-    steps = range(len(curve.band) + 1)
-    for level in (high - row * step for row in range(LEVELS)):
-        cells = "".join(_at(curve, number, level, step) for number in steps)
-        yield Text(f"{level:5.2f} ┤{cells}".rstrip(), no_wrap=True, overflow="ellipsis")
-    numbers = "".join(str(number).center(STEP) for number in steps)
-    yield Text(f"      {numbers}".rstrip(), no_wrap=True, overflow="ellipsis")
-    marks = [f"{line.mark} {line.name}" for line in curve.lines]
-    yield Text(f"      {curve.across}", style="dim")
-    yield Text("   ".join([*marks, f"+ {curve.start[0]}", f"░ {curve.band_name}"]), style="dim")
-
-
-def _at(curve: Curve, number: int, level: float, step: float) -> str:
-    """Return one place of the chart: the letters of the lines, the band, or blanks."""
-
-    def is_here(share: float) -> bool:
-        return abs(share - level) <= step / 2
-
-    if number == 0:
-        return ("+" if is_here(curve.start[1]) else "").center(STEP)
-    lowest, highest = curve.band[number - 1]
-    letters = "".join(line.mark for line in curve.lines if is_here(line.shares[number - 1]))
-    is_inside = lowest - step / 2 <= level <= highest + step / 2
-    # The band is 5 of the STEP columns wide, so that blanks separate the steps.
-    return letters.center(5, "░" if is_inside else " ").center(STEP)

@@ -14,12 +14,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.report import pruning_pictures
 from grader.report.line_to_look_at import lines_to_look_at
 from grader.report.model import CheckResult, ExerciseResult, Report
-from grader.report.picture_data import Picture
-from grader.report.picture_terminal import Drawn
-from grader.report.picture_terminal import words as in_sentences
+from grader.report.picture_terminal import drawn
 from grader.report.shared_sentences import (
     MARKS,
     advice_given,
@@ -97,25 +94,19 @@ def render(report: Report, *, every: bool = False, full: bool = False, words: bo
     unsolved = _failed_first([e for e in report.exercises if e.outcome not in ("passed", "not_started")])
     if len(report.exercises) == 1 or full:
         detailed: Sequence[ExerciseResult] = report.exercises
-    else:
+    elif unsolved:
         detailed = unsolved if every else unsolved[:1]
+    else:  # what right answers measured, unless the report is about several assignments
+        is_one = len({e.assignment for e in report.exercises}) == 1
+        detailed = [e for e in report.exercises if e.picture is not None and (every or is_one)]
     for result in detailed:
         parts += [*([Text()] if parts else []), exercise_screen(result, full=full, words=words)]
     if report.file:
         parts += _notes_on_passed([e for e in report.exercises if e not in detailed])
     if advice := advice_given(report.exercises):
         parts += [Text(), _advice(advice)]
-    drawn = pruning_pictures.pictures([e.figures for e in report.exercises])
-    is_done = not unsolved and (every or _is_one_assignment(report))
-    if drawn and (full or is_done):
-        parts += [Text(), Text(_("Pruning"), style="bold")]
-        parts += [_picture(picture, words) for picture in drawn]
     parts += [Text(), _summary(report, unsolved, every)]
     return Group(*parts)
-
-
-def _is_one_assignment(report: Report) -> bool:
-    return len({e.assignment for e in report.exercises}) == 1
 
 
 def _notes_on_passed(results: Sequence[ExerciseResult]) -> list[RenderableType]:
@@ -173,8 +164,8 @@ def exercise_screen(result: ExerciseResult, *, full: bool, words: bool) -> Rende
     found = _findings(result)
     if found is not None:
         parts += [Text(), found]
-    if result.picture is not None and result.outcome != "passed":
-        parts += [Text(), _picture(result.picture, words)]
+    if result.picture is not None:
+        parts += [Text(), _indented(drawn(result.picture, words))]
     return Group(*parts, *_remarks(result))
 
 
@@ -295,10 +286,6 @@ def _advice(advice: Sequence[tuple[str, Sequence[str]]]) -> RenderableType:
         parts.append(_indented(Text.assemble((f"{names}: ", "bold"), first)))
         parts += [Padding(Text(line), (0, 0, 0, 4), expand=False) for line in rest]
     return Group(*parts)
-
-
-def _picture(picture: Picture, words: bool) -> RenderableType:
-    return _indented(in_sentences(picture) if words else Drawn(picture))
 
 
 def _indented(part: RenderableType) -> RenderableType:

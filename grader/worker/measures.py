@@ -4,7 +4,6 @@ heads. `Program` inherits them.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +12,6 @@ from torch import Tensor, nn
 
 ORDERS = ("importance", "random", "reverse")  # of a removal experiment; a row holds an index into this
 MAX_ROWS = 10_000
-WARM, ROUNDS = 3, 25  # untimed calls of each module, then timed ones
 
 
 class Measures:
@@ -22,7 +20,6 @@ class Measures:
     A value that should be a module but is not raises TypeError. Rows of the wrong type are described in the reply.
     """
 
-    device: torch.device
     env: dict[str, Any]
     tensors: Mapping[str, Tensor]
     reply: dict[str, Any]
@@ -49,27 +46,6 @@ class Measures:
         with torch.no_grad(), counter:
             module(*args)
         self._report(step["name"], counter.get_total_flops())
-
-    def _do_milliseconds(self, step: Mapping[str, Any]) -> None:
-        """Time modules in turn on one thread, in milliseconds: the fastest call and the 90th percentile of each.
-
-        Does nothing on another device than the CPU.
-        """
-        if self.device.type != "cpu":
-            return
-        modules, args = [_module(m) for m in self._value(step["of"])], self._value(step["args"])
-        seconds: list[list[float]] = [[] for _ in modules]
-        with torch.no_grad():
-            for number in range(WARM + ROUNDS):
-                for module, mine in zip(modules, seconds, strict=True):
-                    start = time.perf_counter()
-                    module(*args)
-                    if number >= WARM:
-                        mine.append(time.perf_counter() - start)
-        for name, mine in zip(step["names"], seconds, strict=True):
-            mine.sort()
-            self._report(name, 1e3 * mine[0])
-            self._report(f"{name} at most", 1e3 * mine[9 * len(mine) // 10])
 
     def _do_descend(self, step: Mapping[str, Any]) -> None:
         """Do one step of gradient descent on Σ (`of` · `upstream`) with the trained parameters of the module.

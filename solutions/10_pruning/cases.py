@@ -2,7 +2,7 @@
 
 Attentions are built with dropout 0.5 and most are compared in evaluation mode, so that dropout that stays on
 changes the values. In a *planted* model, the weights are constructed so that each head has a known strength.
-The parameter `draw=` of a check names a picture of `grader/report/pruning_pictures.py`; the argument `draw` of a
+The parameter `draw=` of a check names a picture of `grader/judge/measured_picture.py`; the argument `draw` of a
 function draws random values.
 """
 
@@ -357,8 +357,8 @@ def planted(draw, method, strength, layers, batches):
         x = case.input(f"x{number}", X)
         listed.append([x, x, x, None, case.input(f"target{number}", target)])
     found = case.call(mha, listed, loss, method, axes=("head",), name="importance")
-    drawn = {"draw": "importance", "method": method, "planted": strength.tolist()}
-    case.check_values(found, f"{method}, on heads of known strength", **drawn)
+    says = f"{method}, on heads of known strength"
+    case.check_values(found, says, draw="importance", method=method)
     if method != "confidence":  # which ranks the heads in another order: see `planted_model`
         ranked = {"planted": strength.tolist(), "least": 0.9}
         case.check(
@@ -527,10 +527,7 @@ def same_call_again(draw, B, T, S, sizes):
 
 
 def half(draw):
-    """Return a case that removes half of the heads.
-
-    The report shows the cost before and after, with the time per call.
-    """
+    """Return a case that removes half of the heads."""
     heads, d, B, T = 8, 8, 4, 48
     D = heads * d
     case = Case("half", "prune_heads")
@@ -552,7 +549,6 @@ def half(draw):
         "half of the heads: half of the parameters",
         **stays,
         fixed=D,
-        draw="costs",
     )
     case.check(
         "pruning",
@@ -562,7 +558,6 @@ def half(draw):
         **stays,
         fixed=0,
     )
-    case.milliseconds([whole, pruned], ["milliseconds before", "milliseconds after"], x, x, x, None)
     return case
 
 

@@ -7,7 +7,7 @@ import re
 from helpers.browser.samples import CLASS, KNOWN, entry, failed, result
 from helpers.html_reader import HtmlReader, assert_fetches_nothing
 
-from grader.classroom.html_page import page
+from grader.classroom.pages import page
 from grader.report.model import CheckResult, Diagnosis
 
 EVIL = "</td><script>alert(1)</script><img src=x onerror=alert(1)>&amp;\"'{{ 7*7 }}"

@@ -15,10 +15,10 @@ from helpers.school import ANSWER, SHARED, WRONG, make_school, run
 
 from grader.classroom.bounded_reader import BoundedReader, Unreadable
 from grader.classroom.formats import FORMATS
+from grader.classroom.pages import pages_of, write_pages
 from grader.classroom.pseudonyms import pseudonym, pseudonymous
 from grader.classroom.purge import SET_ASIDE, find_stored
 from grader.classroom.roster import Person
-from grader.classroom.submission_pages import pages_of, write_pages
 from grader.report.model import Code, Line
 from grader.support.errors import GraderError, UsageError
 

@@ -11,7 +11,7 @@ import pytest
 from helpers.browser.samples import entry, result
 
 from grader.classroom.formats import FORMATS
-from grader.classroom.submission_pages import write_pages
+from grader.classroom.pages import write_pages
 from grader.report.model import CheckResult, Diagnosis
 from grader.report.shared_sentences import reason
 

@@ -16,7 +16,7 @@ from grader.classroom.attempts import one_of_each
 from grader.classroom.discover import discover
 from grader.classroom.formats import table, text
 from grader.classroom.grade_folder import GradeOptions, _with_roster, grade_folder
-from grader.classroom.html_page import page
+from grader.classroom.pages import page
 from grader.classroom.roster import MAX_BYTES, MAX_ROWS, read_roster
 from grader.classroom.summary import addresses, summarise
 from grader.intake.read import submission_from

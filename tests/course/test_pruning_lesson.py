@@ -184,7 +184,7 @@ def test_references_get_full_marks_on_hidden_seeds(graded, seed):
         (n, "passed", e["points"]) for n, e in EXERCISES.items()
     ]
     assert sum(e.score for e in found) == 12
-    assert not any(e.figures for e in found)  # no pictures of hidden cases
+    assert not any(e.picture for e in found)  # no pictures of hidden cases
 
 
 @pytest.mark.slow

@@ -10,10 +10,10 @@ from helpers.report_schema import REPORT, assert_follows
 from rich.console import Console
 
 from grader.bundle.rules import Rules
+from grader.classroom.learning_platforms import gradescope
 from grader.engine.engine import Engine
 from grader.nbgrader.cell_outputs import comment_on
 from grader.report.formats import FORMATS
-from grader.report.gradescope import gradescope
 from grader.report.model import to_json
 from grader.report.terminal import show
 

@@ -98,7 +98,6 @@ PICTURE = {
         "grids": {"type": "object", "required": ["row", "rows", "column", "columns", "panels"]},
         "chain": {"type": "object", "required": ["links"]},
         "bars": {"type": "object", "required": ["columns", "rows"]},
-        "curve": {"type": "object", "required": ["across", "start", "lines", "band", "band_name"]},
         "notes": TEXTS,
         "words": {**TEXTS, "minItems": 2},
     },
@@ -106,7 +105,6 @@ PICTURE = {
         {"required": ["grids"]},
         {"required": ["chain"]},
         {"required": ["bars"]},
-        {"required": ["curve"]},
     ],
 }
 CODE = {
@@ -180,12 +178,6 @@ EXERCISE = {
         "remarks": {"type": "array", "items": {"type": "string"}},
         "fix_first": {"type": "array", "items": {"type": "string"}},
         "seconds": {"type": "number", "minimum": 0},
-        "figures": {
-            "type": "object",
-            "additionalProperties": False,
-            "minProperties": 1,
-            "properties": {key: {"type": "object"} for key in ("importance", "costs", "removals")},
-        },
         "picture": PICTURE,
         "printed": {"type": "string", "minLength": 1},
         "code": CODE,

@@ -33,7 +33,7 @@ CODES = (
 HANDLED = {
     ExerciseResult: {
         *("name", "assignment", "outcome", "score", "points", "title", "message", "checks", "diagnosis"),
-        *("advice", "remarks", "seconds", "content", "figures", "picture", "printed", "code", "partial"),
+        *("advice", "remarks", "seconds", "content", "picture", "printed", "code", "partial"),
         *("fix_first", "replaced", "fingerprint"),
     },
     CheckResult: {
@@ -65,7 +65,6 @@ def full_of_secrets(outcome: str) -> ExerciseResult:
         "advice": (Advice(**{**_secrets(Advice), "mistakes": (SECRET,), "checks": (SECRET,)}),),
         "remarks": (SECRET,),
         "replaced": (SECRET,),
-        "figures": {"x": SECRET},
     }
     return ExerciseResult(**{**_secrets(ExerciseResult), **known, **nested})
 

@@ -11,8 +11,8 @@ from helpers.browser.contrast import AAA, weakest
 from helpers.browser.samples import CLASS, LONG_CLASS, LONG_REPORT, REPORT, entry
 from helpers.nbgrader_class.school import ASSIGNMENT, BIN, QKV, answered, school_of
 
-from grader.classroom.html_page import page as class_page
-from grader.classroom.submission_pages import write_pages
+from grader.classroom.pages import page as class_page
+from grader.classroom.pages import write_pages
 from grader.report.html import page
 
 pytestmark = pytest.mark.skipif(bool(chrome.missing()), reason=chrome.missing() or "there is a browser")

@@ -13,7 +13,7 @@ from helpers.browser import chrome
 from helpers.browser.contrast import AAA, weakest
 from helpers.browser.samples import CLASS, REPORT, entry, hostile
 
-from grader.classroom.html_page import page as class_page
+from grader.classroom.pages import page as class_page
 from grader.report.html import fragment, page
 
 pytestmark = pytest.mark.skipif(bool(chrome.missing()), reason=chrome.missing() or "there is a browser")

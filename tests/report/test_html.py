@@ -8,10 +8,9 @@ from dataclasses import replace
 import pytest
 from helpers.html_reader import assert_fetches_nothing
 
-from grader.report.html import fragment, page, sentence
+from grader.report.html import FOLDER, fragment, page, sentence
 from grader.report.model import CheckResult, Diagnosis, ExerciseResult, Line, Report
 from grader.report.picture_data import Chain, Link, Picture
-from grader.report.templates import FOLDER
 
 EVIL = "</div><script>alert(1)</script>&amp;\"'"
 CHECK = CheckResult(

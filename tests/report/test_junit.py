@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from grader.report.junit import junit
+from grader.report.ci import junit
 from grader.report.model import CheckResult, ExerciseResult, Report
 
 HOSTILE = "a\x00\x1b[31m]]></failure><!-- & \"quoted\" 'x' \ud800 \uffff \u202e 注意 \n\t [/foo]"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from jinja2 import UndefinedError
 
-from grader.report.templates import FOLDER, environment, render
+from grader.report.html import FOLDER, environment, sentence
 
 GRADER = FOLDER.parent
 TEMPLATES = sorted(GRADER.rglob("*.jinja"))
@@ -36,7 +36,7 @@ def test_no_template_turns_escaping_off(path):
 
 
 def test_values_are_escaped():
-    assert "&lt;b&gt;" in render("sentence.html.jinja", text="<b>")
+    assert "&lt;b&gt;" in sentence("<b>")
 
 
 def test_a_misspelt_name_in_a_template_raises():

@@ -31,19 +31,9 @@ def test_each_product_counts_as_two_operations():
     assert program.reply["values"] == {"n": 2 * 5 * 3 * 4}
 
 
-def test_two_times_are_reported_for_each_module():
-    """The time of the fastest call, and the 90th percentile ("at most")."""
-    step = {"do": "milliseconds", "of": [MODULE, MODULE], "names": ["a", "b"], "args": [{"ref": "x"}]}
-    measured = run(nn.Linear(3, 4), step, x=torch.ones(5, 3)).reply["values"]
-    assert set(measured) == {"a", "a at most", "b", "b at most"}
-    assert 0 < measured["a"] <= measured["a at most"]
-
-
-@pytest.mark.parametrize("do", ["parameter_count", "flops", "milliseconds", "descend"])
+@pytest.mark.parametrize("do", ["parameter_count", "flops", "descend"])
 def test_a_value_that_is_no_module_has_a_message(do):
     step = {"do": do, "name": "n", "of": MODULE, "module": MODULE, "args": [], "names": ["n"]}
-    if do == "milliseconds":
-        step["of"] = [MODULE]
     assert run(None, step).reply["error"]["message"] == "NoneType was returned where a module was expected"
 
 

@@ -113,7 +113,7 @@ def command(
             _("{path} is ignored: results are now stored in your cache folder.").format(path=old), err=True
         )
     if pages is not None:
-        from grader.classroom.submission_pages import write_pages
+        from grader.classroom.pages import write_pages
 
         write_pages(pages, graded)
     _write(graded, form, output, find(options["course"]).settings)

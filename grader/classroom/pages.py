@@ -1,4 +1,4 @@
-"""One page per submission, as its author may see it."""
+"""The class report as one HTML page, and one page per submission, as its author may see it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,33 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from grader.classroom.class_run import GradedSubmission
-from grader.report.html import page
+from grader.classroom.summary import addresses, could_not, remarks, summarise, unread
+from grader.report import html
 from grader.support.atomic_files import make_folder, write_atomically
 
+FOLDER = Path(__file__).parent
 MAX_NAME = 50  # characters of a file's name: students choose the names of what they submit
+
+
+def page(entries: Sequence[GradedSubmission]) -> str:
+    """Return the class report as HTML: numbers per exercise and mistakes first, then a row per submission."""
+    return html.render(
+        "class.html.jinja",
+        FOLDER,
+        summary=summarise(entries),
+        entries=[entry for entry in entries if entry.report.exercises],
+        students=len({entry.student for entry in entries if entry.submission}),
+        submissions=sum(bool(entry.submission) for entry in entries),
+        addresses=partial(addresses, entries),
+        unread=unread(entries),
+        could_not=could_not(entries),
+        remarks=remarks(entries),
+        first=entries[0].report if entries else None,
+    )
 
 
 def name_of(student: str) -> str:
@@ -45,4 +65,4 @@ def write_pages(folder: Path, entries: Sequence[GradedSubmission]) -> None:
         seen[entry.student] += 1
         number = f"-{seen[entry.student]}" if seen[entry.student] > 1 else ""
         path = folder / f"{name_of(entry.student)}{number}.html"
-        write_atomically(path, page(entry.report).encode("utf-8", "backslashreplace"), 0o600)
+        write_atomically(path, html.page(entry.report).encode("utf-8", "backslashreplace"), 0o600)

@@ -1,0 +1,200 @@
+"""The report for CI systems: GitHub's annotations and summary, and JUnit XML."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.report.model import Advice, CheckResult, ExerciseResult, Report
+from grader.report.shared_sentences import advice_lines, outcome_name, points, reason, total_points
+from grader.support.errors import CannotWrite
+from grader.support.i18n import _
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file that GitHub shows as the summary of a step
+
+# Outcome of an exercise or a check → level of a GitHub annotation ("" for none), mark, JUnit element ("" for none).
+_OUTCOMES = {
+    "passed": ("", "✅", ""),
+    "failed": ("error", "❌", "failure"),
+    "blocked": ("error", "❌", "failure"),
+    "other_interface": ("error", "❌", "failure"),
+    "could_not_grade": ("warning", "⚠️", "error"),
+    "not_started": ("", "⬜", "skipped"),
+    "skipped": ("", "", "skipped"),
+}
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+# ---- GitHub
+
+
+def github(report: Report) -> str:
+    """Return a workflow command per exercise that was begun and did not pass, one per advice and one per remark on a
+    file, then the points.
+    """
+    lines = [_annotation(result) for result in report.exercises if _OUTCOMES[result.outcome][0]]
+    for result in report.exercises:
+        for said in map(_said, result.advice):
+            lines.append(_command("notice", result, _("advice"), said, said))
+    lines += [f"::notice::{_escaped(remark)}" for remark in report.remarks]
+    return "\n".join([*lines, total_points(report)])
+
+
+def exit_status(report: Report) -> int:
+    """Return the exit status for a push: exercises that are not started yet are no failure."""
+    begun = tuple(result for result in report.exercises if result.outcome != "not_started")
+    return replace(report, exercises=begun).exit_status
+
+
+def markdown(report: Report) -> str:
+    """Return a table in Markdown: one row per exercise, with its first problem."""
+    rows = [[_("exercise"), _("outcome"), _("points"), _("problem")]]
+    for result in report.exercises:
+        outcome = f"{_OUTCOMES[result.outcome][1]} {outcome_name(result.outcome)}"
+        name = f"{result.assignment[:2]} {result.name}"
+        rows.append([name, outcome, points(result.score, result.points), _problem(result)])
+    head, *lines = (f"| {' | '.join(map(_cell, row))} |" for row in rows)
+    remarks = map(_cell, report.remarks)
+    table = [f"**{total_points(report)}**", "", head, "|---|---|--:|---|", *lines, "", *remarks]
+    return "\n".join(table).rstrip() + "\n"
+
+
+def add_to_summary(report: Report) -> None:
+    """Append the table to the summary of the workflow step; do nothing outside a workflow. Raises CannotWrite."""
+    path = os.environ.get(SUMMARY)
+    if path:
+        try:
+            with Path(path).open("a", encoding="utf-8") as file:
+                file.write(markdown(report))
+        except OSError as error:
+            says = _("{file}, which ${name} names, cannot be written: {reason}")
+            raise CannotWrite(says.format(file=path, name=SUMMARY, reason=error.strerror)) from None
+
+
+def _problem(result: ExerciseResult) -> str:
+    """Return why an exercise did not pass, else its advice."""
+    return reason(result) or " ".join(map(_said, result.advice))
+
+
+def _said(advice: Advice) -> str:
+    return _("advice: {advice}").format(advice=": ".join(advice_lines(advice)))
+
+
+def _annotation(result: ExerciseResult) -> str:
+    said, title = _problem(result) or outcome_name(result.outcome), outcome_name(result.outcome)
+    # `_command` takes the first line that is named. The line of `Code` is last: other lines come before it.
+    line_of_code = f"{result.code.file}, line {result.code.line}" if result.code else ""
+    places = f"{said} {' '.join(c.message + c.where for c in result.checks)} {line_of_code}"
+    return _command(_OUTCOMES[result.outcome][0], result, title, said, places)
+
+
+def _command(level: str, result: ExerciseResult, title: str, said: str, places: str) -> str:
+    """Return a workflow command at the first line of the exercise's file that `places` names."""
+    module = result.assignment.split("_", 1)[-1]
+    line = re.search(rf"\b{re.escape(module)}\.py, line (\d{{1,7}})", places)
+    place = {
+        "file": f"{result.assignment}/{module}.py",
+        "line": line[1] if line else "",
+        "title": f"{result.name}: {title}",
+    }
+    fields = ",".join(f"{name}={_escaped(value, property=True)}" for name, value in place.items() if value)
+    return f"::{level} {fields}::{_escaped(said)}"
+
+
+def _escaped(text: str, property: bool = False) -> str:
+    """Escape text from a student's code, so that it cannot become a workflow command.
+
+    property: also escape the signs that end a property, such as the title.
+    """
+    escapes = [("%", "%25"), ("\r", "%0D"), ("\n", "%0A")]  # % comes first: the codes contain it
+    if property:
+        escapes += [(":", "%3A"), (",", "%2C")]
+    for sign, code in escapes:
+        text = text.replace(sign, code)
+    return text
+
+
+def _cell(text: str) -> str:
+    """Escape text for one cell of a table in Markdown."""
+    return re.sub(r"([\\`*_<>|\[\]])", r"\\\1", " ".join(text.split()))
+
+
+# ---- JUnit XML
+
+
+def junit(report: Report) -> str:
+    """Return the report as one XML document."""
+    return junit_of_many([("", report)])
+
+
+def junit_of_many(reports: Iterable[tuple[str, Report]]) -> str:
+    """Return reports as one XML document: a suite per exercise, a case per check; one case without checks.
+
+    reports: pairs of a prefix for the names of suites, and a report.
+    """
+    from xml.etree import ElementTree
+
+    root = ElementTree.Element("testsuites", name="headway")
+    for prefix, report in reports:
+        for result in report.exercises:
+            name = f"{result.assignment}.{result.name}"
+            cases = [_of_check(name, check) for check in result.checks]
+            if not cases:
+                tag, message = _OUTCOMES[result.outcome][2], result.message
+                cases = [_case(name, result.name, tag, message or result.outcome, message)]
+            suite = _suite(prefix + name, cases, time=f"{result.seconds:.3f}")
+            if remarks := (*report.remarks, *result.remarks):
+                ElementTree.SubElement(suite, "system-out").text = _clean("\n".join(remarks))
+            root.append(suite)
+        if not report.exercises:
+            name, why = prefix.rstrip("."), "; ".join(report.remarks)
+            root.append(_suite(name, [_case(name, name, "error", why, why)]))
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _suite(name: str, cases: Sequence[Element], **attributes: str) -> Element:
+    from xml.etree.ElementTree import Element
+
+    suite = Element("testsuite", {"name": _clean(name), "tests": str(len(cases))})
+    for key, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(key, str(sum(case.find(tag) is not None for case in cases)))
+    suite.attrib.update(attributes)
+    suite.extend(cases)
+    return suite
+
+
+def _of_check(classname: str, check: CheckResult) -> Element:
+    name = f"{check.id}: {check.title}"
+    if check.outcome == "advice":
+        note = _("advice, which costs no points: {message} {place}")
+        said = note.format(message=check.message, place=check.where).rstrip()
+        return _case(classname, name, "system-out", "", said)
+    values = (
+        f"{key}:\n{value}" for key, value in (("expected", check.expected), ("got", check.got)) if value
+    )
+    text = "\n".join(filter(None, [check.message, check.where, *values]))
+    return _case(classname, name, _OUTCOMES[check.outcome][2], check.message, text)
+
+
+def _case(classname: str, name: str, tag: str, message: str, text: str) -> Element:
+    """Return a test case with an element `tag`, such as "failure"; "" for a case that passed."""
+    from xml.etree.ElementTree import Element, SubElement
+
+    case = Element("testcase", classname=_clean(classname), name=_clean(name))
+    if tag:
+        attributes = {} if tag == "system-out" else {"message": _clean(message)}
+        SubElement(case, tag, attributes).text = _clean(text)
+    return case
+
+
+def _clean(text: str) -> str:
+    """Replace the characters that XML 1.0 cannot represent."""
+    return _NOT_XML.sub("�", text)

@@ -1,0 +1,91 @@
+"""What a right answer measured is drawn only if it is complete and possible: student code can change it."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from grader.bundle.check import Check
+from grader.bundle.model import Header, RecordedCase
+from grader.judge.measured_picture import measured_picture
+from grader.judge.observation import Observation, Seen
+from grader.judge.verdict import judge_case
+from grader.report.html import page
+from grader.report.model import ExerciseResult, Report
+from grader.report.picture_data import in_words
+from grader.report.terminal import plain, show
+
+
+def drawn(*asked, heads=4):
+    """Return the picture of cases. asked: the parameters of a check, and what was observed for it."""
+    cases = []
+    for params, seen in asked:
+        check = Check("c", "values", "", params.pop("judge", "equal"), ("x",), params)
+        rows = Check("rows", "shapes", "", "all_rows", ("x",), {"heads": 2})
+        expected = {"x": Header((heads,), "float32")}
+        case = RecordedCase("c", "f", "float32", (), (check, rows), {}, expected, {})
+        cases.append(judge_case(case, Observation({} if seen is None else {"x": seen})))
+    return measured_picture(cases)
+
+
+def of(array):
+    return Seen(np.shape(array), "float64", np.array(array, dtype=float))
+
+
+def importance(ablation=(2.0, 9.0, -0.1, 4.0), confidence=(0.6, 0.3, 0.9, 0.4)):
+    return drawn(
+        ({"draw": "importance", "method": "confidence"}, of(confidence)),
+        ({"draw": "importance", "method": "ablation"}, of(ablation)),
+    )
+
+
+def test_heads_are_ranked_and_the_weakest_are_to_be_removed():
+    picture = importance()
+    assert [name for name, _bars in picture.form.rows] == ["1", "3", "0", "2"]
+    assert [bars[0].share for _name, bars in picture.form.rows] == [1.0, 4 / 9, 2 / 9, 0.0]
+    assert "1, ablation: 9." in in_words(picture)
+    assert in_words(picture)[-1].endswith("in this order: 2, 0.")
+
+
+@pytest.mark.parametrize("bad", [None, of([1.0, 2.0, np.nan, 4.0]), of([1.0, 2.0]), Seen(odd="None")])
+def test_importances_are_drawn_if_whole_and_finite(bad):
+    assert drawn(({"draw": "importance", "method": "ablation"}, bad)) is None
+    assert drawn(({}, of([1.0, 2.0, 3.0, 4.0]))) is None
+
+
+def removals(rows):
+    # table: how many of 4 answers are right without no head, without head 0, head 1, and both.
+    params = {"draw": "removals", "table": [4, 3, 1, 0], "total": 4, "judge": "accuracies"}
+    return drawn((params, of(rows)))
+
+
+def test_accuracies_are_drawn_with_the_span_of_all_choices():
+    # A row: seed, order, accuracy, and the removed heads, filled up with -1.
+    rows = [[s, order, 0.75 if order < 2 else 0.25, order // 2, -1] for s in range(3) for order in range(3)]
+    words = in_words(removals(rows))
+    assert "0, reverse: 1.00." in words
+    assert {"1, by importance: 0.75.", "1, random: 0.75.", "1, reverse: 0.25."} <= set(words)
+    assert words[-1].endswith("any choice of heads gives 0.25 – 0.75.")
+    assert removals([[*row[:2], 75.0, *row[3:]] for row in rows]) is None  # an accuracy in percent
+    assert removals(rows[:-1]) is None  # a row is missing
+
+
+def report(*assignments):
+    results = (ExerciseResult("f", name, "passed", 1.0, 1.0, picture=importance()) for name in assignments)
+    return Report(tuple(results), sandbox="strict", torch="2", grader="0")
+
+
+def test_a_report_on_a_course_shows_what_was_measured_only_in_full():
+    def short(report):
+        out = io.StringIO()
+        show(report, Console(file=out, width=80))
+        return out.getvalue()
+
+    course = report("10_pruning", "02_masking")
+    assert "remove half of the heads" not in short(course)
+    assert "remove half of the heads" in plain(course)
+    assert "remove half of the heads" in page(course)
+    assert short(report("10_pruning", "10_pruning")).count("remove half of the heads") == 2
