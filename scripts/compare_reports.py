@@ -33,8 +33,11 @@ SHOWN = 40  # differences of one kind that are printed; all are in the file that
 
 def corpus() -> Iterator[tuple[str, str, list[str] | None]]:
     """Yield (path, text, exercises to grade; None: those that are found)."""
-    for path in sorted((ROOT / "tests" / "answers").glob("*/*.py")):
-        yield f"answers/{path.parent.name}/{path.name}", path.read_text("utf-8"), [path.parent.name]
+    sys.path.insert(0, str(ROOT / "tests"))
+    from helpers.answers import ANSWERS
+
+    for answer in ANSWERS:
+        yield f"answers/{answer.id}.py", answer.source, [answer.exercise]
     yield from _bank()
     yield from _attacks()
     for path in sorted((ROOT / "assignments").glob("*/*")):
@@ -60,7 +63,6 @@ def _bank() -> Iterator[tuple[str, str, list[str] | None]]:
 
 
 def _attacks() -> Iterator[tuple[str, str, list[str] | None]]:
-    sys.path.insert(0, str(ROOT / "tests"))
     from attacks.table import ATTACKS
 
     for attack in ATTACKS.values():

@@ -29,31 +29,32 @@ from grader.bundle.files import load
 from grader.bundle.model import Bundle
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+from helpers.answers import ANSWERS, Answer  # noqa: E402 (tests/ must be on the path first)
+
 BIN = Path(sys.executable).parent
 Marks = dict[tuple[str, str], float | None]  # (student, exercise) → points; None: a person has to grade it
 WAYS = ("notebook", "colab", "script", "archive", "folder")
 
 
-def submit(course: Path, bundle: Bundle, answers: Sequence[Path]) -> None:
+def submit(course: Path, bundle: Bundle, answers: Sequence[Answer]) -> None:
     """Write a class in which each answer is a student."""
     released = (course / "release" / bundle.assignment / f"{bundle.assignment}.ipynb").read_text("utf-8")
     for number, answer in enumerate(answers):
         way = WAYS[number % len(WAYS)]
-        home = course / "submitted" / f"{answer.parent.name}-{answer.stem}-{way}"
+        home = course / "submitted" / f"{answer.exercise}-{answer.name}-{way}"
         name, data = _file(way, bundle, json.loads(released), answer)
         path = Path(os.path.normpath(home / bundle.assignment / name))
         path.parent.mkdir(parents=True)
         path.write_bytes(data)
 
 
-def _file(way: str, bundle: Bundle, book: dict, answer: Path) -> tuple[str, bytes]:
+def _file(way: str, bundle: Bundle, book: dict, answer: Answer) -> tuple[str, bytes]:
     """Return the name of a submitted file, from the folder of the assignment, and its content."""
-    source = answer.read_text("utf-8")
+    source = answer.source
     if way == "notebook":
         (cell,) = (
-            c
-            for c in book["cells"]
-            if c["metadata"].get("nbgrader", {}).get("grade_id") == answer.parent.name
+            c for c in book["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == answer.exercise
         )
         cell["source"] = source
         return f"{bundle.assignment}.ipynb", json.dumps(book).encode()
@@ -111,11 +112,7 @@ def _run(name: str, *arguments: object, cwd: Path, statuses: Sequence[int] = (0,
 def compare(assignment: str, every: int) -> Counter[str]:
     """Grade a class by both routes, print the marks that differ, and return how many are equal, manual, different."""
     bundle = load(ROOT / "assignments" / assignment)
-    answers = [
-        path
-        for exercise in bundle.exercises
-        for path in sorted((ROOT / "tests" / "answers" / exercise.name).glob("*.py"))
-    ][::every]
+    answers = [a for exercise in bundle.exercises for a in ANSWERS if a.exercise == exercise.name][::every]
     counts: Counter[str] = Counter(answers=len(answers))
     if not answers:
         return counts

@@ -2,15 +2,14 @@
 
     python scripts/diagnosis_report.py [--write]
 
-Prints the report; with `--write` it also writes docs/diagnosis.md. `tests/answers/equals.json` says which known
-mistake each wrong answer equals; this was decided by reading the code.
+Prints the report; with `--write` it also writes docs/diagnosis.md. `equals` in tests/answers says which known mistake
+a wrong answer equals; this was decided by reading the code.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import re
+import sys
 import time
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -27,12 +26,13 @@ from grader.diagnosis.distance import distances
 from grader.diagnosis.signature import named_by
 from grader.engine.engine import Engine
 from grader.engine.grading_options import GradingOptions
-from grader.intake.read import read_submission
 from grader.report.model import ExerciseResult
 from grader.sandbox.choose import choose
 
 ROOT = Path(__file__).resolve().parents[1]
-ANSWERS = ROOT / "tests" / "answers"
+sys.path.insert(0, str(ROOT / "tests"))
+from helpers.answers import ANSWERS, Answer  # noqa: E402 (tests/ must be on the path first)
+
 THRESHOLDS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
@@ -77,22 +77,20 @@ def main() -> None:
 
 
 def grade_all(bundles, exercises: dict[str, Exercise]) -> list[Graded]:
-    labels = json.loads((ANSWERS / "equals.json").read_text("utf-8"))
     launcher = choose(warm="full")
     engine = Engine(bundles, launcher, GradingOptions(quick=True))
     out = []
     try:
-        for path in sorted(ANSWERS.glob("*/*.py")):
-            if path.parent.name in exercises:
-                out.append(_graded(engine, exercises[path.parent.name], path, labels))
+        for answer in ANSWERS:
+            if answer.exercise in exercises:
+                out.append(_graded(engine, exercises[answer.exercise], answer))
     finally:
         engine.close()
         launcher.close()
     return out
 
 
-def _graded(engine: Engine, exercise: Exercise, path: Path, labels: dict[str, list[str]]) -> Graded:
-    name = f"{exercise.name}/{path.stem}"
+def _graded(engine: Engine, exercise: Exercise, answer: Answer) -> Graded:
     nearest: list[float] = []
     spent = [0.0]
     explanations = diagnosis.explanations
@@ -108,19 +106,14 @@ def _graded(engine: Engine, exercise: Exercise, path: Path, labels: dict[str, li
         return found
 
     with patch.object(diagnosis, "explanations", watched):
-        result = engine.grade(read_submission(path), [exercise.name]).exercises[0]
+        result = engine.grade(answer.submission, [exercise.name]).exercises[0]
     if result.outcome == "could_not_grade":
-        raise RuntimeError(f"{name}: {result.message}")
-    label = labels.get(name)
-    equals = None if label is None else tuple(frozenset(entry.split("+")) for entry in label)
-    head = path.read_text("utf-8").split("\n\n")[0]
-    breaks = re.search(r"^# breaks: *(.*)$", head, re.M)
-    facets = set(re.findall(r"\w+", breaks[1])) if breaks else set()
-    right = facets <= {"device", "precision"}  # a failure in these costs no points on the CPU
+        raise RuntimeError(f"{answer.id}: {result.message}")
+    right = answer.breaks <= {"device", "precision"}  # a failure in these costs no points on the CPU
     # `later` lists the policies that the answer breaks, and `device`.
-    policy = re.search(r"^# later: *(?!device *$)", head, re.M) is not None
+    policy = bool(answer.later - {"device"})
     least = nearest[-1] if nearest else np.inf
-    return Graded(name, exercise.name, right, policy, equals, result, least, spent[0])
+    return Graded(answer.id, exercise.name, right, policy, answer.equals, result, least, spent[0])
 
 
 def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
@@ -136,7 +129,7 @@ def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
         "",
         "`make diagnosis-report` writes this page; do not edit it. The authors of the answers in `tests/answers/` had",
         "one-line descriptions and did not see the bank. Which known mistake an answer equals was decided by reading",
-        "its code (`tests/answers/equals.json`). Some forms of mistakes were added to the bank after these answers were",
+        "its code (`equals` in its header). Some forms of mistakes were added to the bank after these answers were",
         "read, so expect fewer names for other answers. [How well the grader points to a line](lines.md) has its",
         "own page.",
         "",

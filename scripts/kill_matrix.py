@@ -15,7 +15,7 @@ A case on which no answer depends may still be needed: tests/course has rules th
 from __future__ import annotations
 
 import argparse
-import re
+import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -36,6 +36,9 @@ from grader.judge.verdict import JudgedCase, judge_all
 from grader.report.model import CheckResult
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+from helpers.answers import ANSWERS  # noqa: E402 (tests/ must be on the path first)
+
 Names = tuple[tuple[str, ...], ...]
 EXAMPLES = 4  # the search stops after so many answers per case or check, because it takes long
 
@@ -141,10 +144,10 @@ def wrong_answers(assignment: Assignment, exercise: Exercise) -> Iterator[tuple[
         if answer.breaks != DEVICE:
             for number, form in enumerate((answer, *answer.forms)):
                 yield f"{answer.id}.{number}", apply(form, definitions(assignment.source))
-    for path in sorted((ROOT / "tests" / "answers" / exercise.name).glob("wrong_*.py")):
-        source = path.read_text("utf-8")
-        if not re.search(r"^# breaks: *device$", source, re.M):
-            yield path.stem, source
+    for independent in ANSWERS:
+        wrong = independent.name.startswith("wrong_") and independent.breaks != {"device"}
+        if wrong and independent.exercise == exercise.name:
+            yield independent.name, independent.source
 
 
 def graded(source: str, exercise: Exercise) -> Answer:

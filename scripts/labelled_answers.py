@@ -1,6 +1,6 @@
 """Wrong answers with known faulty lines: each differs from a right answer in these lines.
 
-Two sources. `answers`: files of tests/answers that differ from a right answer of the same exercise in at most
+Two sources. `answers`: answers of tests/answers that differ from a right answer of the same exercise in at most
 MAX_LINES lines. `bank`: known mistakes that are edits of the reference, applied to the reference and to the right
 variants of solutions/NN_name/variants.py in which the edited piece occurs too.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -20,6 +21,9 @@ from grader.authoring.observe import definitions
 from grader.authoring.reference_edit import EditError
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+from helpers.answers import ANSWERS  # noqa: E402 (tests/ must be on the path first)
+
 MAX_LINES = 2
 
 
@@ -49,13 +53,13 @@ def labelled_answers() -> list[Labelled]:
 
 
 def _independent() -> Iterator[Labelled]:
-    for path in sorted((ROOT / "tests" / "answers").glob("*/wrong_*.py")):
-        source = path.read_text("utf-8")
-        pairs = [_difference(source, p.read_text("utf-8")) for p in sorted(path.parent.glob("right_*.py"))]
-        lines, faulty = min(pairs, key=lambda pair: pair[0], default=(MAX_LINES + 1, frozenset()))
-        if 0 < lines <= MAX_LINES:
-            name = f"{path.parent.name}/{path.stem}"
-            yield Labelled(name, "answers", path.parent.name, source, faulty)
+    for answer in ANSWERS:
+        if answer.name.startswith("wrong_"):
+            rights = [a for a in ANSWERS if a.exercise == answer.exercise and a.name.startswith("right_")]
+            pairs = [_difference(answer.source, right.source) for right in rights]
+            lines, faulty = min(pairs, key=lambda pair: pair[0], default=(MAX_LINES + 1, frozenset()))
+            if 0 < lines <= MAX_LINES:
+                yield Labelled(answer.id, "answers", answer.exercise, answer.source, faulty)
 
 
 def _from_bank() -> Iterator[Labelled]:

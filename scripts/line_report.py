@@ -15,7 +15,7 @@ import json
 import statistics
 from pathlib import Path
 
-from labelled_answers import ROOT, Labelled, labelled_answers, statement_of, statements
+from labelled_answers import ANSWERS, ROOT, Labelled, labelled_answers, statement_of, statements
 
 from grader.bundle.files import load_all
 from grader.engine.engine import Engine
@@ -30,7 +30,7 @@ from grader.sandbox.choose import choose
 LIMIT = 1.25  # CPU seconds; the budget (`Budget.cpu`, 1.3) has probably stopped a search that took longer
 FAR = 99  # statements; the distance if no faulty statement is known
 # Independent answer → the known mistakes that it equals.
-EQUALS = json.loads((ROOT / "tests" / "answers" / "equals.json").read_text("utf-8"))
+EQUALS = {a.id: frozenset[str]().union(*a.equals or ()) for a in ANSWERS}
 WALL = 30.0  # seconds of the clock; so long that only the budget of CPU time ends a search
 
 
@@ -144,8 +144,9 @@ def _sure(rows: list[dict]) -> list[dict]:
 
 def _has_wrong_name(row: dict) -> bool:
     """Whether a row has names, and none of them is the mistake of the answer."""
-    right = [row["name"].split("/")[1]] if row["kind"] == "bank" else EQUALS.get(row["name"], [])
-    return row["named"] and not any(set(right) & set(names) for names in row["names"])
+    of_bank = row["kind"] == "bank"
+    right = {row["name"].split("/")[1]} if of_bank else EQUALS[row["name"]]
+    return row["named"] and not any(right & set(names) for names in row["names"])
 
 
 def _doubted(rows: list[dict]) -> list[dict]:

@@ -10,7 +10,7 @@ further seeds.
 from __future__ import annotations
 
 import argparse
-import re
+import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -32,7 +32,9 @@ from grader.judge import decide
 from grader.judge.tolerance import TOLERANCE
 
 ROOT = Path(__file__).resolve().parents[1]
-ANSWERS = ROOT / "tests" / "answers"
+sys.path.insert(0, str(ROOT / "tests"))
+from helpers.answers import ANSWERS  # noqa: E402 (tests/ must be on the path first)
+
 SEEDS = ("public", "precision-1", "precision-2", "precision-3")
 ORDER = ("float64", "float32", "float16", "bfloat16")
 
@@ -60,11 +62,9 @@ def right_answers(assignment: Assignment, exercise: str) -> Iterator[tuple[str, 
     for variant in assignment.variants(exercise):
         if variant.kind != "trivial":
             yield f"variant {variant.id}", definitions(apply(variant, assignment.source))
-    for path in sorted((ANSWERS / exercise).glob("*.py")):
-        source = path.read_text("utf-8")
-        fields = dict(re.findall(r"^# (breaks|later): *(.*)$", source.split("\n\n")[0], re.M))
-        if not fields["breaks"] and "precision" not in fields.get("later", ""):
-            yield f"answer {path.stem}", source
+    for answer in ANSWERS:
+        if answer.exercise == exercise and answer.is_right and "precision" not in answer.later:
+            yield f"answer {answer.name}", answer.source
 
 
 def measure(assignment: Assignment, exercise: str, seeds: Sequence[str] = SEEDS) -> list[Measured]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import sys
 import time
 from collections.abc import Iterator
 
@@ -17,6 +17,9 @@ from grader.diagnosis.match import diagnose
 from grader.diagnosis.signature import named_by
 from grader.judge.verdict import judge_all
 
+sys.path.insert(0, str(ROOT / "tests"))
+from helpers.answers import ANSWERS
+
 
 def costs() -> list[float]:
     """Return seconds of processor time for each answer that fails on the CPU."""
@@ -27,11 +30,11 @@ def costs() -> list[float]:
 
 def _of(exercise: Exercise) -> Iterator[float]:
     cases = named_by(exercise.cases)  # without cases that train, which take long and name no mistake
-    for path in sorted((ROOT / "tests" / "answers" / exercise.name).glob("wrong_*.py")):
-        source = path.read_text("utf-8")
-        if re.search(r"^# breaks: *(device|precision)$", source, re.M):  # passes on the CPU in float32
+    wrong = (a for a in ANSWERS if a.exercise == exercise.name and a.name.startswith("wrong_"))
+    for answer in wrong:
+        if answer.breaks in ({"device"}, {"precision"}):  # passes on the CPU in float32
             continue
-        seen = observe(source, exercise.given, cases, dtype="float32")
+        seen = observe(answer.source, exercise.given, cases, dtype="float32")
         judged = judge_all(cases, seen)
         checks = [check for case in judged.values() for check in case.checks]
         signature._directions.cache_clear()  # as in a new process

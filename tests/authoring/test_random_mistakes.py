@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.answers import BY_ID
 
 from grader.authoring.content import ContentError, read
 from grader.authoring.record import record
 from grader.authoring.scaffold import scaffold
 from grader.diagnosis.signature import ANY
 from grader.engine.engine import Engine
-from grader.intake.read import read_submission
 from grader.sandbox.choose import choose
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,7 +96,7 @@ def test_a_mistake_whose_every_wrong_result_is_random_is_refused(tmp_path):
 @pytest.mark.slow
 def test_an_answer_has_the_same_fingerprint_in_another_server(bundles):
     """A worker server starts with other random numbers each time."""
-    submission = read_submission(ROOT / "tests/answers/PositionalEncoding/wrong_learned.py")
+    submission = BY_ID["PositionalEncoding/wrong_learned"].submission
     found = set()
     for _start in range(2):
         with closing(choose()) as launcher, closing(Engine(bundles, launcher)) as engine:

@@ -5,7 +5,6 @@ For wrong answers, the names of mistakes and the facts are right, too.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 
@@ -18,7 +17,6 @@ from helpers.truth import STAGED, assert_facts_are_true, assert_places_are_true,
 from grader.bundle.model import Exercise
 from grader.diagnosis import match as diagnosis
 from grader.diagnosis.signature import named_by
-from grader.intake.read import read_submission
 from grader.report.model import ExerciseResult, to_json
 
 # exercise/file → result, so that the tests below grade each answer once
@@ -57,7 +55,7 @@ def graded(engine, monkeypatch):
     """
 
     def grade(answer: Answer) -> ExerciseResult:
-        name = f"{answer.exercise}/{answer.path.stem}"
+        name = answer.id
         if name not in GRADED:
             plain = diagnosis._facts
 
@@ -82,7 +80,7 @@ def graded(engine, monkeypatch):
         with monkeypatch.context() as patched:
             quick = engine.with_options(quick=True)
             patched.setitem(quick.exercises, answer.exercise, exercise)
-            report = quick.grade(read_submission(answer.path), [answer.exercise])
+            report = quick.grade(answer.submission, [answer.exercise])
         assert_follows(to_json(report), REPORT)
         return report.exercises[0]
 
@@ -90,7 +88,7 @@ def graded(engine, monkeypatch):
 
 
 def name_of(answer: Answer) -> str:
-    return f"{answer.exercise}/{answer.path.stem}"
+    return answer.id
 
 
 @pytest.mark.parametrize("answer", first_of_each(ANSWERS, lambda a: (a.exercise, a.is_right), name_of))
@@ -119,31 +117,28 @@ def test_the_facts_about_an_unknown_answer_are_true(answer: Answer, graded):
     result = graded(answer)
     if result.diagnosis.alternatives:
         return
-    exercise, judged, checks = ARGUMENTS[f"{answer.exercise}/{answer.path.stem}"]
+    exercise, judged, checks = ARGUMENTS[answer.id]
     observations = {id: case.observation for id, case in judged.items() if case.observation is not None}
     assert_places_are_true(exercise, observations, checks)
     assert_facts_are_true(exercise, observations, result.diagnosis.says)
     if answer.exercise in STAGED:
-        assert reported_stage(result.diagnosis.says) == true_stage(exercise, answer.path.read_text("utf-8"))
+        assert reported_stage(result.diagnosis.says) == true_stage(exercise, answer.source)
 
 
 @pytest.mark.slow
 def test_nearly_all_wrong_answers_get_a_right_name(graded):
     """Compare with labels that were decided by reading the code. docs/diagnosis.md has the same shares."""
-    labels = json.loads((HERE / "equals.json").read_text("utf-8"))
-    wrong = {f"{a.exercise}/{a.path.stem}": a for a in ANSWERS if not a.is_right}
     known = named = rightly_named = known_and_named = 0
-    for name, equals in labels.items():
-        if name not in wrong:  # the label is of an answer that passes on the CPU
+    for answer in WRONG:
+        if answer.equals is None:
             continue
-        answer = wrong[name]
         result = graded(answer)
         alternatives = [frozenset(names) for names in result.diagnosis.alternatives]
-        known += bool(equals)
+        known += bool(answer.equals)
         named += bool(alternatives)
-        known_and_named += bool(equals) and bool(alternatives)
+        known_and_named += bool(answer.equals) and bool(alternatives)
         # An entry with + names mistakes that the answer has together.
-        rightly_named += any(frozenset(entry.split("+")) in alternatives for entry in equals)
+        rightly_named += any(names in alternatives for names in answer.equals)
     coverage, precision = 100 * known_and_named / known, 100 * rightly_named / named
     assert known >= 480
     assert coverage >= 95

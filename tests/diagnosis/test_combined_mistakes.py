@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.answers import HERE
+from helpers.answers import BY_ID
 
 from grader.bundle.check import Check
 from grader.bundle.model import Header, RecordedCase, Signatures
@@ -47,7 +47,7 @@ IN_PLACE = ("X = X +", "X +=")
 SINES = ("torch.cos(", "torch.sin(")
 NO_DROPOUT = ("return self.dropout(X)", "return X")
 
-SCORES = (HERE / "DotProductAttention" / "wrong_weights_not_kept.py").read_text("utf-8")
+SCORES = BY_ID["DotProductAttention/wrong_weights_not_kept"].source
 UNSCALED = (" / queries.shape[-1] ** 0.5", "")
 BY_AXES = ("queries.shape[-1]", "queries.dim()")
 

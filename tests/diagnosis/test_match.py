@@ -9,13 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.answers import BY_ID
 from helpers.ties import TIES
 
 from grader.authoring.bank import apply
 from grader.authoring.content import read_all
 from grader.diagnosis import match as diagnosis
 from grader.diagnosis.distance import NEAR, distances
-from grader.intake.read import Submission, Unit, read_submission
+from grader.intake.read import Submission, Unit
 from grader.support.source import definition_span
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,8 +68,7 @@ KNOWN = {m.id: m for a in ASSIGNMENTS.values() for m in a.mistakes()}
 def test_a_famous_mistake_is_named_alone(answer, engine, id, path):
     """Grade the mistake of the bank, and an answer that another author wrote."""
     exercise = KNOWN[id].of
-    independent = read_submission(ROOT / "tests" / "answers" / f"{path}.py")
-    for result in (answer(exercise, id), engine.grade(independent, [exercise]).exercises[0]):
+    for result in (answer(exercise, id), engine.grade(BY_ID[path].submission, [exercise]).exercises[0]):
         assert result.outcome == "failed"
         assert result.diagnosis.kind in ("exact", "different")
         assert result.diagnosis.alternatives == ((id,),)
@@ -106,7 +106,7 @@ RETURNED = "return self.addnorm3(Z, self.ffn(Z)), state"
 
 def cached(*changes: tuple[str, str]) -> str:
     """Return a right block whose cache is a dictionary, with these changes."""
-    source = (ROOT / "tests" / "answers" / "DecoderBlock" / "right_dictionary_cache.py").read_text("utf-8")
+    source = BY_ID["DecoderBlock/right_dictionary_cache"].source
     for old, new in changes:
         assert source.count(old) == 1
         source = source.replace(old, new)

@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from helpers.answers import HERE
+from helpers.answers import BY_ID
 
 from grader.engine import grade_exercise as module
 
 IMPORT = "from grader.given import masked_softmax\n"
 WRONG = "def masked_softmax(X, valid_lens):\n    return X.softmax(1)\n"
 RIGHT_ATTENTION, WRONG_ATTENTION = (
-    (HERE / "AdditiveAttention" / f"{name}.py").read_text("utf-8") for name in ("right_book", "wrong_relu")
+    BY_ID[f"AdditiveAttention/{name}"].source for name in ("right_book", "wrong_relu")
 )
 BOTH = ["masked_softmax", "AdditiveAttention"]
 

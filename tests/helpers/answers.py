@@ -1,4 +1,4 @@
-"""The independent answers in tests/answers, and what their headers say: which exercise, and which facets fail."""
+"""The independent answers in tests/answers: a file per exercise, a cell per answer. tests/answers/README.md has the format."""
 
 from __future__ import annotations
 
@@ -6,32 +6,66 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.intake.read import Submission, Unit
+
 HERE = Path(__file__).parents[1] / "answers"
 
 
 @dataclass(frozen=True)
 class Answer:
-    path: Path
     exercise: str
+    name: str  # begins with right_ or wrong_
     says: str  # what the answer is
-    kind: str  # mistake, different, policy or same; tests/answers/README.md explains them
+    kind: str  # mistake, different, policy or same
     breaks: frozenset[str]  # facets that fail
-    later: frozenset[str] = frozenset()  # policies that the answer breaks, and `device` if it fails on a GPU
+    later: frozenset[str]  # policies that the answer breaks, and `device` if it fails on a GPU
+    equals: (
+        tuple[frozenset[str], ...] | None
+    )  # the known mistakes that it may be named as; None: not labelled
+    source: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.exercise}/{self.name}"
 
     @property
     def is_right(self) -> bool:
         """Return whether the answer passes all facets on the CPU in float32."""
         return not self.breaks
 
+    @property
+    def submission(self) -> Submission:
+        file = f"{self.name}.py"
+        return Submission(Path(file), (Unit(file, self.source),))
 
-def read(path: Path) -> Answer:
-    head = path.read_text("utf-8").split("\n\n")[0]
-    fields = dict(re.findall(r"^# (exercise|says|kind|breaks|later): *(.*)$", head, re.M))
-    breaks, later = (
-        frozenset(filter(None, (facet.strip() for facet in fields.get(name, "").split(","))))
-        for name in ("breaks", "later")
+
+def read(path: Path) -> list[Answer]:
+    """Return the answers in a file."""
+    cells = re.split(r"^# %% ", path.read_text("utf-8"), flags=re.M)[1:]
+    return [_answer(path.stem, cell) for cell in cells]
+
+
+def _answer(exercise: str, cell: str) -> Answer:
+    head, source = cell.split("\n\n", 1)
+    title, *lines = head.split("\n")
+    name, says = title.split(": ", 1)
+    fields = dict(line.removeprefix("# ").split(": ", 1) for line in lines)
+    breaks, later, equals = (
+        [one.strip() for one in fields.get(key, "").split(",") if one.strip()]
+        for key in ("breaks", "later", "equals")
     )
-    return Answer(path, fields["exercise"], fields["says"], fields["kind"], breaks, later)
+    names = tuple(frozenset(one.split("+")) for one in equals if one != "nothing")
+    return Answer(
+        exercise,
+        name,
+        says,
+        fields["kind"],
+        frozenset(breaks),
+        frozenset(later),
+        names if equals else None,
+        source.strip("\n") + "\n",
+    )
 
 
-ANSWERS = [read(path) for path in sorted(HERE.glob("*/*.py"))]
+ANSWERS = [answer for path in sorted(HERE.glob("*.py")) for answer in read(path)]
+BY_ID = {answer.id: answer for answer in ANSWERS}

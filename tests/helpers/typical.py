@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from helpers.answers import HERE
+from helpers.answers import BY_ID
 
 TYPICAL = {
     "shapes": ("transpose_qkv/wrong_four_axes", "Seq2SeqAttentionDecoder/wrong_output_time_major"),
@@ -16,6 +16,5 @@ NAMES = tuple(name for pair in TYPICAL.values() for name in pair)
 
 
 def source(name: str) -> str:
-    """Return the code of an answer. Blank lines replace the header, which says what is wrong."""
-    head, rest = (HERE / f"{name}.py").read_text("utf-8").split("\n\n", 1)
-    return "\n" * (head.count("\n") + 2) + rest
+    """Return the code of an answer, without the header, which says what is wrong."""
+    return BY_ID[name].source

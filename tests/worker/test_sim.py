@@ -18,7 +18,7 @@ from grader.authoring.content import Assignment, read_all
 from grader.engine.devices import check_on_device, has_cuda, launcher_for
 from grader.engine.engine import Engine
 from grader.engine.grading_options import GradingOptions
-from grader.intake.read import Submission, Unit, read_submission
+from grader.intake.read import Submission, Unit
 from grader.report.model import ExerciseResult
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -367,11 +367,9 @@ def test_independent_right_answers_pass_on_the_simulated_device(exercise, on_sim
     answers = ON_SIM[exercise]
     step = 1 if os.environ.get("HEADWAY_ALL_ANSWERS") else max(1, len(answers) // SAMPLE)
     for answer in answers[::step]:
-        result = on_sim.grade(read_submission(answer.path), [exercise]).exercises[0]
+        result = on_sim.grade(answer.submission, [exercise]).exercises[0]
         failed = {c.facet for c in result.checks if c.outcome not in ("passed", "skipped", "advice")}
-        assert result.outcome != "could_not_grade" and failed <= answer.later, (
-            f"{answer.path.name}: {why(result)}"
-        )
+        assert result.outcome != "could_not_grade" and failed <= answer.later, f"{answer.name}: {why(result)}"
 
 
 @pytest.mark.slow
@@ -379,8 +377,8 @@ def test_independent_device_mistakes_fail_on_the_simulated_device(on_sim):
     stranded = [a for a in ANSWERS if a.is_right and "device" in a.later]
     assert len(stranded) >= 4
     for answer in stranded:
-        result = on_sim.grade(read_submission(answer.path), [answer.exercise]).exercises[0]
-        assert result.outcome == "failed", f"{answer.path.name}: {why(result)}"
+        result = on_sim.grade(answer.submission, [answer.exercise]).exercises[0]
+        assert result.outcome == "failed", f"{answer.name}: {why(result)}"
 
 
 @pytest.mark.slow
@@ -421,7 +419,7 @@ def compared() -> Iterator[tuple[str, str, Submission]]:
             yield name, what, Submission(Path(file), (Unit(file, source),))
     for answer in ANSWERS:
         if answer.is_right:
-            yield answer.exercise, answer.path.name, read_submission(answer.path)
+            yield answer.exercise, answer.name, answer.submission
 
 
 def outcomes(result: ExerciseResult) -> dict[str, str]:

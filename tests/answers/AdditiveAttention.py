@@ -1,0 +1,635 @@
+# %% right_bias_on_score_layer: a bias on w_v, which adds the same number to every score
+# kind: same
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1)      # its bias cancels in the softmax
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        f = torch.tanh(self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1))
+        self.attention_weights = masked_softmax(self.w_v(f).squeeze(-1), valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% right_book: the book's additive attention
+# kind: same
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    """Additive attention."""
+    def __init__(self, key_size, query_size, num_hiddens, dropout, **kwargs):
+        super(AdditiveAttention, self).__init__(**kwargs)
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        queries, keys = self.W_q(queries), self.W_k(keys)
+        # After dimension expansion, shape of queries:
+        # (batch_size, no. of queries, 1, num_hiddens), of keys:
+        # (batch_size, 1, no. of key-value pairs, num_hiddens)
+        features = queries.unsqueeze(2) + keys.unsqueeze(1)
+        features = torch.tanh(features)
+        scores = self.w_v(features).squeeze(-1)
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% right_concatenated_inputs: joins query and key and multiplies by the joined matrix
+# kind: same
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    """W_q q + W_k k is [W_q W_k] applied to the concatenation."""
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.p = dropout
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        B, T, _ = queries.shape
+        S = keys.shape[1]
+        pairs = torch.cat([queries[:, :, None].expand(B, T, S, -1),
+                           keys[:, None].expand(B, T, S, -1)], dim=-1)
+        W = torch.cat([self.W_q.weight, self.W_k.weight], dim=1)
+        scores = self.w_v(F.linear(pairs, W).tanh()).view(B, T, S)
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return F.dropout(self.attention_weights, self.p, self.training) @ values
+
+
+# %% right_einsum: broadcast, tanh, einsum with the vector of w_v
+# kind: same
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size: int, query_size: int, num_hiddens: int, dropout: float) -> None:
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        q = torch.einsum('btq,hq->bth', queries, self.W_q.weight)
+        k = torch.einsum('bsk,hk->bsh', keys, self.W_k.weight)
+        h = torch.tanh(q[:, :, None, :] + k[:, None, :, :])
+        scores = torch.einsum('btsh,h->bts', h, self.w_v.weight[0])
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return torch.einsum('bts,bsv->btv', self.dropout(self.attention_weights), values)
+
+
+# %% right_loop_over_queries: scores one query at a time
+# kind: same
+
+import torch
+from torch import nn
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        K = self.W_k(keys)                                     # (B, S, h)
+        columns = torch.arange(keys.shape[1], device=keys.device)
+        weights = []
+        for t in range(queries.shape[1]):
+            q = self.W_q(queries[:, t:t + 1])                  # (B, 1, h)
+            s = self.w_v(torch.tanh(K + q)).squeeze(2)         # (B, S)
+            if valid_lens is not None:
+                n = valid_lens if valid_lens.dim() == 1 else valid_lens[:, t]
+                s = s.masked_fill(columns >= n.unsqueeze(1), float('-inf'))
+            weights.append(torch.softmax(s, dim=1))
+        self.attention_weights = torch.stack(weights, dim=1)   # (B, T, S)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% right_own_softmax: own mask and softmax, tanh written with exponentials
+# kind: same
+
+import torch
+from torch import nn
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.drop = nn.Dropout(dropout)
+
+    @staticmethod
+    def my_tanh(x):
+        return 2 * torch.sigmoid(2 * x) - 1
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        scores = self.w_v(self.my_tanh(self.W_q(queries).unsqueeze(-2) + self.W_k(keys).unsqueeze(-3)))[..., 0]
+        if valid_lens is not None:
+            valid_lens = valid_lens.reshape(len(queries), -1, 1)
+            hidden = torch.arange(keys.shape[1], device=keys.device) >= valid_lens
+            scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
+        self.attention_weights = scores.softmax(dim=-1)
+        return self.drop(self.attention_weights) @ values
+
+
+# %% wrong_axes_swapped: unsqueeze axes swapped
+# kind: mistake
+# breaks: values, gradients
+# equals: additive-axes-exchanged
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        queries, keys = self.W_q(queries), self.W_k(keys)
+        features = torch.tanh(queries.unsqueeze(1) + keys.unsqueeze(2))
+        scores = self.w_v(features).squeeze(-1)
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_bias_left_on: bias left on
+# kind: different
+# breaks: values, gradients
+# equals: additive-with-biases
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens)
+        self.W_q = nn.Linear(query_size, num_hiddens)
+        self.w_v = nn.Linear(num_hiddens, 1)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        f = torch.tanh(self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1))
+        self.attention_weights = masked_softmax(self.w_v(f).squeeze(-1), valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_dropout_on_features: dropout on the tanh features instead of the weights
+# kind: mistake
+# breaks: modes
+# equals: additive-dropout-on-scores
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        f = torch.tanh(self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1))
+        self.attention_weights = masked_softmax(self.w_v(self.dropout(f)).squeeze(-1), valid_lens)
+        return torch.bmm(self.attention_weights, values)
+
+
+# %% wrong_dropout_on_output: dropout on the output instead of the weights
+# kind: mistake
+# breaks: modes
+# equals: additive-dropout-on-result
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        f = torch.tanh(self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1))
+        self.attention_weights = masked_softmax(self.w_v(f).squeeze(-1), valid_lens)
+        return self.dropout(torch.bmm(self.attention_weights, values))
+
+
+# %% wrong_extra_scaling: extra 1/sqrt(d) scaling
+# kind: different
+# breaks: values, gradients
+# equals: additive-also-scaled
+
+import math
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+        self.scale = math.sqrt(num_hiddens)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        f = torch.tanh(self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1))
+        scores = self.w_v(f).squeeze(-1) / self.scale
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_keeps_dropped_weights: stores the dropped-out weights
+# kind: policy
+# breaks: weights
+# equals: additive-keeps-dropped-weights
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        f = torch.tanh(self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1))
+        self.attention_weights = self.dropout(masked_softmax(self.w_v(f).squeeze(-1), valid_lens))
+        return self.attention_weights @ values
+
+
+# %% wrong_lens_not_passed: valid_lens not passed to the softmax
+# kind: mistake
+# breaks: masking
+# equals: additive-lens-ignored
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        f = torch.tanh(self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1))
+        self.attention_weights = masked_softmax(self.w_v(f).squeeze(-1), None)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_mixes_projected_keys: returns a mix of projected keys, values ignored
+# kind: mistake
+# breaks: shapes, values
+# equals: additive-mixes-projected-keys
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        queries, keys = self.W_q(queries), self.W_k(keys)
+        features = torch.tanh(queries.unsqueeze(2) + keys.unsqueeze(1))
+        self.attention_weights = masked_softmax(self.w_v(features).squeeze(-1), valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), keys)
+
+
+# %% wrong_no_tanh: tanh missing
+# kind: mistake
+# breaks: values, gradients
+# equals: additive-no-tanh
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout, **kwargs):
+        super(AdditiveAttention, self).__init__(**kwargs)
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        queries, keys = self.W_q(queries), self.W_k(keys)
+        features = queries.unsqueeze(2) + keys.unsqueeze(1)
+        scores = self.w_v(features).squeeze(-1)
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_product_of_features: multiplies query and key features instead of adding them
+# kind: mistake
+# breaks: values, gradients
+# equals: additive-multiplies
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        f = torch.tanh(self.W_q(queries)[:, :, None] * self.W_k(keys)[:, None])
+        self.attention_weights = masked_softmax(self.w_v(f)[..., 0], valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_queries_not_used: scores depend on the keys only
+# kind: mistake
+# breaks: values, gradients
+# equals: additive-bent-apart
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        T = self.W_q(queries).shape[1]
+        k = self.W_k(keys).unsqueeze(1).repeat(1, T, 1, 1)
+        scores = self.w_v(torch.tanh(k)).squeeze(-1)
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_relu: ReLU instead of tanh
+# kind: different
+# breaks: values, gradients
+# equals: additive-relu
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        hidden = F.relu(self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1))
+        self.attention_weights = masked_softmax(self.w_v(hidden).squeeze(-1), valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_sigmoid: sigmoid instead of tanh
+# kind: different
+# breaks: values, gradients
+# equals: additive-sigmoid
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+        self.act = nn.Sigmoid()
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        hidden = self.act(self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1))
+        self.attention_weights = masked_softmax(self.w_v(hidden).squeeze(-1), valid_lens)
+        return self.dropout(self.attention_weights) @ values
+
+
+# %% wrong_sizes_swapped: key_size and query_size swapped
+# kind: mistake
+# breaks: values
+# equals: additive-sizes-exchanged
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(query_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(key_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        f = torch.tanh(self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1))
+        self.attention_weights = masked_softmax(self.w_v(f).squeeze(-1), valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_softmax_over_queries: normalises over the queries
+# kind: mistake
+# breaks: values, gradients
+# equals: nothing
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        f = torch.tanh(self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1))
+        scores = self.w_v(f).squeeze(-1)
+        self.attention_weights = torch.softmax(scores, dim=1)
+        if valid_lens is not None:
+            self.attention_weights = self.attention_weights * (masked_softmax(scores, valid_lens) > 0)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_squeeze_without_dim: squeeze() without a dim
+# kind: mistake
+# breaks: shapes
+# equals: additive-squeeze-everything
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        q = self.W_q(queries)[:, :, None, :]
+        k = self.W_k(keys)[:, None, :, :]
+        scores = self.w_v(torch.tanh(q + k)).squeeze()
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_sum_instead_of_w_v: adds the features up and never uses w_v
+# kind: mistake
+# breaks: values, gradients
+# equals: additive-features-summed
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        f = torch.tanh(self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1))
+        self.attention_weights = masked_softmax(f.sum(dim=-1), valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_tanh_each_side: tanh on queries and keys before they are added
+# kind: mistake
+# breaks: values, gradients
+# equals: additive-bent-apart
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        q, k = torch.tanh(self.W_q(queries)), torch.tanh(self.W_k(keys))
+        scores = self.w_v(q.unsqueeze(2) + k.unsqueeze(1)).squeeze(-1)
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_tanh_outside: tanh around the score instead of inside
+# kind: mistake
+# breaks: values, gradients
+# equals: additive-tanh-too-late
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        features = self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1)
+        scores = torch.tanh(self.w_v(features)).squeeze(-1)
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_weights_detached: detaches the weights, so only the values get a gradient
+# kind: mistake
+# breaks: gradients
+# equals: additive-scores-detached
+
+import torch
+from torch import nn
+from grader.given import masked_softmax
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        f = torch.tanh(self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1))
+        self.attention_weights = masked_softmax(self.w_v(f).squeeze(-1), valid_lens).detach()
+        return torch.bmm(self.dropout(self.attention_weights), values)
