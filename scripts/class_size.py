@@ -49,9 +49,7 @@ def measured(size: int) -> str:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         bundles = load_all(ROOT / "assignments")
-        config = RunConfig(
-            ROOT / "assignments", folder / "store", StoreKey("cases", "grader", "strict", b"secret")
-        )
+        config = RunConfig(ROOT / "assignments", folder / "store", StoreKey("cases", "grader", "strict"))
         files = [
             # The content is n zero bytes; it is not graded.
             SubmittedFile(f"student{n:06}", f"student{n:06}.ipynb", partial(bytes, n), 0.0, digest=b"%d" % n)

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol, TypeVar
 
-from grader.authoring.hidden_cases import cases_digest, derived_key
+from grader.authoring.hidden_cases import cases_digest
 from grader.bundle.model import Bundle
 from grader.bundle.rules import NO_RULES, Rules
 from grader.classroom.discover import SubmittedFile
@@ -30,7 +30,6 @@ from grader.report.model import ExerciseResult, Report
 from grader.support.own_code import code_digest
 from grader.support.version import __version__
 
-STORE_SECRET = "results of grader grade"  # the purpose from which the key of the stores is derived
 WARM_FROM = 40  # submissions per process from which a warm worker server (`RunConfig.warm`) saves time
 
 T = TypeVar("T")
@@ -158,12 +157,12 @@ class ClassRun:
 
 
 def store_key(bundles: Path, sandbox: str, rules: Rules = NO_RULES) -> StoreKey:
-    """Return everything that results depend on: cases, code, versions, tier and rules; and the secret of the store.
+    """Return everything that results depend on: cases, code, versions, tier and rules.
 
     rules: the changes of the course to its exercises.
     """
     digest = hashlib.sha256(repr((cases_digest(bundles), code_digest(), rules.words())).encode())
-    return StoreKey(digest.hexdigest(), versions(), sandbox, derived_key(STORE_SECRET))
+    return StoreKey(digest.hexdigest(), versions(), sandbox)
 
 
 def versions() -> str:

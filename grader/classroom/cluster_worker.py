@@ -31,7 +31,7 @@ NAME = "headway"  # of the plugin: a worker serves one class at a time
 class Course:
     """The data that a worker needs to grade a class: the cases, and the values that must be equal on both sides."""
 
-    config: RunConfig = field(repr=False)  # without a store and its secret
+    config: RunConfig = field(repr=False)  # without a store
     files: dict[str, bytes] = field(repr=False)  # the recorded cases, by their path
     code: str  # a hash of the grader's own files
     id: str  # of this run
@@ -43,7 +43,7 @@ class Course:
             for path in sorted(config.bundles.glob("*/bundle.*"))
         }
         # `only` and `regrade` were applied when the files were looked up: a task names the exercises to grade.
-        bare = replace(config, store=None, key=replace(config.key, secret=b""), only=(), regrade=False)
+        bare = replace(config, store=None, only=(), regrade=False)
         return cls(bare, files, code_digest(), uuid.uuid4().hex)
 
 

@@ -209,15 +209,6 @@ def folder_of(root: Path) -> Path:
     return root if root.is_dir() else root.parent
 
 
-def ignored_store(root: Path) -> Path | None:
-    """Return the store that earlier versions left among the submissions; None if there is none.
-
-    It is never read, as students may write there.
-    """
-    old = folder_of(root) / ".headway" / "grades.sqlite"
-    return old if old.exists() else None
-
-
 def _pool(bundles: Sequence[Bundle], config: RunConfig, options: GradeOptions, jobs: int, total: int) -> Pool:
     if options.cluster is None:
         return BoundedGrading(bundles, config, jobs)

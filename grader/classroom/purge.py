@@ -80,7 +80,7 @@ def find_stored(
 
 
 def remove(found: StudentData) -> None:
-    """Delete what was found. The space in a store is overwritten."""
+    """Delete what was found."""
     for path, contents in found.stores.items():
         with closing(Store(path, _NO_KEY)) as store:
             store.delete(contents)
@@ -91,13 +91,13 @@ def remove(found: StudentData) -> None:
             path.unlink()
 
 
-_NO_KEY = StoreKey("", "", "", b"")  # no result is read, so no row is verified
+_NO_KEY = StoreKey("", "", "")  # no result is read
 
 
 def _of_no_other_student(path: Path, others: set[str]) -> list[str]:
     """Return the hashes in a store that are not among those of other students' files."""
     with closing(Store(path, _NO_KEY)) as store:
-        return [content for content in store.distinct("content") if content not in others]
+        return [content for content in store.contents() if content not in others]
 
 
 def _contents(file: SubmittedFile, reader: BoundedReader) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Grade a class again and compare with earlier results: whose points change, by how much, and why.
 
-The new results count only after `publish`.
+The new results are in a store of their own until `publish`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.classroom.class_run import GradedSubmission
+from grader.classroom.class_run import exit_status
 from grader.classroom.grade_folder import Classroom, GradeOptions, folder_of, grade_class
 from grader.classroom.groups import group_of
 from grader.classroom.store import Store, default_store
@@ -24,35 +24,43 @@ MOST_REASONS = 4  # checks that a sentence names
 
 @dataclass(frozen=True)
 class Change:
-    """An earlier and a new result of a student's exercise. final: the result to publish. why: how the two differ."""
+    """An earlier result of a student's exercise, None if there is none, and the new one."""
 
     student: str
     submission: str
-    old: ExerciseResult
+    old: ExerciseResult | None
     new: ExerciseResult
-    final: ExerciseResult
-    why: tuple[str, ...]
+    never_lower: bool = False
+
+    @property
+    def score(self) -> float | None:
+        """Return the points to publish; None if the new grading failed."""
+        if not self.never_lower or self.old is None or self.new.score is None:
+            return self.new.score
+        return max(self.new.score, min(self.old.score or 0.0, self.new.points))
 
     @property
     def difference(self) -> float:
-        """Return the points gained, negative if lost, after `--never-lower`; 0 if the new grading failed."""
-        if self.final.score is None:
+        """Return the points gained, negative if lost; 0 if the new grading failed or there is no earlier result."""
+        if self.score is None or self.old is None:
             return 0.0
-        return total((self.final.score, -(self.old.score or 0.0)))
+        return total((self.score, -(self.old.score or 0.0)))
+
+    @property
+    def differs(self) -> bool:
+        """Whether points, outcome or known mistake differ; fingerprints of unexplained answers change with the cases."""
+        return self.old is not None and _compared(self.old) != _compared(self.new)
+
+    @property
+    def why(self) -> str:
+        return "; ".join(_why(self.old, self.new)) if self.old else ""
 
     @property
     def sentence(self) -> str:
         """Return the sentence for the student: titles of checks and names of mistakes, but no value of a hidden case."""
-        fields = {
-            "exercise": self.new.name,
-            "old": _points(self.old.score),
-            "kept": _points(self.final.score),
-            "new": _points(self.new.score),
-            "why": "; ".join(self.why),
-        }
-        if self.new.score is None:
+        if self.score is None:
             says = _("{exercise} could not be graded again. {why}")
-        elif self.final.score != self.new.score:
+        elif self.score != self.new.score:
             says = _(
                 "{exercise} was graded again. You keep your {kept} points; the new grading gives {new}. {why}"
             )
@@ -60,22 +68,20 @@ class Change:
             says = _("{exercise} was graded again. Your {old} points became {new}. {why}")
         else:
             says = _("{exercise} was graded again. Your points stay {new}. {why}")
-        return says.format(**fields).strip()
+        old = _points(self.old.score) if self.old else ""
+        points = {"old": old, "kept": _points(self.score), "new": _points(self.new.score)}
+        return says.format(exercise=self.new.name, why=self.why, **points).strip()
+
+    @property
+    def published(self) -> ExerciseResult:
+        """Return the result to publish, with the sentence if points changed or `--never-lower` kept them."""
+        if not self.difference and self.score == self.new.score:
+            return self.new
+        return replace(self.new, score=self.score, remarks=(*self.new.remarks, self.sentence))
 
 
-@dataclass(frozen=True)
-class Regraded:
-    """Everything about one call. changes: results whose points, outcome or known mistake differ. results: to publish.
-
-    compared, unknown: number of results with and without an earlier one. lost: number of results and files that could
-    not be graded.
-    """
-
-    changes: tuple[Change, ...]
-    results: tuple[ExerciseResult, ...]
-    compared: int
-    unknown: int
-    lost: int
+def _compared(result: ExerciseResult) -> tuple[object, ...]:
+    return result.score, result.points, result.outcome, result.diagnosis.alternatives
 
 
 def side_store(root: Path) -> Path:
@@ -83,11 +89,14 @@ def side_store(root: Path) -> Path:
     return default_store(folder_of(root)).with_suffix(".regrade.sqlite")
 
 
-def regrade(root: Path, room: Classroom, options: GradeOptions, never_lower: bool) -> Regraded:
+def regrade(
+    root: Path, room: Classroom, options: GradeOptions, never_lower: bool
+) -> tuple[list[Change], bool]:
     """Grade again, and compare with the store that `options` names, or with that of the folder.
 
-    Of several earlier results, the newest under another `StoreKey` counts, else the one under this key. Raises
-    UsageError if there is no such store, and what `grade_class` raises.
+    Return one `Change` per result, by student, and whether something could not be graded. Of several earlier results,
+    the newest under another `StoreKey` counts, else the one under this key. Raises UsageError if there is no such
+    store, and what `grade_class` raises.
     """
     against = options.store or default_store(folder_of(root))
     if not against.is_file():
@@ -95,65 +104,28 @@ def regrade(root: Path, room: Classroom, options: GradeOptions, never_lower: boo
             _("{path} is no store of earlier results; grade the class first").format(path=against)
         )
     graded = grade_class(root, room, replace(options, store=side_store(root)))
-    pairs = list(_pairs(graded, against, room))
-    changes = [_change(entry, old, new, never_lower) for entry, old, new in pairs if old is not None]
-    final = {(c.new.content, c.new.name): _published(c) for c in changes}
-    return Regraded(
-        changes=tuple(sorted((c for c in changes if _differs(c)), key=lambda c: (c.student, c.new.name))),
-        results=tuple(final.get((new.content, new.name), new) for _entry, _old, new in pairs),
-        compared=len(changes),
-        unknown=sum(old is None for _entry, old, _new in pairs),
-        lost=sum(new.score is None for _entry, _old, new in pairs)
-        + sum(entry.grader_failed and not entry.report.exercises for entry in graded),
-    )
+    changes = []
+    with closing(Store(against, room.key)) as store:
+        for entry in graded:
+            earlier = store.earlier(entry.report.extra["content"])
+            for new in entry.report.exercises:
+                old = earlier.get(new.name)
+                changes.append(Change(entry.student, entry.submission, old, new, never_lower))
+    return sorted(changes, key=lambda one: (one.student, one.new.name)), exit_status(graded) == 3
 
 
-def publish(root: Path, room: Classroom, done: Regraded) -> Path:
+def publish(root: Path, room: Classroom, changes: Sequence[Change]) -> Path:
     """Write the results where `grader grade` and nbgrader look, in one step; delete the side store.
 
     Return the store that was written.
     """
     path = default_store(folder_of(root))
     with closing(Store(path, room.key)) as store:
-        store.put([result for result in done.results if result.content])
+        store.put([one.published for one in changes if one.new.content])
     for suffix in ("", "-wal", "-shm"):
         place = side_store(root)
         place.with_name(place.name + suffix).unlink(missing_ok=True)
     return path
-
-
-def _pairs(
-    graded: Sequence[GradedSubmission], against: Path, room: Classroom
-) -> Iterator[tuple[GradedSubmission, ExerciseResult | None, ExerciseResult]]:
-    with closing(Store(against, room.key)) as store:
-        for entry in graded:
-            earlier = store.earlier(entry.report.extra["content"])
-            for result in entry.report.exercises:
-                yield entry, earlier.get(result.name), result
-
-
-def _change(entry: GradedSubmission, old: ExerciseResult, new: ExerciseResult, never_lower: bool) -> Change:
-    final = new
-    if never_lower and old.score is not None and new.score is not None and old.score > new.score:
-        final = replace(new, score=min(old.score, new.points))
-    return Change(entry.student, entry.submission, old, new, final, tuple(_why(old, new)))
-
-
-def _differs(change: Change) -> bool:
-    """Whether points, outcome or known mistake differ.
-
-    The fingerprint (a hash of the results of an unexplained answer) does not count: it changes with the cases.
-    """
-    return any(
-        getattr(change.old, name) != getattr(change.new, name) for name in ("score", "points", "outcome")
-    ) or (change.old.diagnosis.alternatives != change.new.diagnosis.alternatives)
-
-
-def _published(change: Change) -> ExerciseResult:
-    """Return the result to publish, with a sentence for the student if points changed or `--never-lower` kept them."""
-    if change.difference or change.final.score != change.new.score:
-        return replace(change.final, remarks=(*change.final.remarks, change.sentence))
-    return change.final
 
 
 def _why(old: ExerciseResult, new: ExerciseResult) -> Iterator[str]:

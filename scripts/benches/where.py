@@ -59,7 +59,7 @@ class Clock:
 def where(folder: Path, count: int) -> dict[str, float]:
     """Return step → mean seconds per submission of `count` notebooks. Every third one is wrong in one exercise."""
     clock = Clock()
-    store = Store(folder / "where.sqlite", StoreKey("bench", "bench", "bench", b"bench"))
+    store = Store(folder / "where.sqlite", StoreKey("bench", "bench", "bench"))
     launcher = choose(warm="full")
     engine = Engine(load_all(ROOT / "assignments"), launcher)
     try:

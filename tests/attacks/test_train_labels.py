@@ -82,7 +82,7 @@ def by_nbgrader(_grading: BoundedGrading, course: CourseGrader) -> ExerciseResul
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("graded", [by_grade, by_nbgrader])
 def test_made_up_words_get_only_a_quarter_of_the_points(cases, graded):
-    key = StoreKey("cases", "grader", "strict", b"secret")
+    key = StoreKey("cases", "grader", "strict")
     with BoundedGrading(load_all(cases), RunConfig(cases, None, key), jobs=1) as grading:
         result = graded(grading, CourseGrader(load_all(cases), key, trusted=False, grading=grading))
     assert (result.outcome, result.score) == ("failed", QUARTER)

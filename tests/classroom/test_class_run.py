@@ -37,7 +37,7 @@ def bundles():
 
 @pytest.fixture
 def config(tmp_path: Path) -> RunConfig:
-    return RunConfig(tmp_path, tmp_path / "store", StoreKey("cases", "grader", "strict", b"secret"))
+    return RunConfig(tmp_path, tmp_path / "store", StoreKey("cases", "grader", "strict"))
 
 
 @contextmanager

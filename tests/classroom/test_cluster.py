@@ -40,14 +40,13 @@ from grader.support.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 GRADER = Path(sys.executable).with_name("grader")
-SECRET = b"the secret of the store"
 
 
 @pytest.fixture
 def config(tmp_path: Path) -> RunConfig:
     cases = tmp_path / "cases"
     shutil.copytree(ROOT / "assignments" / "04_heads", cases / "04_heads")
-    key = StoreKey("cases", versions(), "basic", SECRET)
+    key = StoreKey("cases", versions(), "basic")
     return RunConfig(cases, tmp_path / "store", key)
 
 
@@ -69,9 +68,8 @@ def test_a_worker_with_the_same_course_is_accepted(config, tmp_path):
     assert not list(tmp_path.glob("cases-*")), "the cases are removed"
 
 
-def test_a_worker_receives_neither_secret_nor_store(config):
+def test_a_worker_does_not_receive_the_store(config):
     course = Course.of(config)
-    assert SECRET not in pickle.dumps(GradingPlugin(course))
     assert str(config.store).encode() not in pickle.dumps(GradingPlugin(course))
     assert "bundle" not in repr(course), "the repr, which Dask may log, holds no cases"
 

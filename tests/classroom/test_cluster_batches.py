@@ -23,7 +23,7 @@ HEADS = Path(__file__).resolve().parents[2] / "assignments" / "04_heads"
 @pytest.fixture
 def config(tmp_path: Path) -> RunConfig:
     shutil.copytree(HEADS, tmp_path / "cases" / HEADS.name)
-    return RunConfig(tmp_path / "cases", tmp_path / "store", StoreKey("cases", "grader", "basic", b""))
+    return RunConfig(tmp_path / "cases", tmp_path / "store", StoreKey("cases", "grader", "basic"))
 
 
 class Future:

@@ -89,7 +89,7 @@ def by_check(_engine, folder, _monkeypatch):
 
 
 def by_grade(engine, folder, _monkeypatch):
-    key = StoreKey("cases", "grader", "strict", b"secret")
+    key = StoreKey("cases", "grader", "strict")
     store = Store(folder / "store", key)
     config = RunConfig(ROOT / "assignments", folder / "store", key, only=("sequence_mask",))
     task = Task(0, Path("masking.py"), SPOILT.encode, ("sequence_mask",))

@@ -77,6 +77,6 @@ def store_of(root: Path, folder: Path) -> Path:
 
 
 def rows(store: Path) -> list[tuple]:
-    """Return content, exercise and the number of gradings of each row of a store."""
+    """Return content, exercise and id of each row of a store. A row gets a new, higher id when it is written again."""
     with closing(sqlite3.connect(store)) as database, database:
-        return database.execute("SELECT content, exercise, times FROM results").fetchall()
+        return database.execute("SELECT content, exercise, id FROM results").fetchall()

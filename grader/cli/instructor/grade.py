@@ -99,7 +99,7 @@ def command(
 ) -> None:
     """Grade a folder of SUBMISSIONS with hidden cases and summarise the class."""
     from grader.classroom.class_run import exit_status
-    from grader.classroom.grade_folder import GradeOptions, grade_folder, ignored_store
+    from grader.classroom.grade_folder import GradeOptions, grade_folder
     from grader.intake.course import find
 
     graded = grade_folder(submissions, GradeOptions(**options), partial(click.echo, err=True))
@@ -108,10 +108,6 @@ def command(
         from grader.classroom.pseudonyms import PURPOSE, pseudonymous
 
         graded = pseudonymous(graded, derived_key(PURPOSE))
-    if old := ignored_store(submissions):
-        click.echo(
-            _("{path} is ignored: results are now stored in your cache folder.").format(path=old), err=True
-        )
     if pages is not None:
         from grader.classroom.pages import write_pages
 

@@ -21,7 +21,9 @@ from grader.report.shared_sentences import plain_number
 from grader.support.i18n import _, ngettext
 
 if TYPE_CHECKING:
-    from grader.classroom.regrade import Regraded
+    from collections.abc import Sequence
+
+    from grader.classroom.regrade import Change
 
 FILE_WIDTH = 160  # columns of the table in a file or a pipe
 
@@ -70,16 +72,17 @@ def command(
 
     asked = GradeOptions(**options)
     room = classroom(asked)
-    done = regrade(submissions, room, asked, never_lower)
+    compared, failed = regrade(submissions, room, asked, never_lower)
+    changes = [change for change in compared if change.differs]
     for_terminal = output is None and sys.stdout.isatty()
-    table = _csv(done) if form == "csv" else _text(done, None if for_terminal else FILE_WIDTH)
+    table = _csv(changes) if form == "csv" else _text(changes, None if for_terminal else FILE_WIDTH)
     if output is not None:
         write_atomically(output, table.encode("utf-8", "backslashreplace"), 0o600)
     else:
         click.echo(table, nl=False)
-    click.echo(_summary(done), err=True)
+    click.echo(_summary(compared), err=True)
     if write:
-        click.echo(_("published in {store}").format(store=publish(submissions, room, done)), err=True)
+        click.echo(_("published in {store}").format(store=publish(submissions, room, compared)), err=True)
         if never_lower:
             says = _(
                 "after every later change of the course or the grader, run `grader regrade --never-lower --write` again, before `nbgrader autograde`: a plain run gives the lower points"
@@ -87,56 +90,57 @@ def command(
             click.echo(says, err=True)
     else:
         click.echo(_("nothing was published; --write does that"), err=True)
-    sys.exit(3 if done.lost else 1 if done.changes else 0)
+    sys.exit(3 if failed else 1 if changes else 0)
 
 
-def _summary(done: Regraded) -> str:
-    more = sum(change.difference > 0 for change in done.changes)
-    less = sum(change.difference < 0 for change in done.changes)
-    kept = sum(change.final.score != change.new.score for change in done.changes)
-    compared = ngettext("{n} result compared", "{n} results compared", done.compared).format(n=done.compared)
+def _summary(compared: Sequence[Change]) -> str:
+    known = sum(change.old is not None for change in compared)
     says = _(
         "{compared}: {more} get more points, {less} fewer, {kept} keep theirs; {unknown} have no earlier result"
     )
-    return says.format(compared=compared, more=more, less=less, kept=kept, unknown=done.unknown)
+    return says.format(
+        compared=ngettext("{n} result compared", "{n} results compared", known).format(n=known),
+        more=sum(change.difference > 0 for change in compared),
+        less=sum(change.difference < 0 for change in compared),
+        kept=sum(change.score != change.new.score for change in compared),
+        unknown=len(compared) - known,
+    )
 
 
-def _text(done: Regraded, width: int | None) -> str:
+def _text(changes: Sequence[Change], width: int | None) -> str:
     """Return the table. width: its columns; None: those of the terminal."""
     from rich.console import Console
     from rich.table import Table
 
+    if not changes:
+        return ""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name in (_("student"), _("exercise")):
         table.add_column(name, overflow="fold")
     for name in (_("before"), _("now"), _("change")):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column(_("why"), overflow="fold")
-    for change in done.changes:
-        numbers = (
-            _number(change.old.score),
-            _number(change.final.score),
-            f"{round(change.difference, 2):+g}",
-        )
-        table.add_row(change.student, change.new.name, *numbers, "; ".join(change.why))
+    for change in changes:
+        difference = f"{round(change.difference, 2):+g}"
+        table.add_row(change.student, change.new.name, *_scores(change), difference, change.why)
     out = io.StringIO()
-    if done.changes:
-        Console(file=out, width=width, no_color=True, highlight=False, markup=False).print(
-            table, markup=False
-        )
+    console = Console(file=out, width=width, no_color=True, highlight=False, markup=False)
+    console.print(table, markup=False)
     return out.getvalue()
 
 
-def _csv(done: Regraded) -> str:
+def _csv(changes: Sequence[Change]) -> str:
     from grader.classroom.spreadsheet_cells import csv_text
 
     rows = [["student", "submission", "exercise", "before", "now", "change", "why", "sentence"]]
-    for change in done.changes:
-        texts = [change.student, change.submission, change.new.name]
-        numbers = [_number(change.old.score), _number(change.final.score), plain_number(change.difference)]
-        rows.append([*texts, *numbers, "; ".join(change.why), change.sentence])
+    for change in changes:
+        who = [change.student, change.submission, change.new.name]
+        numbers = [*_scores(change), plain_number(change.difference)]
+        rows.append([*who, *numbers, change.why, change.sentence])
     return csv_text(rows)
 
 
-def _number(score: float | None) -> str:
-    return "" if score is None else plain_number(score)
+def _scores(change: Change) -> list[str]:
+    """Return the points before and now; "" for none."""
+    scores = (change.old.score if change.old else None, change.score)
+    return ["" if score is None else plain_number(score) for score in scores]
