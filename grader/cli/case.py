@@ -31,7 +31,7 @@ Exit status: 0 a file was written, or all public cases pass; otherwise that of `
 @course_option
 @sandbox_option
 def command(exercise: str, course: Path | None, sandbox: str) -> None:
-    from grader.engine.engine import contracts_of
+    from grader.engine.engine import contracts_of, stubs_of
     from grader.intake.course import find, one_exercise
     from grader.intake.names import read_names
     from grader.intake.read import read_submission
@@ -51,7 +51,7 @@ def command(exercise: str, course: Path | None, sandbox: str) -> None:
         click.echo(passes if result.outcome == "passed" else result.message or not_started)
         sys.exit(report.exit_status)
     file = where.file_for(next(b for b in where.bundles if b.assignment == wanted.assignment))
-    names = match(contracts_of(where.bundles), read_names(read_submission(file)))
+    names = match(contracts_of(where.bundles, stubs_of(where.bundles)), read_names(read_submission(file)))
     path = write_case(file, wanted, failed, names)
     shown = os.path.relpath(path)
     click.echo(_("{check}: the inputs are in {file}").format(check=failed.title, file=shown))

@@ -84,13 +84,11 @@ def _weights(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]) -> C
 
 
 def _unmatched(observation: Observation) -> bool:
-    """Return whether a parameter of the case is missing in the module or has another shape there."""
     found = observation.parameters or {}
     return bool(found.get("missing") or found.get("misshapen"))
 
 
 def _skipping(checks: Sequence[CheckResult], ids: set[str], why: str) -> tuple[CheckResult, ...]:
-    """Return the checks, with those of `ids` skipped."""
     return tuple(
         replace(c, outcome="skipped", message=why, expected="", got="", where="") if c.id in ids else c
         for c in checks

@@ -4,29 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from grader.bundle.model import Bundle
-from grader.engine.context import Context
+from grader.bundle.model import Bundle, RecordedCase
+from grader.diagnosis.facts import Fact
+from grader.diagnosis.sizes import of_sizes
 from grader.engine.file_remarks import file_remarks, imports_added, is_faulty
-from grader.engine.first_exception import Raised, first_exception
 from grader.engine.grade_exercise import grade_exercise
 from grader.engine.grade_once import after_exception
 from grader.engine.grading_options import DEFAULTS, GradingOptions
 from grader.engine.interface import Source
+from grader.engine.session import WorkerGone
 from grader.engine.student_parts import Part
-from grader.engine.submission_run import SubmissionRun
+from grader.engine.submission_run import Context, SubmissionRun
 from grader.engine.visibility import order_for_worker_reuse
-from grader.engine.worker_slot import WorkerSlot
+from grader.engine.worker_slot import CannotLoad, WorkerSlot
 from grader.intake.names import Definition, Names, read_names
 from grader.intake.read import Submission, Unit
 from grader.intake.recognise import lost_exercises, match
+from grader.judge.finding import Finding
+from grader.judge.observation import StudentError
+from grader.judge.verdict import of_error
 from grader.report.model import ExerciseResult, Report
-from grader.sandbox.base import Launcher
+from grader.sandbox.base import Launcher, SandboxError
 from grader.support.errors import GraderError
 from grader.support.version import __version__
+
+
+@dataclass(frozen=True)
+class Raised:
+    """An exception in a case. facts: if it is about two sizes that do not match, where these sizes come from."""
+
+    finding: Finding
+    facts: tuple[Fact, ...]
 
 
 class Engine:
@@ -46,10 +58,10 @@ class Engine:
         self.launcher = launcher
         self.options = options
         self.exercises = {e.name: e for b in bundles for e in b.exercises}
-        stubs = {b.assignment: _stub(b) for b in bundles}
+        stubs = stubs_of(bundles)
         self.context = Context(
             exercises=self.exercises,
-            contracts=_contracts(bundles, stubs),
+            contracts=contracts_of(bundles, stubs),
             stubs=stubs,
             slot=slot or WorkerSlot(launcher, options.device, options.reuse_worker),
             options=options,
@@ -120,10 +132,24 @@ class Engine:
         )
 
     def raised(self, submission: Submission, exercise: str, alias: str) -> Raised | None:
-        """Return the first exception of the definition `alias` in the cases of `exercise`; None if there is none."""
+        """Return the first exception of the definition `alias` in a line of the student's files.
+
+        None if no case of `exercise` raises one, if the code does not load, and if the cases are hidden.
+        """
+        if self.options.hidden:
+            return None
         run = SubmissionRun(self.context, submission, read_names(submission))
         run.aliases[exercise] = alias
-        return first_exception(run, self.exercises[exercise])
+        slot, request = self.context.slot, run.request(self.exercises[exercise], ())
+        found: list[tuple[StudentError, RecordedCase]] = []
+        try:
+            for case in request.exercise.cases:
+                error = slot.observe(request, case).error
+                if error is not None and error.where is not None:
+                    found.append((error, case))
+        except (CannotLoad, WorkerGone, SandboxError):
+            slot.close()
+        return Raised(of_error(found[0][0]), tuple(of_sizes(found))) if found else None
 
     def report(self, results: Sequence[ExerciseResult]) -> Report:
         """Put results into a report that names the sandbox, the versions and the seed."""
@@ -140,16 +166,16 @@ class Engine:
         self.context.slot.close()
 
 
-def contracts_of(bundles: Sequence[Bundle]) -> dict[str, Definition]:
-    """Return exercise → its definition in the original stub."""
-    return _contracts(bundles, {b.assignment: _stub(b) for b in bundles})
+def stubs_of(bundles: Sequence[Bundle]) -> dict[str, Source]:
+    """Return assignment → its original stub."""
+    stubs = {}
+    for bundle in bundles:
+        name = f"{bundle.module}.py"
+        stub = Submission(Path(name), (Unit(name, bundle.stub),))
+        stubs[bundle.assignment] = Source(stub, read_names(stub))
+    return stubs
 
 
-def _contracts(bundles: Sequence[Bundle], stubs: Mapping[str, Source]) -> dict[str, Definition]:
-    """Return exercise → its definition in the original stub. stubs: assignment → its original stub."""
+def contracts_of(bundles: Sequence[Bundle], stubs: Mapping[str, Source]) -> dict[str, Definition]:
+    """Return exercise → its definition in the original stub. stubs: as `stubs_of` returns them."""
     return {e.name: stubs[b.assignment].names.definitions[e.name] for b in bundles for e in b.exercises}
-
-
-def _stub(bundle: Bundle) -> Source:
-    stub = Submission(Path(f"{bundle.module}.py"), (Unit(f"{bundle.module}.py", bundle.stub),))
-    return Source(stub, read_names(stub))

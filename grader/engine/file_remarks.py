@@ -10,7 +10,7 @@ from grader.bundle.model import Exercise
 from grader.engine.missing_modules import missing_names
 from grader.engine.submission_run import SubmissionRun
 from grader.engine.visibility import visible_blocks
-from grader.intake.customary_names import UNIT, first_use, missing_imports
+from grader.intake.needs import UNIT, first_use, missing_imports
 from grader.intake.read import Submission
 from grader.judge.observation import StudentError, student_error, texts
 from grader.support.i18n import _, ngettext
@@ -41,7 +41,6 @@ def is_faulty(run: SubmissionRun) -> bool:
 
 
 def _needed(run: SubmissionRun, exercises: Sequence[Exercise]) -> frozenset[str]:
-    """Return the names that exercises need."""
     return frozenset().union(*map(run.needs, exercises))
 
 
@@ -87,14 +86,12 @@ def _import_added(import_: str, unit: str, line: int, name: str, foreign: bool) 
 
 
 def _place_in(file: str, unit: str, line: int) -> str:
-    """Return the place of a line in a file that the sentence names already; for a notebook, with the cell."""
     if unit == file:
         return _("line {line}").format(line=line)
     return _("{cell}, line {line}").format(cell=unit.removeprefix(file).strip(), line=line)
 
 
 def _files_used(notes: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Return one sentence about the files beside the submission that the submission imports."""
     files = [sanitize(str(note.get("file")), 100) for note in notes if note.get("neighbour")]
     if not files:
         return ()
@@ -158,7 +155,6 @@ def _exception(note: Mapping[str, Any], error: StudentError) -> str:
 
 
 def _has_errors(run: SubmissionRun) -> bool:
-    """Whether a statement raised for another reason than code that is not available here."""
     errors = [
         (student_error(note.get("error")), lacking)
         for note, lacking in _lacking(run)

@@ -98,7 +98,9 @@ def retry_with_reference_blocks(
     if exercise.is_made_of_parts and not _by_parts(exercise, result):
         return result
     own = run.blocks(exercise)
-    faulty = [block for block in own if _is_wrong(*block)]
+    faulty = [
+        (name, of) for name, of in own if grade_exercise(of, of.context.exercises[name]).outcome in WRONG
+    ]
     again = _with_reference_blocks(run, exercise, result, faulty, _on_faulty(run, faulty))
     again = _without_other_interfaces(run, exercise, again, own, faulty)
     if again is not result:
@@ -114,12 +116,7 @@ def retry_with_reference_blocks(
     return _with_reference_blocks(run, exercise, again, own, [remark])
 
 
-def _is_wrong(name: str, run: SubmissionRun) -> bool:
-    return grade_exercise(run, run.context.exercises[name]).outcome in WRONG
-
-
 def _to_fix_first(run: SubmissionRun, exercise: Exercise, faulty: Sequence[Block]) -> tuple[str, ...]:
-    """Return the faulty blocks to fix before the exercise: its parts, and the blocks of this file that it uses."""
     used, parts = run.used_exercises(exercise), exercise.is_made_of_parts
     return tuple(name for name, of in faulty if parts or (of is run and name in used))
 
@@ -182,7 +179,6 @@ def _without_other_interfaces(
 
 
 def _by_parts(exercise: Exercise, result: ExerciseResult) -> bool:
-    """Whether a case that uses the student's parts failed."""
     cases = {case.id for case in exercise.cases if any(step.get("own") for step in case.steps)}
     return any(c.outcome == "failed" and c.id.split("/")[0] in cases for c in result.checks)
 
@@ -195,8 +191,15 @@ def _on_faulty(run: SubmissionRun, faulty: Sequence[Block]) -> list[str]:
     """
     files_beside = [of for of in run.neighbours.values() if of is not run]
     beside = [block for block in faulty if block[1] in files_beside]
-    own = [block for block in faulty if block not in beside]
-    return [*_on_own(own), *(_on_one_beside(*block) for block in beside)]
+    remarks = _on_own([block for block in faulty if block not in beside])
+    for name, of in beside:
+        says = (
+            _("{block} in {file} has an error; graded with the reference {block} instead")
+            if of.done[name].outcome == "failed"
+            else _("{block} in {file} could not be used; graded with the reference {block} instead")
+        )
+        remarks.append(says.format(block=name, file=sanitize(of.submission.units[0].name, 100)))
+    return remarks
 
 
 def _on_own(blocks: Sequence[Block]) -> list[str]:
@@ -222,15 +225,6 @@ def _on_own(blocks: Sequence[Block]) -> list[str]:
             len(blocks),
         )
     return [says.format(blocks=_names_of(blocks))]
-
-
-def _on_one_beside(name: str, of: SubmissionRun) -> str:
-    says = (
-        _("{block} in {file} has an error; graded with the reference {block} instead")
-        if of.done[name].outcome == "failed"
-        else _("{block} in {file} could not be used; graded with the reference {block} instead")
-    )
-    return says.format(block=name, file=sanitize(of.submission.units[0].name, 100))
 
 
 def _names_of(blocks: Sequence[Block]) -> str:

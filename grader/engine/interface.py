@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.bundle.model import Exercise
-from grader.intake.names import Names
-from grader.intake.parameters import Signature, signature
+from grader.intake.names import Names, Signature
+from grader.intake.parameters import signature
 from grader.intake.read import Submission
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
@@ -48,7 +48,7 @@ class Source:
 
 def interface(exercise: Exercise, alias: str, source: Source, stub: Source) -> Interface:
     """Compare what the cases call with what the submission's `alias` accepts. stub: the original stub."""
-    if any(step["do"] == "build" and step["of"] == exercise.name for step in _steps(exercise)):
+    if any(_builds_of(exercise)):
         built = _constructor(exercise, alias, source, stub)
         return built if built.other else _methods(exercise, alias, source, stub, built)
     found = source.signature(alias)
@@ -98,14 +98,10 @@ def _constructor(exercise: Exercise, alias: str, source: Source, stub: Source) -
     found, asked = source.signature(alias, "__init__"), stub.signature(exercise.name, "__init__")
     if found is None or asked is None:
         return Interface()
-    builds = [
-        accepted_forms(exercise.name, step["kwargs"])
-        for step in _steps(exercise)
-        if step["do"] == "build" and step["of"] == exercise.name
-    ]
+    builds = [accepted_forms(exercise.name, step["kwargs"]) for step in _builds_of(exercise)]
     otherwise = _built_otherwise(alias, exercise.name, found, asked)
     if _builds(found, builds, {}):
-        calls = [(0, _passed(found, forms)) for forms in builds]
+        calls = [(0, _passed(found, forms, {})) for forms in builds]
         without = otherwise if _lacks_sizes(found, builds, {}, source) else ""
         return Interface(without_sizes=without, remarks=_without_default(found, calls, asked))
     other_constructors = [list(form) for form in builds[0][1:]]  # the keywords of each
@@ -130,17 +126,10 @@ def _lacks_sizes(
     """
     if any("Lazy" in unit.source for unit in source.submission.units):
         return False
-    for forms in builds:
-        fitting = (
-            form for form in forms if found.needed <= {renamed.get(key, key) for key in form} <= found.names
-        )
-        if not _sizes(forms[0]) <= _sizes(next(fitting, forms[0])):
-            return True
-    return False
+    return not all(_sizes(forms[0]) <= _sizes(_passed(found, forms, renamed)) for forms in builds)
 
 
 def _sizes(form: Mapping[str, Any]) -> set[int]:
-    """Return the whole numbers that a constructor gets, also those in lists."""
     values = [item for value in form.values() for item in (value if isinstance(value, list) else [value])]
     return {value for value in values if type(value) is int}
 
@@ -194,7 +183,6 @@ _MEASURED = {
 
 
 def _may_mean(asked: str, found: str) -> bool:
-    """Whether a submission's parameter `found` may mean the same as the course's parameter `asked`."""
     if _kind(asked) != _kind(found):
         return False
     measured = _measured(asked), _measured(found)
@@ -231,11 +219,12 @@ def _builds(
     )
 
 
-def _passed(found: Signature, forms: Sequence[Collection[str]]) -> Collection[str]:
-    """Return the keywords that the worker passes: those of the first accepted constructor that fits `found`, or of
-    the first one if none fits.
-    """
-    return next((form for form in forms if found.needed <= set(form) <= found.names), forms[0])
+def _passed(
+    found: Signature, forms: Sequence[Mapping[str, Any]], renamed: Mapping[str, str]
+) -> Mapping[str, Any]:
+    """Return what the worker passes: the arguments of the first accepted constructor that fits, else of the first."""
+    fitting = (form for form in forms if found.needed <= {renamed.get(k, k) for k in form} <= found.names)
+    return next(fitting, forms[0])
 
 
 def _methods(exercise: Exercise, alias: str, source: Source, stub: Source, built: Interface) -> Interface:
@@ -243,9 +232,7 @@ def _methods(exercise: Exercise, alias: str, source: Source, stub: Source, built
 
     If a method cannot be called, return an Interface with `other`.
     """
-    modules = {
-        step["name"] for step in _steps(exercise) if step["do"] == "build" and step["of"] == exercise.name
-    }
+    modules = {step["name"] for step in _builds_of(exercise)}
     calls: dict[str, list[tuple[int, Collection[str]]]] = {}
     for on, count, keywords in _calls(exercise):
         is_part = on.get("at")  # a part of the module is called, not the module
@@ -300,8 +287,11 @@ def _steps(exercise: Exercise) -> Iterator[Mapping[str, Any]]:
     return (step for case in exercise.cases for step in case.steps)
 
 
+def _builds_of(exercise: Exercise) -> Iterator[Mapping[str, Any]]:
+    return (step for step in _steps(exercise) if step["do"] == "build" and step["of"] == exercise.name)
+
+
 def _calls(exercise: Exercise) -> Iterator[tuple[Mapping[str, Any], int, Collection[str]]]:
-    """Yield the callee, the number of positional arguments, and the keywords of every call."""
     for step in _steps(exercise):
         if step["do"] == "call":
             yield step["on"], len(step["args"]), step["kwargs"]

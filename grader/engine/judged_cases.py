@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 from grader.bundle.model import Exercise, RecordedCase
 from grader.bundle.rules import FACTS
-from grader.engine.case_checks import off_last, skipped, without_off
-from grader.engine.context import Context
-from grader.engine.load_request import LoadRequest, case_timeout, limits
-from grader.engine.messages import place_of
+from grader.engine.load_request import LoadRequest, case_timeout
 from grader.engine.post_training import examined
 from grader.engine.session import WorkerGone
+from grader.engine.submission_run import Context
 from grader.engine.visibility import with_requirements
 from grader.engine.worker_slot import CannotLoad
 from grader.given import source
+from grader.judge.finding import earlier_failed
 from grader.judge.normalise import normalise_layouts
 from grader.judge.observation import Observation, without_inside
 from grader.judge.verdict import Budget, JudgedCase, judge_case, lost_case, unseen_case
 from grader.report.model import CheckOutcome
 from grader.sandbox.base import SandboxError
+from grader.support.i18n import _
+
+MAX_LOST = 2  # cases of one exercise that may lose their worker before the rest is skipped
 
 
 def judged_cases(context: Context, request: LoadRequest) -> list[JudgedCase]:
@@ -36,11 +39,47 @@ def judged_cases(context: Context, request: LoadRequest) -> list[JudgedCase]:
         if case.costly and options.quick:
             continue
         ordered = off_last(request.exercise, case)
-        known = skipped(ordered, judged, options.device, hidden=options.hidden)
-        judged.append(
-            without_off(request.exercise, known or _judged(context, request, ordered, budget, together))
-        )
+        known = _skipped(ordered, judged, options.device, hidden=options.hidden)
+        known = known or _judged(context, request, ordered, budget, together)
+        judged.append(without_off(request.exercise, known))
     return judged
+
+
+def off_last(exercise: Exercise, case: RecordedCase) -> RecordedCase:
+    """Return the case with the checks of switched-off facets last.
+
+    If the case raises an exception, only the first check that lacks a result fails. It should be one that counts.
+    """
+    if all(exercise.counts(check.facet) for check in case.checks):
+        return case
+    return replace(case, checks=tuple(sorted(case.checks, key=lambda c: not exercise.counts(c.facet))))
+
+
+def without_off(exercise: Exercise, judged: JudgedCase) -> JudgedCase:
+    """Return the judged case without checks of switched-off facets. The diagnosis still reads their findings."""
+    counted = tuple(check for check in judged.checks if exercise.counts(check.facet))
+    if len(counted) == len(judged.checks):
+        return judged
+    return replace(judged, checks=counted, codes={check.id: judged.codes[check.id] for check in counted})
+
+
+def _skipped(
+    case: RecordedCase, judged: Sequence[JudgedCase], device: str, *, hidden: bool
+) -> JudgedCase | None:
+    """Return the case as skipped if earlier cases decide it; None if it must run.
+
+    judged: the earlier cases. A case is skipped after MAX_LOST lost workers; if it is public, after the first timeout,
+    because a second one shows a student nothing new. A case with an exam (a case that measures what this one trained)
+    is also skipped after a wrong value.
+    """
+    lost = [code for j in judged for code in j.codes.values() if code.startswith("lost")]
+    if len(lost) >= MAX_LOST or (not hidden and any(code.startswith("lost time") for code in lost)):
+        why = _("skipped: earlier cases did not finish")
+        return unseen_case(case, "skipped", "skipped-timeouts", why, device=device)
+    checks = (check for j in judged for check in j.checks)
+    if case.exam is not None and any(c.facet == "values" and c.outcome == "failed" for c in checks):
+        return unseen_case(case, "skipped", "skipped-failed", earlier_failed(), device=device)
+    return None
 
 
 class Together:
@@ -52,7 +91,7 @@ class Together:
         self.run()
 
     def run(self) -> None:
-        """Discard old observations. Run the cases that are not costly and have no exam (see `_examined`).
+        """Discard old observations. Run the cases that are not costly and have no exam (see `_observed`).
 
         If there is only one such case, it runs alone later.
         """
@@ -86,7 +125,6 @@ class Together:
 
 
 def _in_order(exercise: Exercise) -> list[RecordedCase]:
-    """Return the cases; those that cost no points come last."""
     return sorted(exercise.cases, key=lambda case: bool(case.policy))
 
 
@@ -114,7 +152,6 @@ def _judged(
 
 
 def _has_failed(judged: JudgedCase) -> bool:
-    """Whether a check did not pass, even if it only gives advice."""
     return any(check.outcome != "passed" for check in judged.checks)
 
 
@@ -125,16 +162,20 @@ def _without_worker(exercise: Exercise, case: RecordedCase, gone: WorkerGone, de
     """
     outcome: CheckOutcome = "failed" if device == "cpu" else "could_not_grade"
     detail = f"{case_timeout(exercise, case):g}" if gone.why == "time" else gone.detail
-    place = "" if _only_facts(exercise) else place_of(gone)
+    place = "" if _only_facts(exercise) else gone.place
     lost = lost_case(case, outcome, gone.why, detail, place, device)
     return replace(lost, printed=gone.printed)
 
 
 def _observed(context: Context, request: LoadRequest, case: RecordedCase) -> Observation:
-    """Run one case, measure what it trained, and bring the results into one layout."""
     on_training = partial(context.options.on_training, f"{request.exercise.name}, {case.id}")
     observation = context.slot.observe(request, case, on_training)
-    return _to_judge(request.exercise, case, _examined(context, request.exercise, case, observation))
+    if (
+        case.exam is not None
+    ):  # it measures trained weights, in a second worker, in which no student code runs
+        given = {name: source(name) for name in with_requirements(request.exercise.given)}
+        observation = examined(case, observation, context.slot.launcher, request.limits, given)
+    return _to_judge(request.exercise, case, observation)
 
 
 def _to_judge(exercise: Exercise, case: RecordedCase, observation: Observation) -> Observation:
@@ -146,13 +187,3 @@ def _to_judge(exercise: Exercise, case: RecordedCase, observation: Observation) 
 def _only_facts(exercise: Exercise) -> bool:
     """Whether a report names no line. The lines of a student's test of a class of the case give nothing away."""
     return exercise.level == FACTS and not exercise.brings_classes
-
-
-def _examined(
-    context: Context, exercise: Exercise, case: RecordedCase, observation: Observation
-) -> Observation:
-    """Measure trained weights with the exam of the case, in a second worker, in which no student code runs."""
-    if case.exam is None:
-        return observation
-    given = {name: source(name) for name in with_requirements(exercise.given)}
-    return examined(case, observation, context.slot.launcher, limits(exercise), given)

@@ -12,7 +12,7 @@ from grader.bundle.model import Exercise, RecordedCase
 from grader.engine.student_parts import Part, content
 from grader.engine.visibility import visible_blocks, with_requirements
 from grader.given import BLOCKS, source
-from grader.intake.customary_names import units_to_run
+from grader.intake.needs import units_to_run
 from grader.intake.read import Submission
 from grader.sandbox.base import SHORT_SECONDS, Limits
 

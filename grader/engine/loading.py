@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from grader.engine.load_request import LoadRequest
-from grader.engine.messages import of_note
 from grader.engine.worker_slot import CannotLoad, Loaded
 from grader.intake.names import Names
 from grader.intake.read import Submission
@@ -54,14 +53,13 @@ def defined_name(request: LoadRequest, loaded: Loaded, names: Names) -> str:
 
 
 def _raise_note(loaded: Loaded, name: str, names: Names, submission: Submission) -> None:
-    """Raise CannotLoad if a note says why this name is not defined."""
     definition = names.definitions.get(name)
     for note in own_notes(loaded.notes, submission):
         error = student_error(note.get("error"))
         defines = note.get("defines")
         about_name = isinstance(defines, list) and name in defines
         if error is not None and (about_name or note.get("whole")):  # "whole": no statement of the unit ran
-            raise CannotLoad(of_note(note, error))
+            raise CannotLoad(_of_note(note, error))
         place = (note.get("file"), note.get("line"))
         if note.get("endless") and definition is not None and place == (definition.unit, definition.line):
             raise CannotLoad(
@@ -83,6 +81,15 @@ def definition_errors(notes: Iterable[Mapping[str, Any]], name: str) -> list[Stu
     return [error for error in found if error is not None]
 
 
+def _of_note(note: Mapping[str, object], error: StudentError) -> str:
+    """Return a text such as "masking.py, line 3: NameError: name 'torhc' is not defined"."""
+    line = error.where[1] if error.where is not None else note.get("line")
+    file = error.where[0] if error.where is not None else note.get("file")
+    return _("{file}, line {line}: {type}: {message}").format(
+        file=file, line=line, type=error.type, message=error.message
+    )
+
+
 def load_remarks(
     notes: Iterable[Mapping[str, Any]], needed: frozenset[str], visible: Collection[str]
 ) -> list[str]:
@@ -102,5 +109,5 @@ def load_remarks(
                 )
             )
         elif error is not None and not needed.isdisjoint(texts(note.get("defines"))):
-            out.append(_("skipped because of an error: {what}").format(what=of_note(note, error)))
+            out.append(_("skipped because of an error: {what}").format(what=_of_note(note, error)))
     return [sanitize(line, 400) for line in dict.fromkeys(out)][:MAX_REMARKS]

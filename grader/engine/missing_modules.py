@@ -54,7 +54,8 @@ def missing_names(notes: Iterable[Mapping[str, Any]], files: Sequence[Unit]) -> 
     imported = {*imported_modules(files), "."}
     found: dict[str, Missing] = {}
     for note in notes:
-        error, block, module = student_error(note.get("error")), note.get("block"), _module(note)
+        error, block, named = student_error(note.get("error")), note.get("block"), note.get("module")
+        module = named[:200] if isinstance(named, str) else ""
         if module and module not in imported:
             continue
         if isinstance(block, str):
@@ -142,8 +143,3 @@ def of_missing(missing: Missing) -> str:
 
 def of_gpu() -> str:
     return _("this code needs a GPU, and this machine has none")
-
-
-def _module(note: Mapping[str, Any]) -> str:
-    module = note.get("module")
-    return module[:200] if isinstance(module, str) else ""

@@ -35,7 +35,12 @@ def one_try(
     if early := _from_text(run, builder, fits, remarks):
         return early
     try:
-        request, loaded = _loaded(run, exercise, replaced)
+        request = run.request(exercise, replaced)
+        loaded = run.context.slot.load(request)
+        bound = defined_name(request, loaded, run.names)
+        if bound != run.aliases.get(exercise.name):
+            run.aliases[exercise.name] = bound
+            request = run.request(exercise, replaced)
     except CannotLoad as why:
         errors = definition_errors(own_notes(run.history.notes, run.submission), builder.alias)
         instead = _for_missing_code(run, builder, errors, remarks)
@@ -55,7 +60,6 @@ def result_builder(run: SubmissionRun, exercise: Exercise) -> ResultBuilder:
 
 
 def _renamed(run: SubmissionRun, exercise: Exercise) -> list[str]:
-    """Return a remark on an exercise that has another name in the file."""
     if run.alias(exercise) == exercise.name:
         return []
     found, definition = sanitize(run.alias(exercise)), run.definition(exercise)
@@ -83,19 +87,7 @@ def _from_text(
     return None
 
 
-def _loaded(run: SubmissionRun, exercise: Exercise, replaced: Sequence[str]) -> tuple[LoadRequest, Loaded]:
-    """Load the file, and learn the name under which it defines the exercise. Raises CannotLoad and SandboxError."""
-    request = run.request(exercise, replaced)
-    loaded = run.context.slot.load(request)
-    bound = defined_name(request, loaded, run.names)
-    if bound != run.aliases.get(exercise.name):
-        run.aliases[exercise.name] = bound
-        request = run.request(exercise, replaced)
-    return request, loaded
-
-
 def _on_loading(run: SubmissionRun, request: LoadRequest, loaded: Loaded) -> list[str]:
-    """Return remarks on skipped statements, added reference blocks, the authors of the parts, and skipped cases."""
     exercise = request.exercise
     remarks = load_remarks(run.history.notes, run.needs(exercise), request.visible_blocks)
     if exercise.is_made_of_parts:

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from grader.bundle.model import RecordedCase
 from grader.bundle.safetensors import Array, encode
-from grader.engine.messages import last_line
-from grader.engine.session import Session, WorkerGone
-from grader.judge.observation import BadReply, Observation, StudentError, read_observation
+from grader.engine.session import Session, WorkerGone, last_line
+from grader.judge.observation import BadReply, Observation, read_observation
 from grader.sandbox.base import SHORT_SECONDS, Launcher, Limits, SandboxError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
@@ -45,17 +44,15 @@ def examined(
     finally:
         session.close()
     if "fault" in reply.words or seen.error is not None:
-        why = last_line(reply.words["fault"]) if seen.error is None else _raised(seen.error)
+        if seen.error is None:
+            why = last_line(reply.words["fault"])
+        else:
+            why = sanitize(": ".join(filter(None, (seen.error.type, seen.error.message))), 300)
         raise SandboxError(_("the trained model could not be evaluated: {why}").format(why=why))
     return replace(observation, seen={**observation.seen, **seen.seen})
 
 
-def _raised(error: StudentError) -> str:
-    return sanitize(f"{error.type}: {error.message}" if error.message else error.type, 300)
-
-
 def _weights(case: RecordedCase, observation: Observation) -> dict[str, Array] | None:
-    """Return the weights that the exam loads; None if one is missing or has another shape."""
     out = {}
     for name, header in case.headers.items():
         if name.startswith("state "):

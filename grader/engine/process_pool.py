@@ -130,13 +130,12 @@ class ProcessPool(Generic[T, R]):
             for child in _ready(busy):
                 number = child.task
                 assert number is not None
-                try:
-                    kind, value = _receive(child)
-                except _GoneError as gone:
-                    kind, value = "result", gone.lost
-                    self._replace(child)
+                kind, value = _receive(child)
+                if isinstance(value, Lost):
+                    self._children.remove(child)
+                    child.stop()
                     tries[number] = tries.get(number, 0) + 1
-                    if gone.lost.why == "exited" and tries[number] < self._attempts:
+                    if value.why == "exited" and tries[number] < self._attempts:
                         self._start().submit(number, open_tasks[number])
                         continue
                 if kind == "error":
@@ -149,7 +148,6 @@ class ProcessPool(Generic[T, R]):
                 yield open_tasks.pop(number), value
 
     def _dispatch(self, waiting: Iterator[tuple[int, T]], open_tasks: dict[int, T]) -> None:
-        """Give each idle process a task; start processes while there are tasks for them."""
         while True:
             idle = next((child for child in self._children if child.task is None), None)
             if idle is None and len(self._children) == self._jobs:
@@ -165,15 +163,6 @@ class ProcessPool(Generic[T, R]):
         self._children.append(child)
         return child
 
-    def _replace(self, child: _Child) -> None:
-        self._children.remove(child)
-        child.stop()
-
-
-class _GoneError(Exception):
-    def __init__(self, why: Literal["exited", "timeout"]):
-        self.lost = Lost(why)
-
 
 def _ready(busy: list[_Child]) -> list[_Child]:
     """Wait for a message or for the first deadline. Return the processes that have a message or exceed their time."""
@@ -184,14 +173,10 @@ def _ready(busy: list[_Child]) -> list[_Child]:
 
 
 def _receive(child: _Child) -> tuple[str, Any]:
-    """Return one message of a process. Raises _GoneError."""
     try:
-        if not child.connection.poll():
-            raise _GoneError("timeout")
-        kind, value = child.connection.recv()
+        return child.connection.recv() if child.connection.poll() else ("result", Lost("timeout"))
     except (EOFError, OSError):
-        raise _GoneError("exited") from None
-    return kind, value
+        return "result", Lost("exited")
 
 
 # ---- in the process

@@ -11,7 +11,6 @@ from grader.bundle.model import Exercise
 from grader.diagnosis.match import Diagnosed, diagnose
 from grader.diagnosis.signature import fingerprint, named_by
 from grader.engine.common_cause import Cause, cause
-from grader.engine.messages import of_layout, of_use
 from grader.engine.scoring import exact, score, share
 from grader.intake.forbidden_calls import Use, uses
 from grader.intake.read import Submission
@@ -141,7 +140,6 @@ class ResultBuilder:
         codes: dict[str, str],
         remarks: Sequence[str],
     ) -> tuple[ExerciseResult, Evidence]:
-        """Return a passed or failed result: every check that counts was judged."""
         exercise = self.exercise
         bare, _evidence = self.without_checks("failed")
         passed = all(check.outcome == "passed" for check in checks if check.counts)
@@ -154,7 +152,7 @@ class ResultBuilder:
         shown = Cause(tuple(checks)) if passed else _shown(exercise, cases, checks, diagnosed)
         codes |= shown.codes
         observed = [*_layouts(observations.values()), *_measured(exercise, checks)]
-        of_uses = [of_use(use, exercise.forbids_costs) for use in used]
+        of_uses = [_of_use(use, exercise.forbids_costs) for use in used]
         remarks = (*remarks, *_on_unjudged(codes))
         result = replace(
             bare,
@@ -192,7 +190,6 @@ class ResultBuilder:
         observations: Mapping[str, Observation],
         used: Sequence[Use],
     ) -> float:
-        """Return the points of the checks that count, less what forbidden calls cost."""
         exercise = self.exercise
         reached = Fraction(1)
         if not passed:
@@ -238,7 +235,6 @@ def _drawn(passed: bool, checks: Sequence[CheckResult], cases: Iterable[JudgedCa
 
 
 def _printed(checks: Sequence[CheckResult], cases: Sequence[JudgedCase]) -> str:
-    """Return the first lines that student code printed in the first case that failed, cut to size."""
     first = first_failure(checks)
     for judged in cases:
         if first is not None and any(check.id == first.id for check in judged.case.checks):
@@ -260,10 +256,23 @@ def _on_unjudged(codes: Mapping[str, str]) -> list[str]:
     return [says.format(checks=checks)]
 
 
+def _of_use(use: Use, costs: float) -> str:
+    """Return a remark on a forbidden call. costs: the share of the points that it costs, from 0 to 1."""
+    place = _("{file}, line {line}").format(file=sanitize(use.unit), line=use.line) if use.unit else ""
+    place = f" ({place})" if place else ""
+    if costs:
+        says = _("uses {call}{place}, which you are asked to implement yourself (−{share:.0%} of the points)")
+        return says.format(call=use.call, place=place, share=costs)
+    says = _("uses {call}{place}, which you are asked to implement yourself")
+    return says.format(call=use.call, place=place)
+
+
 def _layouts(observations: Iterable[Observation]) -> list[tuple[str, str]]:
-    """Return a remark for each layout that weights were loaded from, with its code."""
+    says = _("parameters were matched by shape, not by name (layout: {layout})")
     loaded = {o.parameters["layout"] for o in observations if o.parameters}
-    return [("layout", of_layout(layout)) for layout in sorted(filter(None, loaded))]
+    return [
+        ("layout", says.format(layout=sanitize(_(layout), 100))) for layout in sorted(filter(None, loaded))
+    ]
 
 
 def _measured(exercise: Exercise, checks: Sequence[CheckResult]) -> list[tuple[str, str]]:

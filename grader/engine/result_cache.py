@@ -14,7 +14,7 @@ from pathlib import Path
 
 from grader.bundle.files import digest
 from grader.bundle.model import Exercise
-from grader.engine.context import Context
+from grader.engine.submission_run import Context
 from grader.engine.visibility import with_requirements
 from grader.given import source
 from grader.report.model import ExerciseResult

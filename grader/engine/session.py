@@ -19,6 +19,7 @@ from grader.sandbox.base import START_SECONDS, Launcher, Limits, Process, Sandbo
 from grader.sandbox.channel import Channel, TooMuchOutput
 from grader.support.errors import GraderError
 from grader.support.i18n import _
+from grader.support.sanitize import sanitize
 from grader.worker.frames import HEAD
 
 MAX_JSON = 1 << 20
@@ -63,6 +64,11 @@ def training_from(value: object) -> Training | None:
     return Training(done, steps, float(loss) if known else None)
 
 
+def last_line(fault: object) -> str:
+    """Return the exception line of a traceback; "" for an empty text."""
+    return sanitize("".join(str(fault).strip().splitlines()[-1:]), 300)
+
+
 class WorkerGone(GraderError):
     """The worker did not answer.
 
@@ -81,6 +87,13 @@ class WorkerGone(GraderError):
         self.line: tuple[str, int] | None = None
         self.statement: tuple[str, int] | None = None
         self.printed = ""
+
+    @property
+    def place(self) -> str:
+        """Return `line` as a text, "" if it is not known."""
+        if self.line is None:
+            return ""
+        return _("{file}, line {line}").format(file=sanitize(self.line[0]), line=self.line[1])
 
 
 class Session:
@@ -112,7 +125,8 @@ class Session:
         started = time.monotonic()
         self._channel.forget_recent()
         try:
-            raw, tensors = self._exchange(HEAD.pack(len(words), len(body)) + words + body, started + seconds)
+            self._channel.send(HEAD.pack(len(words), len(body)) + words + body)
+            raw, tensors = self._receive(started + seconds)
             raw, tensors = self._after_progress(raw, tensors, started + seconds, tell)
             self._settle()
             if raw.pop("token", None) != token:
@@ -173,10 +187,6 @@ class Session:
             raise SandboxError("the worker did not start: it sent an unexpected first message")
         self._ready = True
 
-    def _exchange(self, data: bytes, deadline: float) -> tuple[dict[str, Any], bytes]:
-        self._channel.send(data)
-        return self._receive(deadline)
-
     def _receive(self, deadline: float) -> tuple[dict[str, Any], bytes]:
         json_size, body_size = HEAD.unpack(self._read(HEAD.size, deadline))
         if json_size > MAX_JSON or body_size > MAX_BODY:
@@ -197,7 +207,11 @@ class Session:
         except TimeoutError:
             raise WorkerGone("time") from None
         except EOFError:
-            raise WorkerGone("died", self._how_it_ended()) from None
+            self._process.kill()
+            end = self._process.wait()
+            self._settle()
+            how = f"exit {end.code}" if end.signal is None else f"signal {end.signal}"
+            raise WorkerGone("died", how) from None
 
     def _settle(self) -> None:
         """Wait until everything that the worker printed has arrived. Raises WorkerGone if it is too much."""
@@ -205,14 +219,6 @@ class Session:
             self._channel.settle()
         except TooMuchOutput as much:
             raise WorkerGone("output", str(much)) from None
-
-    def _how_it_ended(self) -> str:
-        self._process.kill()
-        end = self._process.wait()
-        self._settle()
-        if end.signal is not None:
-            return f"signal {end.signal}"
-        return f"exit {end.code}"
 
     def _lines(self) -> list[tuple[str, int]]:
         """Return the submission's lines in the stack that the worker's watchdog printed, the innermost first."""

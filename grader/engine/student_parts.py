@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from grader.bundle.model import Bundle
 from grader.intake.course import Course
-from grader.intake.customary_names import units_to_run
 from grader.intake.names import Definition, read_names, untouched
+from grader.intake.needs import units_to_run
 from grader.intake.read import Blocked, Submission, Unit, read_submission
 from grader.intake.recognise import match
 from grader.support.i18n import _
@@ -48,27 +48,17 @@ def earlier_parts(
             submission = read_submission(course.file_for(earlier))
         except Blocked:
             continue
-        names = _written(submission, earlier, wanted, contracts)
+        found = read_names(submission)
+        stub = read_names(Submission(submission.path, (Unit(submission.path.name, earlier.stub),)))
+        own = {exercise.name for exercise in earlier.exercises if exercise.name in wanted}
+        names = {
+            name: bound
+            for name, bound in match(contracts, found).items()
+            if name in own and not untouched(name, found, stub)
+        }
         if names:
             out.append(Part(submission, names))
     return tuple(out)
-
-
-def _written(
-    submission: Submission,
-    bundle: Bundle,
-    wanted: Collection[str],
-    contracts: Mapping[str, Definition],
-) -> dict[str, str]:
-    """Return exercise → its name in the submission, for wanted exercises of `bundle` that differ from the stub."""
-    found = read_names(submission)
-    stub = read_names(Submission(submission.path, (Unit(submission.path.name, bundle.stub),)))
-    own = {exercise.name for exercise in bundle.exercises if exercise.name in wanted}
-    return {
-        name: bound
-        for name, bound in match(contracts, found).items()
-        if name in own and not untouched(name, found, stub)
-    }
 
 
 def content(submission: Submission, parts: Sequence[Part]) -> str:

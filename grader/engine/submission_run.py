@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.bundle.model import Exercise
-from grader.engine.context import Context
+from grader.engine.grading_options import GradingOptions
 from grader.engine.interface import Interface, Source, interface, keywords_in_place, takes_mask
 from grader.engine.load_request import History, LoadRequest
 from grader.engine.student_parts import Part
+from grader.engine.worker_slot import WorkerSlot
 from grader.intake.names import Definition, Names, read_names, untouched
 from grader.intake.needs import needs
-from grader.intake.read import Submission, Unit
+from grader.intake.read import Submission
 from grader.intake.recognise import match
 from grader.report.model import ExerciseResult
+
+
+@dataclass(frozen=True)
+class Context:
+    """The tables made from the bundles of a course, the worker slot, and the options of an engine.
+
+    contracts: exercise → its definition in the original stub.
+    stubs: assignment → its original stub and what it defines.
+    """
+
+    exercises: Mapping[str, Exercise]
+    contracts: Mapping[str, Definition]
+    stubs: Mapping[str, Source]
+    slot: WorkerSlot
+    options: GradingOptions
 
 
 @dataclass(eq=False)
@@ -114,29 +130,24 @@ class SubmissionRun:
         defined_in = {name: self for name in known if name in self.aliases}
         if exercise.is_made_of_parts:
             for part in self.parts:
-                earlier = self._earlier(part.submission)
+                content = part.submission.content
+                if content not in self.earlier:
+                    self.earlier[content] = self._run_of(part.submission)
+                earlier = self.earlier[content]
                 defined_in = {name: earlier for name in known if name in part.names} | defined_in
         else:
             for beside in self._beside():
                 defined_in = {name: beside for name in known if name in beside.aliases} | defined_in
         return [(name, defined_in[name]) for name in known if name in defined_in]
 
-    def _earlier(self, submission: Submission) -> SubmissionRun:
-        if submission.content not in self.earlier:
-            self.earlier[submission.content] = self._run_of(submission)
-        return self.earlier[submission.content]
-
     def _beside(self) -> list[SubmissionRun]:
         """Return one run per file beside the submission. All these runs share `neighbours`."""
         for one in self.submission.neighbours:
             if one.name not in self.neighbours:
-                self.neighbours[one.name] = self._run_beside(one)
+                others = tuple(other for other in self.submission.neighbours if other is not one)
+                alone = Submission(self.submission.path, (one,), neighbours=others)
+                self.neighbours[one.name] = self._run_of(alone, neighbours=self.neighbours)
         return list(self.neighbours.values())
-
-    def _run_beside(self, unit: Unit) -> SubmissionRun:
-        others = tuple(other for other in self.submission.neighbours if other is not unit)
-        alone = Submission(self.submission.path, (unit,), neighbours=others)
-        return self._run_of(alone, neighbours=self.neighbours)
 
     def _run_of(self, submission: Submission, **shared: Any) -> SubmissionRun:
         """Return the run of another file of the student. A statement that timed out is left out in all files' runs."""
@@ -151,35 +162,21 @@ class SubmissionRun:
         replaced: names of the student's blocks that are replaced by the course's.
         """
         blocks = self.blocks(exercise)
+        written = [(name, run) for name, run in blocks if name in replaced and name in run.aliases]
         request = LoadRequest(
             self.submission,
             exercise,
             dict(self.aliases),
-            _bound_names(blocks, replaced),
-            _keywords(blocks, replaced),
+            {run.aliases[name]: name for name, run in written} | {name: name for name in replaced},
+            {run.aliases[name]: run.keywords(run.context.exercises[name]) for name, run in written},
             history=self.history,
             renamed=self.interface(exercise).renamed,
         )
         if not exercise.is_made_of_parts:
             return request
         here = [name for name, run in blocks if run is self and name not in replaced]
-        written = [name for name in here if not self.is_untouched(self.context.exercises[name])]
-        return replace(request, parts=self.parts, own={name: self.aliases[name] for name in written})
+        own = [name for name in here if not self.is_untouched(self.context.exercises[name])]
+        return replace(request, parts=self.parts, own={name: self.aliases[name] for name in own})
 
 
 Block = tuple[str, SubmissionRun]  # the name of a block, and the run of the file that defines it
-
-
-def _bound_names(blocks: Sequence[Block], replaced: Sequence[str]) -> dict[str, str]:
-    """Return a dict: name in the student's files → the building block that replaces it."""
-    found = {run.aliases[name]: name for name, run in blocks if name in replaced and name in run.aliases}
-    return found | {name: name for name in replaced}
-
-
-def _keywords(blocks: Sequence[Block], replaced: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return a dict: name in the student's files → the student's keyword → the keyword of the replacing block."""
-    return {
-        run.aliases[name]: run.keywords(run.context.exercises[name])
-        for name, run in blocks
-        if name in replaced and name in run.aliases
-    }

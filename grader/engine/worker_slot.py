@@ -28,14 +28,15 @@ from grader.engine.load_request import (
     default_timeout,
     load_timeout,
 )
-from grader.engine.messages import how_loading_ended, last_line
 from grader.engine.observed_edits import EditedStatement, Tried, tried
-from grader.engine.session import Session, Training, WorkerGone
+from grader.engine.session import Session, Training, WorkerGone, last_line
 from grader.intake.read import Submission, Unit
+from grader.judge.lost import lost_message
 from grader.judge.observation import BadReply, Observation, read_observation, read_observations
 from grader.sandbox.base import Launcher, Limits, SandboxError
 from grader.support.errors import GraderError
 from grader.support.i18n import _
+from grader.support.sanitize import sanitize
 
 PLAIN_FILE = Submission(Path("nothing.py"), (Unit("nothing.py", "pass"),))
 MAX_TRIES = 2  # for a load or a case whose worker may have ended by chance
@@ -63,9 +64,6 @@ class Loaded:
     own: frozenset[str]  # building blocks that the student also wrote, in earlier files or in this one
     notes: tuple[dict[str, Any], ...]
     reloaded: bool
-
-    def serves(self, request: LoadRequest) -> bool:
-        return self.request.key == request.key and self.has_limits(request.limits)
 
     def may_go_on_to(self, request: LoadRequest) -> bool:
         """Whether a request has the same submission, and allows every block that the code could see so far."""
@@ -250,10 +248,9 @@ class WorkerSlot:
             self.close()
 
     def _hold(self, request: LoadRequest) -> Loaded:
-        """Load a request, unless the worker holds it already. Raises WorkerGone."""
         there = self._loaded
         if there is not None and self._session is not None and there.has_limits(request.limits):
-            if there.serves(request):
+            if there.request.key == request.key:
                 self._session.limits = request.limits
                 return there
             if self._reuse_worker:
@@ -296,6 +293,17 @@ class WorkerSlot:
     def _require_session(self) -> Session:
         assert self._session is not None
         return self._session
+
+
+def how_loading_ended(gone: WorkerGone) -> str:
+    """Return one sentence about a worker that was lost before any case ran."""
+    if gone.why != "time":
+        how = lost_message(gone.why, sanitize(gone.detail, 200))
+        return _("the file could not be loaded: {how}").format(how=how)
+    if gone.place:
+        says = _("the file could not be loaded: its top-level code did not finish at {place}")
+        return says.format(place=gone.place)
+    return _("the file could not be loaded: its top-level code did not finish")
 
 
 def _late(statement: object, files: frozenset[str]) -> WorkerGone:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path, PurePath
@@ -110,21 +110,35 @@ class Course:
         return ruled
 
     def file_for(self, bundle: Bundle) -> Path:
-        """Return the file in which the student works on an assignment (see `choose`)."""
+        """Return the file that `choose` returns."""
         return self.choose(bundle)[0]
 
     def choose(self, bundle: Bundle) -> tuple[Path, str]:
-        """Return the student's file of an assignment, which may be missing, and a remark; "" if there is none.
+        """Return the file in which the student works on an assignment, and a remark on it, "" if there is none.
 
-        If a single assignment has no file, return the path of the notebook as nbgrader names it.
+        Of script and notebook, it is the one that was changed; if both were, the newer; if neither, the script. The
+        file may be missing; that of a single assignment is then the notebook as nbgrader names it.
         """
-        path, remark = choose(self.folder_of(bundle), bundle)
-        missing = self.is_one_assignment and not path.exists()
-        return (self.possible_files(bundle)[-1] if missing else path), remark
+        script, book, released = self.possible_files(bundle)
+        if released.exists() and not book.exists():
+            book = released
+        if not book.exists() or not script.exists():
+            missing = self.is_one_assignment and not book.exists() and not script.exists()
+            return (released if missing else book if book.exists() else script), ""
+        names = [exercise.name for exercise in bundle.exercises]
+        changed = [
+            path for path in (script, book) if is_changed(path, partial(read_bytes, path), bundle.stub, names)
+        ]
+        if len(changed) < 2:
+            return (changed[0] if changed else script), ""
+        newer = max(changed, key=lambda path: path.stat().st_mtime)
+        says = _("both {a} and {b} were changed; the newer one, {newer}, was graded")
+        return newer, says.format(a=script.name, b=book.name, newer=newer.name)
 
     def possible_files(self, bundle: Bundle) -> list[Path]:
-        """Return the names that the student's file may have."""
-        return possible_files(self.folder_of(bundle), bundle)
+        """Return the script, the notebook, and the notebook as nbgrader names it."""
+        names = (f"{bundle.module}.py", f"{bundle.module}.ipynb", f"{bundle.assignment}.ipynb")
+        return [self.folder_of(bundle) / name for name in names]
 
     def folder_of(self, bundle: Bundle) -> Path:
         """Return the folder of an assignment."""
@@ -144,7 +158,8 @@ def find(named: Path | None = None) -> Course:
     folder.
     """
     start = named or Path.cwd()
-    for folder in _upwards(start.resolve()):
+    whole = start.resolve()
+    for folder in (whole, *whole.parents):
         for candidate in (folder, folder / "assignments"):
             if (candidate / MARK).is_file():
                 return Course(candidate, named is not None)
@@ -190,7 +205,6 @@ def trusted(solutions: Path, named: bool) -> Path:
 
 
 def _installed_from() -> Path | None:
-    """Return the folder from which pip installed this program, if it was one."""
     from importlib.metadata import PackageNotFoundError, distribution
     from urllib.parse import urlsplit
     from urllib.request import url2pathname
@@ -224,39 +238,6 @@ def find_for_file(named: Path | None) -> Course:
         return bundled()
 
 
-def _upwards(start: Path) -> Iterator[Path]:
-    yield start
-    yield from start.parents
-
-
-def possible_files(folder: Path, bundle: Bundle) -> list[Path]:
-    """Return the script, the notebook, and the notebook as nbgrader names it."""
-    names = (f"{bundle.module}.py", f"{bundle.module}.ipynb", f"{bundle.assignment}.ipynb")
-    return [folder / name for name in names]
-
-
-def choose(folder: Path, bundle: Bundle) -> tuple[Path, str]:
-    """Choose between script and notebook: the one that was changed; if both were, the newer; if neither, the script.
-
-    If only one of them exists, it is chosen. Return also a remark for the student, "" if there is none.
-    """
-    script, book, released = possible_files(folder, bundle)
-    if released.exists() and not book.exists():
-        book = released
-    if not book.exists() or not script.exists():
-        return (book if book.exists() else script), ""
-    names = [exercise.name for exercise in bundle.exercises]
-    changed = [
-        path for path in (script, book) if is_changed(path, partial(read_bytes, path), bundle.stub, names)
-    ]
-    if len(changed) == 2:
-        newer = max(changed, key=lambda path: path.stat().st_mtime)
-        return newer, _("both {a} and {b} were changed; the newer one, {newer}, was graded").format(
-            a=script.name, b=book.name, newer=newer.name
-        )
-    return (changed[0] if changed else script), ""
-
-
 def wanted_exercises(names: Sequence[str], bundles: Sequence[Bundle]) -> list[str]:
     """Return the exercises that are named by their own names, or by an assignment's name, module or number.
 
@@ -276,7 +257,6 @@ def wanted_exercises(names: Sequence[str], bundles: Sequence[Bundle]) -> list[st
 
 
 def _unknown(name: str, known: Collection[str]) -> str:
-    """Return a sentence about a name that is no exercise, with the name that was probably meant."""
     from difflib import get_close_matches
 
     file = PurePath(name)

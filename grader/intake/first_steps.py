@@ -18,21 +18,20 @@ def first_steps(definition: ast.stmt, bound: Collection[str]) -> Iterator[tuple[
         if isinstance(node, ast.Call):
             called = _called(node.func)
             if called == "input" and "input" not in bound:
-                yield (
-                    node.lineno,
-                    _("the grader gives no keyboard input; use the arguments instead of `input()`"),
-                )
+                says = _("the grader gives no keyboard input; use the arguments instead of `input()`")
+                yield node.lineno, says
             elif called == "breakpoint" or called in ("pdb.set_trace", "ipdb.set_trace"):
                 yield node.lineno, _("remove `{call}()` before you run the check").format(call=called)
         elif isinstance(node, ast.While) and (names := _unchanged(node)):
             says = _("nothing in this `while` loop changes {names}")
             yield node.lineno, says.format(names=", ".join(f"`{name}`" for name in names))
-    for function in _answering(definition):
+    functions = [definition] if isinstance(definition, ast.FunctionDef) else []
+    if isinstance(definition, ast.ClassDef):
+        functions = [p for p in definition.body if isinstance(p, ast.FunctionDef) and p.name == "forward"]
+    for function in functions:
         if not _gives_a_value(function):
-            yield (
-                function.lineno,
-                _("{name} returns no value; did you forget `return`?").format(name=function.name),
-            )
+            says = _("{name} returns no value; did you forget `return`?")
+            yield function.lineno, says.format(name=function.name)
 
 
 def _unchanged(loop: ast.While) -> list[str]:
@@ -76,14 +75,6 @@ def _called(function: ast.expr) -> str:
     if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
         return f"{function.value.id}.{function.attr}"
     return function.id if isinstance(function, ast.Name) else ""
-
-
-def _answering(definition: ast.stmt) -> Iterator[ast.FunctionDef]:
-    """Yield the functions that must return a value: the definition itself, or the `forward` of a class."""
-    if isinstance(definition, ast.FunctionDef):
-        yield definition
-    elif isinstance(definition, ast.ClassDef):
-        yield from (p for p in definition.body if isinstance(p, ast.FunctionDef) and p.name == "forward")
 
 
 def _gives_a_value(function: ast.FunctionDef) -> bool:

@@ -39,10 +39,12 @@ def uses(submission: Submission, name: str, forbids: Sequence[str]) -> list[Use]
     aliases, statements = _outline(submission.units)
     found: dict[str, Use] = {}
     for unit, node in _reached(name, statements):
-        for path, line in _paths(node, aliases):
+        parts = (p for p in ast.walk(node) if isinstance(p, (ast.Name, ast.Attribute, ast.Call)))
+        for part in parts:
+            path = _path(part, aliases)
             for call in forbids:
-                if is_named(path, call):
-                    found.setdefault(call, Use(call, unit, line))
+                if path is not None and is_named(path, call):
+                    found.setdefault(call, Use(call, unit, part.lineno))
     return list(found.values())
 
 
@@ -121,14 +123,6 @@ def _reached(name: str, statements: _Statements) -> Iterator[tuple[str, ast.stmt
                 reached.add(node)
                 yield unit, node
                 waiting += [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
-
-
-def _paths(node: ast.AST, aliases: Mapping[str, str]) -> Iterator[tuple[str, int]]:
-    for part in ast.walk(node):
-        if isinstance(part, (ast.Name, ast.Attribute, ast.Call)):
-            path = _path(part, aliases)
-            if path is not None:
-                yield path, part.lineno
 
 
 def _path(node: ast.expr, aliases: Mapping[str, str]) -> str | None:

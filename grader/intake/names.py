@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from math import inf
 
 from grader.intake.around_syntax_error import Fault, defined_in
 from grader.intake.read import Submission, Unit
@@ -15,16 +14,73 @@ from grader.intake.syntax import CannotParse, parse
 
 
 @dataclass(frozen=True)
-class Parameters:
-    """The named parameters of a function or method without `self`, and how many positional arguments it accepts."""
+class Signature:
+    """The parameters of a function or method, without `self`.
 
-    names: tuple[str, ...]
-    least: int  # positional parameters without a default
-    most: float  # inf with `*args`; -1 if a keyword-only parameter has no default
+    needed: parameters without a default. extra_args, extra_keywords: it has `*args`, `**kwargs`.
+    """
 
-    def accept(self, count: int) -> bool:
-        """Whether a call with this number of positional arguments is possible."""
-        return self.least <= count <= self.most
+    positional: tuple[str, ...]
+    keyword_only: tuple[str, ...]
+    needed: frozenset[str]
+    extra_args: bool
+    extra_keywords: bool
+    _node: ast.arguments = field(compare=False, repr=False)
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset((*self.positional, *self.keyword_only))
+
+    def accepts(self, count: int, keywords: Collection[str] = ()) -> bool:
+        """Whether a call with `count` positional arguments and these keywords is possible."""
+        by_position = set(self.positional[:count])
+        if count > len(self.positional) and not self.extra_args:
+            return False
+        if by_position & set(keywords):
+            return False
+        if not set(keywords) <= self.names and not self.extra_keywords:
+            return False
+        return self.needed <= by_position | set(keywords)
+
+    @property
+    def text(self) -> str:
+        """Return the parameters with their defaults and without annotations."""
+        found = self._node
+        shown = ast.arguments(
+            posonlyargs=[],
+            args=[ast.arg(name) for name in self.positional],
+            vararg=found.vararg and ast.arg(found.vararg.arg),
+            kwonlyargs=[ast.arg(name) for name in self.keyword_only],
+            kw_defaults=found.kw_defaults,
+            kwarg=found.kwarg and ast.arg(found.kwarg.arg),
+            defaults=found.defaults[-len(self.positional) :] if self.positional else [],
+        )
+        try:
+            return ast.unparse(shown)
+        except RecursionError:  # a default that is nested too deeply to write
+            return ", ".join(self.positional)
+
+
+def signature_of(node: ast.FunctionDef, skip: int) -> Signature:
+    """Return the signature of a function. skip: the number of parameters to leave out: 1 for a method."""
+    found = node.args
+    positional = [a.arg for a in (*found.posonlyargs, *found.args)]
+    without_default = positional[: len(positional) - len(found.defaults)]
+    keywords = zip(found.kwonlyargs, found.kw_defaults, strict=True)
+    return Signature(
+        positional=tuple(positional[skip:]),
+        keyword_only=tuple(a.arg for a in found.kwonlyargs),
+        needed=frozenset((*without_default[skip:], *(a.arg for a, default in keywords if default is None))),
+        extra_args=found.vararg is not None,
+        extra_keywords=found.kwarg is not None,
+        _node=found,
+    )
+
+
+def method_of(node: ast.stmt, name: str) -> ast.FunctionDef | None:
+    """Return the method that a class itself defines under a name; None if there is none. The last one counts."""
+    body = reversed(node.body) if isinstance(node, ast.ClassDef) else ()
+    return next((part for part in body if isinstance(part, ast.FunctionDef) and part.name == name), None)
 
 
 @dataclass(frozen=True)
@@ -37,15 +93,15 @@ class Definition:
     end: int
     tree: str
     kind: str  # "def", "class" or "name"
-    parameters: Parameters | None = None  # of a function; of `__init__` if the class defines it
-    forward: Parameters | None = None  # of `forward` if the class defines it
+    parameters: Signature | None = None  # of a function; of `__init__` if the class defines it
+    forward: Signature | None = None  # of `forward` if the class defines it
 
     @property
     def takes(self) -> frozenset[str] | None:
         """Return the names of the parameters of `__init__` if the class defines it."""
         if self.kind != "class" or self.parameters is None:
             return None
-        return frozenset(self.parameters.names)
+        return self.parameters.names
 
 
 @dataclass(frozen=True)
@@ -101,8 +157,12 @@ def _definitions(unit: Unit) -> Iterator[Definition]:
         if names:
             place = (unit.name, node.lineno, node.end_lineno or node.lineno)
             tree = hash_of(node)
-            parameters = (_parameters_of(node, "__init__"), _parameters_of(node, "forward"))
-            yield from (Definition(name, *place, tree, kind, *parameters) for name, kind in names)
+            built, forward = method_of(node, "__init__"), method_of(node, "forward")
+            parameters = signature_of(built, skip=1) if built else None
+            if isinstance(node, ast.FunctionDef):
+                parameters = signature_of(node, skip=0)
+            called = signature_of(forward, skip=1) if forward else None
+            yield from (Definition(name, *place, tree, kind, parameters, called) for name, kind in names)
 
 
 def hash_of(node: ast.stmt, bare: bool = False) -> str:
@@ -139,22 +199,24 @@ def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     while waiting:
         node = waiting.pop()
         yield node
-        waiting += reversed(_inner(node))
-
-
-def _inner(node: ast.stmt) -> list[ast.stmt]:
-    if isinstance(node, ast.If):
-        return [*node.body, *node.orelse]
-    if isinstance(node, ast.Try):
-        handlers = [statement for handler in node.handlers for statement in handler.body]
-        return [*node.body, *handlers, *node.orelse, *node.finalbody]
-    return node.body if isinstance(node, ast.With) else []
+        inner: list[ast.stmt] = []
+        if isinstance(node, ast.If):
+            inner = [*node.body, *node.orelse]
+        elif isinstance(node, ast.Try):
+            handlers = [statement for handler in node.handlers for statement in handler.body]
+            inner = [*node.body, *handlers, *node.orelse, *node.finalbody]
+        elif isinstance(node, ast.With):
+            inner = node.body
+        waiting += reversed(inner)
 
 
 def _bound(node: ast.stmt) -> list[tuple[str, str]]:
     """Return the names that a statement defines, each with its kind: "def", "class" or "name"."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return [] if _becomes_a_method(node) else [(node.name, "def")]
+        # The decorator `d2l.add_to_class` makes a function a method; its name is then not bound.
+        calls = (decorator.func for decorator in node.decorator_list if isinstance(decorator, ast.Call))
+        named = [(getattr(call, "attr", ""), getattr(call, "id", "")) for call in calls]
+        return [] if any("add_to_class" in names for names in named) else [(node.name, "def")]
     if isinstance(node, ast.ClassDef):
         return [(node.name, "class")]
     if isinstance(node, ast.Assign):
@@ -162,36 +224,6 @@ def _bound(node: ast.stmt) -> list[tuple[str, str]]:
     if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
         return [(node.target.id, "name")]
     return []
-
-
-def _becomes_a_method(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether the decorator `d2l.add_to_class` makes this function a method; its name is then not bound."""
-    calls = (decorator.func for decorator in node.decorator_list if isinstance(decorator, ast.Call))
-    return any("add_to_class" in (getattr(call, "attr", ""), getattr(call, "id", "")) for call in calls)
-
-
-def _parameters_of(node: ast.stmt, method: str) -> Parameters | None:
-    """Return the parameters of a class's method, without `self`; None if the class does not define it.
-
-    For a function that is not `async`, return its own parameters if `method` is "__init__".
-    """
-    if isinstance(node, ast.FunctionDef):
-        return _parameters(node.args, skip=0) if method == "__init__" else None
-    if isinstance(node, ast.ClassDef):
-        for part in node.body:
-            if isinstance(part, ast.FunctionDef) and part.name == method:
-                return _parameters(part.args, skip=1)
-    return None
-
-
-def _parameters(arguments: ast.arguments, skip: int) -> Parameters:
-    positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)][skip:]
-    named = [a.arg for a in arguments.kwonlyargs]
-    least = max(len(positional) - len(arguments.defaults), 0)
-    most = inf if arguments.vararg else len(positional)
-    if None in arguments.kw_defaults:
-        most = -1  # positional arguments alone are not enough
-    return Parameters((*positional, *named), least, most)
 
 
 def plain(name: str) -> str:

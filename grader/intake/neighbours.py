@@ -68,7 +68,8 @@ def with_neighbours(submission: Submission, read: ReadFile | None = None) -> Sub
             if place is None or place == PurePosixPath(submission.path.name):
                 continue
             # A guess, unless the parts of the name that were left out name the folder of the submission.
-            guessed = () if _is_in_folders(submission.path, above) else (module,)
+            folders = submission.path.absolute().parent.parts
+            guessed = () if not above or folders[-len(above) :] == above else (module,)
             if place in found:
                 known = found[place]
                 found[place] = replace(
@@ -132,11 +133,6 @@ def _module(
                 if source is not None:
                     return place, source, tuple(parts[:first])
     return None, "", ()
-
-
-def _is_in_folders(path: Path, folders: tuple[str, ...]) -> bool:
-    """Whether the path of a file's folder ends in these folders; True without folders."""
-    return path.absolute().parent.parts[-len(folders) :] == folders if folders else True
 
 
 def _text(read: ReadFile, place: PurePosixPath) -> str | None:

@@ -74,19 +74,17 @@ def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], tuple[i
             resumed = fault.resumed + block.first if fault.resumed else 0
             faults.append(replace(fault, line=line, resumed=resumed))
     read_blocks = set(map(id, blocks))
-    skipped = (block for block in all_blocks if id(block) not in read_blocks and block.language)
-    return "\n".join(source), tuple(faults), tuple(line for block in skipped for line in _definitions(block))
-
-
-def _definitions(block: Block) -> Iterator[int]:
-    """Yield the lines of the document in which a block defines a class or a function."""
-    for number, line in enumerate(block.text.split("\n"), block.first + 1):
-        if line.startswith(("class ", "def ")):
-            yield number
+    skipped = [
+        number
+        for block in all_blocks
+        if id(block) not in read_blocks and block.language
+        for number, line in enumerate(block.text.split("\n"), block.first + 1)
+        if line.startswith(("class ", "def "))
+    ]
+    return "\n".join(source), tuple(faults), tuple(skipped)
 
 
 def _blocks(text: str) -> Iterator[Block]:
-    """Yield the fenced blocks and copied cells of a document, in order."""
     block: Block | None = None
     fence = ""  # the mark that ends the block
     for number, line in enumerate(text.split("\n")):
@@ -109,7 +107,6 @@ def _blocks(text: str) -> Iterator[Block]:
 
 
 def _unquoted(line: str, quotes: int) -> tuple[str, bool]:
-    """Return a line without this many marks `>`, and whether it has that many."""
     for _mark in range(quotes):
         mark = _QUOTE.match(line)
         if mark is None:

@@ -77,12 +77,23 @@ def submission_from(path: Path, data: bytes) -> Submission:
 
 def text_of(path: Path, data: bytes) -> str:
     """Return the text of a file. Of the path, only the name and the suffix are used. Raises Blocked."""
-    _check_size(path, len(data))
-    return _decoded(shown(path), data)
+    name, limit = shown(path), MAX_FILE_BYTES if path.suffix == ".ipynb" else MAX_SOURCE_BYTES
+    if len(data) > limit:
+        raise Blocked(_("{file} is larger than {limit} MiB").format(file=name, limit=limit >> 20))
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        says = _("{file}, line {line}: not UTF-8 text; save the file with the encoding UTF-8")
+        raise Blocked(says.format(file=name, line=line)) from None
+    if "\0" in text:
+        raise Blocked(_("{file} holds null characters; it is not a text file").format(file=name))
+    if not text.strip():
+        raise Blocked(_("{file} is empty").format(file=name))
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _submission(path: Path, text: str) -> Submission:
-    """Return the submission in a file's text. Raises Blocked."""
     name = shown(path)
     try:
         if path.suffix in NOTES:
@@ -106,7 +117,6 @@ def _of_notes(path: Path, name: str, text: str) -> Submission:
 
 
 def _around_faults(path: Path, units: Sequence[Unit]) -> Submission:
-    """Return the submission with the code of each unit around its first syntax error."""
     read = [(unit.name, prefix(unit.source)) for unit in units]
     faults = [part.fault(name, alone=len(units) == 1) for name, part in read]
     kept = tuple(Unit(name, part.source) for name, part in read)
@@ -158,26 +168,3 @@ def read_own(path: Path, most: int = -1) -> bytes:
 def read_bytes(path: Path) -> bytes:
     """Read a regular file, but at most one byte more than a submission may have. Raises OSError."""
     return read_regular(path, MAX_FILE_BYTES + 1)
-
-
-def _check_size(path: Path, size: int) -> None:
-    limit = MAX_FILE_BYTES if path.suffix == ".ipynb" else MAX_SOURCE_BYTES
-    if size > limit:
-        raise Blocked(_("{file} is larger than {limit} MiB").format(file=shown(path), limit=limit >> 20))
-
-
-def _decoded(name: str, data: bytes) -> str:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise Blocked(
-            _("{file}, line {line}: not UTF-8 text; save the file with the encoding UTF-8").format(
-                file=name, line=line
-            )
-        ) from None
-    if "\0" in text:
-        raise Blocked(_("{file} holds null characters; it is not a text file").format(file=name))
-    if not text.strip():
-        raise Blocked(_("{file} is empty").format(file=name))
-    return text.replace("\r\n", "\n").replace("\r", "\n")

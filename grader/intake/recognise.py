@@ -1,11 +1,13 @@
-"""Recognise the exercises that a submission defines, under their own names or customary aliases."""
+"""Recognise the exercises that a submission defines, and code that is none of them but may be meant as one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
 
+from grader.given import BLOCKS
 from grader.intake.around_syntax_error import Fault
 from grader.intake.names import Definition, Names, plain
 
@@ -14,6 +16,12 @@ ALIASES = {"MultiHeadAttention": ("multiheadedattention",)}
 # Much other code uses these names: they mean an exercise only together with its parameters.
 COMMON = frozenset({"train", "greedy_decode", "TokenEmbedding"})
 MOST_COMPARED = 1000  # names that `misspelt` compares
+# Broken classes that a lesson shows. Other code is never meant as one of them.
+REPAIRS = frozenset({"MixedUpAttention", "TangledSelfAttention", "TransparentSelfAttention"})
+# Words that say what a class is for.
+FAMILIES = ("attention", "encoding", "embedding", "norm", "ffn", "encoder", "decoder")
+WORDS = ("attention", "attn", "transformer", "softmax", "mask", "position", "feedforward")
+MOST_COMPARED = 100  # definitions of one file that are compared with the exercises
 
 
 def match(contracts: Mapping[str, Definition], names: Names) -> dict[str, str]:
@@ -39,20 +47,18 @@ def _name_of(exercise: str, stub: Definition, names: Names) -> str:
 
 
 def _fits(exercise: str, stub: Definition, found: Definition) -> bool:
-    """Whether a definition of the right name is of the same kind as the stub; a common name also needs its parameters."""
-    if exercise in COMMON and not _parameters_fit(stub, found):
+    """Whether a definition of the right name is of the same kind as the stub.
+
+    For a common name, also the number of parameters must fit, and for a function at least half of their names.
+    """
+    if found.name != exercise and found.kind != stub.kind:
         return False
-    return found.name == exercise or found.kind == stub.kind
-
-
-def _parameters_fit(stub: Definition, found: Definition) -> bool:
-    """Whether the number of parameters fits, and for a function at least half of their names."""
-    if stub.parameters is None or (found.kind == "class" and found.parameters is None):
+    if exercise not in COMMON or not stub.parameters or (found.kind == "class" and not found.parameters):
         return True
-    if found.parameters is None or not found.parameters.accept(len(stub.parameters.names)):
+    asked, own = stub.parameters, found.parameters
+    if own is None or not own.accepts(len(asked.names)):
         return False
-    same = set(stub.parameters.names) & set(found.parameters.names)
-    return found.kind == "class" or 2 * len(same) >= len(stub.parameters.names)
+    return found.kind == "class" or 2 * len(asked.names & own.names) >= len(asked.names)
 
 
 def misspelt(name: str, names: Iterable[str]) -> str:
@@ -73,7 +79,107 @@ def lost(exercise: str, names: Names) -> Fault | None:
 
 
 def _lost_name(exercise: str, names: Names) -> str:
-    """Return the name of an exercise in code that Python cannot read; "" if it is not there."""
     if exercise in COMMON:
         return ""
     return next((name for name in names.lost if plain(name) == plain(exercise)), "")
+
+
+@dataclass(frozen=True)
+class NotGraded:
+    """A definition that was not graded.
+
+    like: an exercise with the same parameters; "" if there is none.
+    meant: the exercises that the definition may be meant as.
+    taken: the other definition of the file that was taken for the exercise `meant`, if this definition has the name of
+    the exercise, too; "" if none was taken; None if the definition has another name.
+    """
+
+    definition: Definition
+    like: str = ""
+    meant: tuple[str, ...] = ()
+    taken: str | None = None
+
+
+def not_graded(
+    found: Mapping[str, str], graded: Collection[str], contracts: Mapping[str, Definition], names: Names
+) -> list[NotGraded]:
+    """Return attention and Transformer code that was not graded, in the order of the file.
+
+    A class with the parameters of an exercise counts, too, also without a word of attention code in its name.
+
+    found: what `match` returns. graded: the exercises in `found` whose interface is that of the course.
+    """
+    taken = {found[name] for name in graded}
+    others = [d for d in names.definitions.values() if d.kind != "name" and d.name not in taken]
+    out: list[NotGraded] = []
+    for definition in others:
+        one = _compared(definition, found, contracts if len(out) < MOST_COMPARED else {})
+        if one is not None:
+            out.append(one)
+    return out
+
+
+def _compared(
+    definition: Definition, found: Mapping[str, str], contracts: Mapping[str, Definition]
+) -> NotGraded | None:
+    """Return a definition with what it may be meant as.
+
+    The exercise that the definition was taken for does not count, because the report has its result. Without the same
+    parameters, return None for such a definition, for a building block, and for code that is no attention or
+    Transformer code.
+    """
+    name = definition.name
+    exercise_of = {alias: exercise for exercise, alias in found.items()}
+    others = (e for e in contracts if e != exercise_of.get(name))
+    like = next((e for e in others if _is_like(e, contracts[e], definition)), "")
+    if like or name in exercise_of:
+        meant = (like,) if like and like not in REPAIRS else ()
+        return NotGraded(definition, like, meant) if like else None
+    same_name = next((exercise for exercise in contracts if plain(exercise) == plain(name)), "")
+    if same_name in found:
+        return NotGraded(definition, "", (same_name,), taken=found[same_name])
+    is_of_the_kind = bool(_family(name)) or any(word in plain(name) for word in WORDS)
+    if not is_of_the_kind or (name in BLOCKS and name not in contracts):
+        return None
+    if same_name:
+        return NotGraded(definition, "", (same_name,), taken="")
+    return NotGraded(definition, "", _meant(definition, contracts))
+
+
+def _is_like(exercise: str, stub: Definition, found: Definition) -> bool:
+    """Whether a class takes exactly the parameters of an exercise, and its `forward` as many arguments."""
+    wanted, own = _family(exercise), _family(found.name)
+    for_other_things = wanted and own and wanted != own
+    if found.takes is None or stub.parameters is None or for_other_things:
+        return False
+    return found.takes == stub.parameters.names and _forward_fits(stub, found)
+
+
+def _meant(found: Definition, contracts: Mapping[str, Definition]) -> tuple[str, ...]:
+    """Return the exercises whose name is part of the name; else a similar name; else those with the same job."""
+    others = {
+        exercise: stub
+        for exercise, stub in contracts.items()
+        if stub.kind == found.kind and exercise not in COMMON | REPAIRS
+    }
+    part = tuple(exercise for exercise in others if plain(exercise) in plain(found.name))
+    similar = misspelt(found.name, others)
+    if part or similar:
+        return part or (similar,)
+    words = _family(found.name)
+    return tuple(
+        e for e, stub in others.items() if words and _family(e) == words and _forward_fits(stub, found)
+    )
+
+
+def _forward_fits(stub: Definition, found: Definition) -> bool:
+    return (
+        stub.forward is not None
+        and found.forward is not None
+        and found.forward.accepts(len(stub.forward.names))
+    )
+
+
+def _family(name: str) -> frozenset[str]:
+    """Return the words of a name that say what a class is for: of `Seq2SeqDecoder` only "decoder"."""
+    return frozenset(word for word in FAMILIES if word in plain(name))

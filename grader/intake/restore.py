@@ -48,7 +48,6 @@ def _in_script(text: str, name: str, original: str) -> str:
 
 
 def _spans(text: str, name: str) -> list[tuple[int, int]]:
-    """Return where the top-level definitions of a name begin and end, as offsets."""
     # This ends lines where Python does; `splitlines` also ends them at a form feed.
     lines = list(io.StringIO(text, newline=""))
     out = []

@@ -13,10 +13,10 @@ from difflib import get_close_matches
 from functools import lru_cache
 
 from grader.given import BLOCKS
-from grader.intake.customary_names import IMPORTS, bound_by
 from grader.intake.first_steps import first_steps
 from grader.intake.misspelt import is_misspelt, keywords, nearest, variables_of_the_file
 from grader.intake.names import plain
+from grader.intake.needs import IMPORTS, bound_by
 from grader.intake.read import Submission, Unit
 from grader.intake.syntax import CannotParse, parse, walk
 from grader.support.i18n import _
@@ -94,8 +94,6 @@ def _defined_twice(submission: Submission, name: str, text: _Text) -> list[Slip]
 
 @dataclass(frozen=True)
 class _Text:
-    """All names that a submission binds or sets anywhere, and its top-level definitions."""
-
     definitions: dict[str, list[tuple[str, ast.stmt]]]  # name → a list with its last definition only
     earlier: dict[str, tuple[str, int]]  # name → the place of a definition that another one replaces
     bound: frozenset[str]
@@ -151,7 +149,6 @@ def _sets(node: ast.AST) -> list[str]:
 
 
 def _is_other_nn(node: ast.AST) -> bool:
-    """Whether a node binds `nn` to something else than `torch.nn`."""
     if isinstance(node, ast.ImportFrom) and node.module == "torch":
         return any(alias.asname == "nn" and alias.name != "nn" for alias in node.names)
     if isinstance(node, ast.Import):
@@ -172,19 +169,10 @@ def _of_definition(node: ast.stmt, text: _Text) -> _Found:
         elif isinstance(part, ast.Call):
             yield from keywords(part)
             if text.torch_nn and _dotted(part.func) == "nn.Softmax" and part.args and part.keywords:
-                yield (
-                    part.lineno,
-                    _("`nn.Softmax` is a layer; write `nn.Softmax(dim=…)(X)`, or `torch.softmax`"),
-                )
+                says = _("`nn.Softmax` is a layer; write `nn.Softmax(dim=…)(X)`, or `torch.softmax`")
+                yield part.lineno, says
         elif isinstance(part, ast.FunctionDef):
             yield from variables_of_the_file(part, text.variables)
-
-
-def _annotations(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield annotations: Python may never evaluate them."""
-    for part in walk(node):
-        found = [getattr(part, "annotation", None), getattr(part, "returns", None)]
-        yield from (hint for hint in found if isinstance(hint, ast.AST))
 
 
 def _of_class(node: ast.ClassDef, text: _Text) -> _Found:
@@ -215,7 +203,6 @@ def _of_class(node: ast.ClassDef, text: _Text) -> _Found:
 
 
 def _layers_in_lists(node: ast.ClassDef, text: _Text) -> _Found:
-    """Find an attribute that is a list with layers, if nothing in the class registers them."""
     registers = {"ModuleList", "Sequential", "ModuleDict", *_DYNAMIC}
     if registers & (_names(node) | {part.attr for part in walk(node) if isinstance(part, ast.Attribute)}):
         return
@@ -253,10 +240,8 @@ def _of_forward(methods: dict[str, ast.FunctionDef], used: set[str]) -> _Found:
     if "forward" in methods or "forward" in used:
         return
     for name in get_close_matches("forward", sorted(methods.keys() - used), n=1, cutoff=0.85):
-        yield (
-            methods[name].lineno,
-            _("the method is called `{name}`; PyTorch calls `forward`").format(name=name),
-        )
+        says = _("the method is called `{name}`; PyTorch calls `forward`")
+        yield methods[name].lineno, says.format(name=name)
     if "__init__" not in methods:
         return
     for inner in methods["__init__"].body:
@@ -266,57 +251,41 @@ def _of_forward(methods: dict[str, ast.FunctionDef], used: set[str]) -> _Found:
 
 def _of_super(node: ast.ClassDef) -> _Found:
     for part in walk(node):
+        alone = part.value if isinstance(part, ast.Expr) else None  # a statement that calls nothing
+        if isinstance(alone, ast.Attribute) and alone.attr == "__init__" and _super_call(alone.value):
+            yield alone.lineno, _("`super().__init__` is not called; add `()`")
         if not isinstance(part, ast.Attribute):
             continue
-        if part.attr == "__init__" and _is_super(part.value) and _arguments(part.value) == 1:
+        call = _super_call(part.value)
+        if call and part.attr == "__init__" and len(call.args) == 1:
             yield part.lineno, _("`super` has only one argument; write `super().__init__()`")
         if isinstance(part.value, ast.Name) and part.value.id == "super":
-            yield (
-                part.lineno,
-                _("`super.{name}` has no brackets; write `super().{name}`").format(name=part.attr),
-            )
-        elif _is_super(part.value) and part.attr in _CONSTRUCTORS:
-            yield (
-                part.lineno,
-                _("`super().{name}` does not exist; write `super().__init__`").format(name=part.attr),
-            )
-    for part in walk(node):
-        if (
-            isinstance(part, ast.Expr)
-            and isinstance(part.value, ast.Attribute)
-            and _is_super(part.value.value)
-            and part.value.attr == "__init__"
-        ):
-            yield part.lineno, _("`super().__init__` is not called; add `()`")
+            says = _("`super.{name}` has no brackets; write `super().{name}`")
+            yield part.lineno, says.format(name=part.attr)
+        elif call and part.attr in _CONSTRUCTORS:
+            says = _("`super().{name}` does not exist; write `super().__init__`")
+            yield part.lineno, says.format(name=part.attr)
 
 
-def _is_super(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
-
-
-def _arguments(node: ast.expr) -> int:
-    return len(node.args) if isinstance(node, ast.Call) else 0
+def _super_call(node: ast.expr) -> ast.Call | None:
+    """Return the node if it is a call of `super`."""
+    is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+    return node if is_call and isinstance(node, ast.Call) else None
 
 
 def _without_super(built: ast.FunctionDef) -> _Found:
     """Report the first layer that is set before `nn.Module.__init__` was called."""
+    layers = {f"nn.{layer}" for layer in _LAYERS}
     for statement in built.body:
         names = {part.attr for part in walk(statement) if isinstance(part, ast.Attribute)}
         if "super" in _names(statement) or names & {"__init__", *_CONSTRUCTORS}:
             return
-        if isinstance(statement, ast.Assign) and _sets_layer(statement):
-            yield statement.lineno, _("a layer is set before `super().__init__()` is called")
-            return
-
-
-def _sets_layer(statement: ast.Assign) -> bool:
-    value, target = statement.value, statement.targets[0]
-    return (
-        isinstance(target, ast.Attribute)
-        and isinstance(target.value, ast.Name)
-        and isinstance(value, ast.Call)
-        and _dotted(value.func) in {f"nn.{layer}" for layer in _LAYERS}
-    )
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+            target = statement.targets[0]
+            is_attribute = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
+            if is_attribute and _dotted(statement.value.func) in layers:
+                yield statement.lineno, _("a layer is set before `super().__init__()` is called")
+                return
 
 
 def _dotted(node: ast.expr) -> str:
@@ -329,7 +298,6 @@ def _dotted(node: ast.expr) -> str:
 
 
 def _of_self(node: ast.ClassDef, text: _Text) -> _Found:
-    """Find attributes of `self` that nothing sets, if an attribute with a similar name is set."""
     own = {name for part in walk(node) for name in _sets(part)}
     known = text.attributes | text.words | _OF_MODULE
     unknown = {
@@ -347,7 +315,6 @@ def _of_self(node: ast.ClassDef, text: _Text) -> _Found:
 
 
 def _of_attribute(node: ast.Attribute, text: _Text) -> _Found:
-    """Find layers of `nn` with wrong case or underscores, and misspelt methods of tensors."""
     if node.attr in text.attributes:
         return
     if isinstance(node.value, ast.Name) and node.value.id == "nn":
@@ -368,11 +335,12 @@ def _of_attribute(node: ast.Attribute, text: _Text) -> _Found:
 
 
 def _of_names(node: ast.stmt, text: _Text) -> _Found:
-    """Find names that nothing binds, if a similar name is bound."""
     if "*" in text.bound:
         return  # `from … import *` may bind any name
     known = text.bound | set(dir(builtins)) | set(IMPORTS) | _OF_KERNELS
-    hints = {id(part) for hint in _annotations(node) for part in walk(hint)}
+    annotations = (getattr(p, name, None) for p in walk(node) for name in ("annotation", "returns"))
+    # Python may never evaluate them.
+    hints = {id(part) for hint in annotations if isinstance(hint, ast.AST) for part in walk(hint)}
     unknown = {
         (part.lineno, part.id)
         for part in walk(node)

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from grader import given
-from grader.intake.names import Names, hash_of, read_names, statements
+from grader.intake.names import Names, hash_of, read_names, statements, untouched
 from grader.intake.read import Blocked, Submission, Unit, submission_from
 from grader.intake.syntax import CannotParse, parse
 
@@ -28,19 +28,18 @@ def is_changed(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequ
     original, found = _names(path, read, stub)
     if found is None or found.faults:
         return True
-    return any(_tree(found, name) != _tree(original, name) for name in exercises)
+    return any(not untouched(name, found, original) for name in exercises)
 
 
 def answers(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequence[str]) -> bool:
     """Whether a file defines one of the exercises, and not as the stub does."""
     original, found = _names(path, read, stub)
     return found is not None and any(
-        name in found.definitions and _tree(found, name) != _tree(original, name) for name in exercises
+        name in found.definitions and not untouched(name, found, original) for name in exercises
     )
 
 
 def _names(path: Path, read: Callable[[], bytes], stub: str) -> tuple[Names, Names | None]:
-    """Return the definitions of the stub, and those of the file; None for a file that cannot be read."""
     original = read_names(Submission(path, (Unit(path.name, stub),)))
     try:
         return original, read_names(submission_from(path, read()))
@@ -75,7 +74,6 @@ def copied_blocks(submission: Submission, exercises: Collection[str]) -> list[st
 
 @cache
 def _of_block(name: str) -> str:
-    """Return the hash of the definition of a building block."""
     body = ast.parse(given.source(name)).body
     (node,) = (node for node in body if getattr(node, "name", "") == name)
     return hash_of(node, bare=True)
@@ -96,8 +94,3 @@ def only_answer(names: Sequence[str], answers: Callable[[str], bool]) -> str | N
         return names[0]
     found = [name for name in names if answers(name)]
     return found[0] if len(found) == 1 else None
-
-
-def _tree(names: Names, name: str) -> str | None:
-    definition = names.definitions.get(name)
-    return definition.tree if definition else None

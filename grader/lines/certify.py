@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from grader.bundle.model import Exercise
-from grader.engine.context import Context
 from grader.engine.grade_once import grade_once
-from grader.engine.submission_run import SubmissionRun
+from grader.engine.submission_run import Context, SubmissionRun
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
 from grader.lines.search import Candidate

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from grader.engine.engine import Engine
-from grader.engine.first_exception import Raised
+from grader.engine.engine import Engine, Raised
 from grader.intake.names import Definition, Names, read_names
-from grader.intake.nearest_code import REPAIRS, NotGraded, not_graded
 from grader.intake.read import Submission
+from grader.intake.recognise import REPAIRS, NotGraded, not_graded
 from grader.report.model import ExerciseResult
 from grader.support.i18n import _, ngettext
 from grader.support.sanitize import sanitize
@@ -94,7 +93,7 @@ def _of_one(other: NotGraded, engine: Engine, submission: Submission, names: Nam
         other=name,
         taken=other.taken,
         exercise=exercise,
-        asked=", ".join(parameters.names) if parameters else "",
+        asked=", ".join((*parameters.positional, *parameters.keyword_only)) if parameters else "",
         meant=", ".join(other.meant),
     )
     return sanitize(says, 600)

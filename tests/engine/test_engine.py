@@ -287,7 +287,7 @@ def test_an_engine_with_other_options_parses_no_stub_again(engine, monkeypatch):
     def parsed(_bundle):
         raise AssertionError("a stub was parsed again")
 
-    monkeypatch.setattr("grader.engine.engine._stub", parsed)
+    monkeypatch.setattr("grader.engine.engine.stubs_of", parsed)
     other = engine.with_options(hidden=True)
     assert other.context.stubs is engine.context.stubs
     assert other.context.contracts is engine.context.contracts

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.engine.code_excerpt import code
+from grader.engine.grade_once import code
 from grader.intake.names import read_names
 from grader.intake.read import submission_from
 from grader.report.model import Diagnosis, ExerciseResult

@@ -8,9 +8,8 @@ import pytest
 
 from grader.engine.load_request import LoadRequest
 from grader.engine.loading import defined_name
-from grader.engine.messages import how_loading_ended
 from grader.engine.session import WorkerGone
-from grader.engine.worker_slot import CannotLoad, Loaded
+from grader.engine.worker_slot import CannotLoad, Loaded, how_loading_ended
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
 

@@ -48,10 +48,9 @@ def make_source(rng):
 def read_source(data, name="answer.py"):
     """Read a submission, and run the analyses of its text."""
     from grader.engine.interface import Source, interface, takes_mask
-    from grader.intake.customary_names import units_to_run
     from grader.intake.forbidden_calls import uses
     from grader.intake.names import read_names
-    from grader.intake.needs import needs
+    from grader.intake.needs import needs, units_to_run
     from grader.intake.neighbours import imported_modules
     from grader.intake.read import Blocked, submission_from
     from grader.intake.recognise import lost_exercises, match

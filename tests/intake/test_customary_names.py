@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.intake.customary_names import IMPORTS, missing_imports, units_to_run
+from grader.intake.needs import IMPORTS, missing_imports, units_to_run
 from grader.intake.read import Submission, Unit
 
 

@@ -55,7 +55,7 @@ def test_the_last_definition_of_a_name_counts():
 def test_parameters_accept_a_number_of_positional_arguments(parameters, possible):
     made = read_names(Submission(Path("a.py"), (Unit("a.py", f"def f({parameters}): pass\n"),)))
     found = made.definitions["f"].parameters
-    assert {count for count in range(4) if found.accept(count)} == possible
+    assert {count for count in range(4) if found.accepts(count)} == possible
 
 
 def test_a_unit_that_does_not_parse_is_reported_others_are_read():

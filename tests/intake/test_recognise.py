@@ -4,16 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from grader.engine.engine import contracts_of
+from grader.engine.engine import contracts_of, stubs_of
 from grader.intake.names import read_names
-from grader.intake.nearest_code import MOST_COMPARED, REPAIRS, not_graded
 from grader.intake.read import Submission, Unit
-from grader.intake.recognise import match
+from grader.intake.recognise import MOST_COMPARED, REPAIRS, match, not_graded
 
 
 @pytest.fixture(scope="module")
 def contracts(bundles):
-    return contracts_of(bundles)
+    return contracts_of(bundles, stubs_of(bundles))
 
 
 @pytest.fixture(scope="module")
