@@ -18,8 +18,8 @@ from grader.diagnosis.distance import FAR, NEAR, Compared
 from grader.diagnosis.facts import Fact
 from grader.diagnosis.signature import named_by, signature
 from grader.diagnosis.sizes import of_sizes
+from grader.judge.advice import says_and_asks
 from grader.judge.finding import wrong_form
-from grader.judge.mistake_sentences import says_and_asks
 from grader.judge.observation import Observation
 from grader.judge.tolerance import TOLERANCE, differs
 from grader.judge.verdict import Budget, JudgedCase, JudgingTimeoutError

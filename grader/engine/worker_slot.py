@@ -31,7 +31,7 @@ from grader.engine.load_request import (
 from grader.engine.observed_edits import EditedStatement, Tried, tried
 from grader.engine.session import Session, Training, WorkerGone, last_line
 from grader.intake.read import Submission, Unit
-from grader.judge.lost import lost_message
+from grader.judge.exceptions import lost_message
 from grader.judge.observation import BadReply, Observation, read_observation, read_observations
 from grader.sandbox.base import Launcher, Limits, SandboxError
 from grader.support.errors import GraderError

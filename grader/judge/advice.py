@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from grader.bundle.model import Exercise
+from grader.bundle.model import Exercise, KnownMistake
 from grader.judge.finding import earlier_failed
-from grader.judge.mistake_sentences import says_and_asks
 from grader.report.model import Advice, CheckResult
+from grader.support.i18n import _
 
 
 def advice(
@@ -64,3 +64,10 @@ def without_moot(
             yield replace(check, outcome="skipped", message=earlier_failed(), expected="", got="", where="")
         else:
             yield check
+
+
+def says_and_asks(mistakes: Sequence[KnownMistake]) -> tuple[str, str]:
+    """Return the sentence about mistakes that occur together, and the question of the first."""
+    says = _(" In addition: ").join(_(mistake.says) for mistake in mistakes)
+    asks = mistakes[0].asks
+    return says, _(asks) if asks else ""

@@ -1,9 +1,8 @@
-"""The sentences of a report about an exception that student code raised."""
+"""The sentences about an exception that student code raised, a GPU out of memory, and a worker that was lost."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from grader.judge.observation import StudentError
 from grader.support.i18n import _
@@ -12,6 +11,8 @@ from grader.support.sanitize import sanitize
 GIB = 1 << 30
 _ALLOCATION = re.compile(r"can't allocate memory: you tried to allocate (\d{1,30}) bytes")
 _NUMPY = re.compile(r"(Can't call numpy\(\) on Tensor that requires grad)")
+# Some libraries of CUDA raise a general exception, and only its message says that memory ran out.
+_GPU_MEMORY = re.compile(r"CUDA error: out of memory|CU\w+_STATUS_ALLOC_FAILED")
 _MODULE = re.compile(r"No module named '([\w.]{1,80})'")
 
 
@@ -57,7 +58,15 @@ def _advice(error: StudentError) -> str:
         return _("Did you mean `{near}`?").format(near=sanitize(error.near, 60))
     if found := _MODULE.search(error.message):
         return _("If `{module}` is a file of yours, put it beside this one.").format(module=found[1])
-    return next((says for is_it, says in _known() if is_it(error)), "")
+    if _NUMPY.search(error.message):
+        return _("NumPy computes no gradients: use functions of torch.")
+    if error.type == "RecursionError":
+        return _("A function calls itself without end.")
+    if "'NoneType' object" in error.message or "and 'NoneType'" in error.message:
+        return _("A value is None here.")
+    if "Boolean value of Tensor with more than one value" in error.message:
+        return _("`if`, `and`, `or` and `not` need a single value.")
+    return ""
 
 
 def _set_by_demonstration(set_by: tuple[str, str, int], where: tuple[str, int, str] | None) -> str:
@@ -77,20 +86,33 @@ def _set_by_demonstration(set_by: tuple[str, str, int], where: tuple[str, int, s
     return says.format(name=name, file=file, line=line)
 
 
-def _known() -> tuple[tuple[Callable[[StudentError], bool], str], ...]:
-    """Return pairs: a function that recognises an exception, and the advice about it."""
-    return (
-        (
-            lambda error: bool(_NUMPY.search(error.message)),
-            _("NumPy computes no gradients: use functions of torch."),
-        ),
-        (lambda error: error.type == "RecursionError", _("A function calls itself without end.")),
-        (
-            lambda error: "'NoneType' object" in error.message or "and 'NoneType'" in error.message,
-            _("A value is None here."),
-        ),
-        (
-            lambda error: "Boolean value of Tensor with more than one value" in error.message,
-            _("`if`, `and`, `or` and `not` need a single value."),
-        ),
+def ran_out_of_memory(error: StudentError) -> bool:
+    """Whether a GPU ran out of memory. The answer is not to blame: before, it ran on the CPU with limited memory."""
+    return error.type == "OutOfMemoryError" or (
+        error.type in ("RuntimeError", "AcceleratorError") and bool(_GPU_MEMORY.search(error.message))
     )
+
+
+def out_of_memory_message(error: StudentError | None = None) -> str:
+    """Return a sentence about a GPU out of memory. Without an error it quotes nothing, so hidden cases may show it."""
+    says = _("GPU out of memory: close other programs and run the check again")
+    if error is None or not error.message:
+        return says
+    return _("{sentence} ({error})").format(sentence=says, error=sanitize(error.message.splitlines()[0], 200))
+
+
+def lost_message(why: str, detail: str) -> str:
+    """Return one sentence about a worker that was lost while a case ran.
+
+    why: as in `WorkerGone`. detail: seconds, an exit code, a size or an exception.
+    """
+    if why == "time" and detail:
+        return _("stopped after {seconds} seconds; is there a loop that never ends?").format(seconds=detail)
+    says = {
+        "time": _("stopped: time limit exceeded"),
+        "output": _("stopped: too much output"),
+        "reply": _("stopped: the worker process sent an invalid result"),
+        "stale": _("stopped: the worker process sent an invalid result"),
+        "fault": _("the worker failed twice while it ran your code"),
+    }.get(why, _("the worker process ended twice while it ran your code"))
+    return f"{says} ({detail})" if detail else says

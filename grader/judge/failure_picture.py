@@ -189,21 +189,23 @@ def _compared(
     wrong = differs(got, want, tolerance)
     index = first_index(wrong) if wrong.ndim else ()
     weights = axes[-2:] == WEIGHTS
-    planes = [_plane(array, index) for array in (want, got, wrong)]
+    # The last two axes at the place of the first wrong value, and the first row and column of the part that is drawn.
+    planes = [np.atleast_2d(a[tuple(index[:-2])] if a.ndim > 1 else a) for a in (want, got, wrong)]
     rows, columns = (MOST_QUERIES, MOST_KEYS) if weights else (ROWS, COLUMNS)
-    top, left = _corner(planes[0], index, rows, columns)
+    row, column = (0, 0, *index)[-2:]
+    top, left = window(row, planes[0].shape[0], rows), window(column, planes[0].shape[1], columns)
     want_part, got_part, wrong_part = (plane[top : top + rows, left : left + columns] for plane in planes)
     lengths = _lengths(case, want.shape) if weights else None
     valid = None if lengths is None else lengths[tuple(index[:-2])][top : top + rows] - left
     scale = float(np.abs(want).max(initial=0.0)) if weights else None
     expected, computed = titles or (_("expected"), _("got"))
     named = axes if len(axes) == want.ndim else ()
-    row, column = ("", "", *named)[-2:]
-    heading = "{}" if want.ndim > 1 or column else "[{}]"
+    row_axis, column_axis = ("", "", *named)[-2:]
+    heading = "{}" if want.ndim > 1 or column_axis else "[{}]"
     grids = Grids(
-        row,
+        row_axis,
         tuple(str(top + i) if want.ndim > 1 else "" for i in range(len(want_part))),
-        column,
+        column_axis,
         tuple(heading.format(left + j) for j in range(want_part.shape[1])),
         (
             Panel(expected, _cells(want_part, np.zeros_like(wrong_part), scale, valid)),
@@ -219,35 +221,17 @@ def _compared(
 
 
 def _at(title: str, index: Sequence[int], axes: Sequence[str], ndim: int) -> str:
-    """Return a title with the place on the axes that are not drawn, and the names of those that are drawn."""
-    named = axes if len(axes) == ndim else ()
-    where = place(index[:-2], named[:-2]) if named else _slice(index[:-2])
-    across = _columns_across(*named[-2:]) if named else ""
-    return ", ".join(filter(None, (title[:1].upper() + title[1:], where, across)))
+    """Return a title with the place on the axes that are not drawn, and the names of those that are drawn.
 
-
-def _columns_across(*axes: str) -> str:
-    """Return what is on the axes of a grid: of its rows and of its columns, or of the columns alone."""
-    if len(axes) == 1:
-        return _("columns: {axis}").format(axis=axes[0])
-    return _("rows: {row}, columns: {column}").format(row=axes[0], column=axes[-1])
-
-
-def _slice(index: Sequence[int]) -> str:
-    """Return "[0, :, :]": the part of a tensor that is drawn, where the axes have no names; "" for all of it."""
-    return "[" + ", ".join([*map(str, index), ":", ":"]) + "]" if len(index) else ""
-
-
-def _plane(array: Array, index: Sequence[int]) -> Array:
-    """Return the last two axes of an array at the place of an index."""
-    found = array[tuple(index[:-2])] if array.ndim > 1 else array
-    return np.atleast_2d(found)
-
-
-def _corner(plane: Array, index: Sequence[int], rows: int, columns: int) -> tuple[int, int]:
-    """Return the first row and column of a part of a plane that shows the place of an index."""
-    row, column = (0, 0, *index)[-2:]
-    return window(row, plane.shape[0], rows), window(column, plane.shape[1], columns)
+    Where the axes have no names: "Values, [0, :, :]".
+    """
+    parts = [title[:1].upper() + title[1:]]
+    if axes and len(axes) == ndim:
+        across = _("columns: {column}") if ndim == 1 else _("rows: {row}, columns: {column}")
+        parts += [place(index[:-2], axes[:-2]), across.format(row=axes[-2:][0], column=axes[-1])]
+    elif len(index) > 2:
+        parts.append("[" + ", ".join([*map(str, index[:-2]), ":", ":"]) + "]")
+    return ", ".join(filter(None, parts))
 
 
 def _cells(
@@ -261,7 +245,7 @@ def _cells(
         tuple(
             Cell(
                 number(float(value)),
-                None if scale is None else _share(float(value), scale),
+                None if scale is None else share(float(value), scale),
                 bool(wrong[i, j]),
                 edge=valid is not None and j > 0 and j == int(valid[i]),
             )
@@ -271,8 +255,9 @@ def _cells(
     )
 
 
-def _share(value: float, scale: float) -> float:
-    return min(1.0, max(0.0, value / scale)) if scale > 0 and np.isfinite(value) else 0.0
+def share(value: float, largest: float) -> float:
+    """Return a part of the largest value, from 0 to 1."""
+    return min(1.0, max(0.0, value / largest)) if largest > 0 and np.isfinite(value) else 0.0
 
 
 def _lengths(case: RecordedCase, shape: Sequence[int]) -> Array | None:
@@ -317,18 +302,13 @@ def _gradients(check: Check, case: RecordedCase, observation: Observation) -> Pi
             continue
         got, want = as_expected(name, case, observation), case.expected[name]
         wrong = got is None or bool(differs(got, want, _tolerance(check, case)).any())
-        text = _largest(got) if got is not None else _("none")
-        expected = _largest(want)
+        text, expected = (_("none") if a is None else number(np.abs(a).max(initial=0.0)) for a in (got, want))
         is_first_wrong = wrong and not any(row[3] for row in rows)
         if got is not None and is_first_wrong and want.ndim and text == expected:
             title = _("Gradient of {name}").format(name=name.removeprefix("grad "))
             return _compared(case, name, got, want, _tolerance(check, case), what=title)
         rows.append((name.removeprefix("grad "), expected, text, wrong))
     return _table(_("Largest absolute value of each gradient"), rows)
-
-
-def _largest(array: Array) -> str:
-    return number(float(np.abs(array).max(initial=0.0)))
 
 
 def _parameters(case: RecordedCase, observation: Observation) -> Picture | None:
@@ -365,21 +345,21 @@ def _rate(check: Check, measured: float) -> Picture:
     rate = float(check.params["p"])
     rows = (
         (_("expected"), (Bar(rate, f"{rate:.0%}"),)),
-        (_("measured"), (Bar(min(1.0, max(0.0, measured)), f"{measured:.0%}", wrong=True),)),
+        (_("measured"), (Bar(share(measured, 1.0), f"{measured:.0%}", wrong=True),)),
     )
     return Picture(_("Share of the values that dropout sets to 0"), Bars(("",), rows))
 
 
 def _cost(check: Check, observation: Observation, finding: Finding) -> Picture:
-    whole, want, got = (int(n) for n in (observation.values[check.of[0]] or 1, finding.expected, finding.got))
-    largest = max(whole, want, got)
+    counts = {
+        _("before"): int(observation.values[check.of[0]] or 1),
+        _("expected"): int(finding.expected),
+        _("got"): int(finding.got),
+    }
+    largest = max(counts.values())
     rows = (
-        (_("before"), (Bar(whole / largest, f"{whole:,}"),)),
-        (_("expected"), (Bar(want / largest, f"{want:,}"),)),
-        (_("got"), (Bar(got / largest, f"{got:,}", wrong=True),)),
+        (name, (Bar(count / largest, f"{count:,}", wrong=name == _("got")),))
+        for name, count in counts.items()
     )
-    return Picture(_cost_title(check.of[0]), Bars(("",), rows))
-
-
-def _cost_title(name: str) -> str:
-    return _("Operations per call") if name.startswith("operations") else _("Parameters")
+    title = _("Operations per call") if check.of[0].startswith("operations") else _("Parameters")
+    return Picture(title, Bars(("",), tuple(rows)))

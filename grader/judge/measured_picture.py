@@ -12,7 +12,7 @@ import numpy as np
 
 from grader.bundle.check import Check
 from grader.bundle.safetensors import Array
-from grader.judge.failure_picture import as_expected
+from grader.judge.failure_picture import as_expected, share
 from grader.judge.observation import Observation
 from grader.judge.removals import ORDERS, read_removals
 from grader.judge.verdict import JudgedCase
@@ -98,4 +98,4 @@ def _removals(check: Check, judged: JudgedCase, observation: Observation) -> Pic
 
 
 def _bar(value: float, largest: float, form: str) -> Bar:
-    return Bar(min(1.0, max(0.0, float(value / largest))) if largest > 0 else 0.0, f"{value:{form}}")
+    return Bar(share(float(value), float(largest)), f"{value:{form}}")

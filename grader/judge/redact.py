@@ -15,12 +15,9 @@ from dataclasses import dataclass, field
 
 from grader.bundle.check import Check
 from grader.bundle.model import Exercise, RecordedCase
-from grader.judge.advice import advice
-from grader.judge.exceptions import debugger_message, from_module
+from grader.judge.advice import advice, says_and_asks
+from grader.judge.exceptions import debugger_message, from_module, lost_message, out_of_memory_message
 from grader.judge.finding import earlier_failed
-from grader.judge.lost import lost_message
-from grader.judge.mistake_sentences import says_and_asks
-from grader.judge.out_of_memory import out_of_memory_message
 from grader.report.model import NO_DIAGNOSIS, CheckResult, Diagnosis, ExerciseResult
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize

@@ -10,11 +10,9 @@ from typing import TypeVar
 from grader.bundle.check import Check
 from grader.bundle.model import RecordedCase
 from grader.judge import decide
-from grader.judge.exceptions import raised
+from grader.judge.exceptions import lost_message, out_of_memory_message, raised, ran_out_of_memory
 from grader.judge.finding import Finding, earlier_failed, failed
-from grader.judge.lost import lost_message
 from grader.judge.observation import Observation, StudentError
-from grader.judge.out_of_memory import out_of_memory_message, ran_out_of_memory
 from grader.judge.right_answer import right_answer
 from grader.report.model import CheckOutcome, CheckResult
 from grader.support.errors import GraderError

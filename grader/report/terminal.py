@@ -91,7 +91,10 @@ def render(report: Report, *, every: bool = False, full: bool = False, words: bo
     every = every or full
     parts: list[RenderableType] = [_Overview(report.exercises)] if len(report.exercises) > 1 else []
     parts += [Text(remark) for remark in report.remarks]
-    unsolved = _failed_first([e for e in report.exercises if e.outcome not in ("passed", "not_started")])
+    unsolved = [e for e in report.exercises if e.outcome not in ("passed", "not_started")]
+    unsolved.sort(
+        key=lambda e: e.outcome != "failed"
+    )  # both parts in the order of the course: others use the earlier
     if len(report.exercises) == 1 or full:
         detailed: Sequence[ExerciseResult] = report.exercises
     elif unsolved:
@@ -102,25 +105,14 @@ def render(report: Report, *, every: bool = False, full: bool = False, words: bo
     for result in detailed:
         parts += [*([Text()] if parts else []), exercise_screen(result, full=full, words=words)]
     if report.file:
-        parts += _notes_on_passed([e for e in report.exercises if e not in detailed])
+        says = _("note on {name}: {remark}")
+        passed = [e for e in report.exercises if e not in detailed and e.outcome == "passed"]
+        notes = (says.format(name=e.name, remark=remark) for e in passed for remark in e.remarks)
+        parts += [Text(note, style="dim") for note in notes]
     if advice := advice_given(report.exercises):
         parts += [Text(), _advice(advice)]
     parts += [Text(), _summary(report, unsolved, every)]
     return Group(*parts)
-
-
-def _notes_on_passed(results: Sequence[ExerciseResult]) -> list[RenderableType]:
-    """Return the remarks on exercises that passed and have no details."""
-    says = _("note on {name}: {remark}")
-    passed = [result for result in results if result.outcome == "passed"]
-    return [
-        Text(says.format(name=e.name, remark=remark), style="dim") for e in passed for remark in e.remarks
-    ]
-
-
-def _failed_first(results: Sequence[ExerciseResult]) -> list[ExerciseResult]:
-    """Return the failed exercises, then the rest, both in the order of the course: others use the earlier ones."""
-    return sorted(results, key=lambda e: e.outcome != "failed")
 
 
 def outcome_text(outcome: str) -> Text:
@@ -166,7 +158,8 @@ def exercise_screen(result: ExerciseResult, *, full: bool, words: bool) -> Rende
         parts += [Text(), found]
     if result.picture is not None:
         parts += [Text(), _indented(drawn(result.picture, words))]
-    return Group(*parts, *_remarks(result))
+    remarks = (_("note: {remark}").format(remark=remark) for remark in result.remarks)
+    return Group(*parts, *(Text(remark, style="dim") for remark in remarks))
 
 
 @dataclass(frozen=True)
@@ -209,10 +202,6 @@ class _Facets:
         yield line
         if why and not fits:
             yield Text(why, style="dim")
-
-
-def _remarks(result: ExerciseResult) -> list[RenderableType]:
-    return [Text(_("note: {remark}").format(remark=remark), style="dim") for remark in result.remarks]
 
 
 def _all_checks(checks: Sequence[CheckResult]) -> RenderableType:
@@ -268,28 +257,27 @@ def _findings(result: ExerciseResult) -> RenderableType | None:
         rows += [(_("expected"), first.expected or ""), (_("got"), first.got or "")]
     look = lines_to_look_at([result])
     rows += [("", look[0].plain if look else ""), (_("printed"), result.printed)]
-    found = [(name, _values(text)) for name, text in rows if text]
+    found = []
+    for name, text in rows:
+        if "\n" in text:  # the rows of a tensor: cut at the edge of a narrow terminal
+            found.append((name, Text(text, no_wrap=True, overflow="ellipsis")))
+        elif text:
+            found.append((name, Text(text)))
     return _Rows(found) if found else None
-
-
-def _values(text: str) -> Text:
-    """Cut the rows of a tensor at the edge of a narrow terminal; wrap any other text."""
-    return Text(text, no_wrap=True, overflow="ellipsis") if "\n" in text else Text(text)
 
 
 def _advice(advice: Sequence[tuple[str, Sequence[str]]]) -> RenderableType:
     """Return what costs no points, after all verdicts."""
-    parts: list[RenderableType] = [
-        Text(f"{MARKS['advice']} {_('advice, which costs no points')}", style=_STYLES["advice"])
-    ]
+    says = f"{MARKS['advice']} {_('advice, which costs no points')}"
+    parts: list[RenderableType] = [Text(says, style=_STYLES["advice"])]
     for names, (first, *rest) in advice:
         parts.append(_indented(Text.assemble((f"{names}: ", "bold"), first)))
-        parts += [Padding(Text(line), (0, 0, 0, 4), expand=False) for line in rest]
+        parts += [_indented(Text(line), 4) for line in rest]
     return Group(*parts)
 
 
-def _indented(part: RenderableType) -> RenderableType:
-    return Padding(part, (0, 0, 0, 2), expand=False)
+def _indented(part: RenderableType, columns: int = 2) -> RenderableType:
+    return Padding(part, (0, 0, 0, columns), expand=False)
 
 
 def _summary(report: Report, unsolved: Sequence[ExerciseResult], every: bool) -> RenderableType:

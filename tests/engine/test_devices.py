@@ -14,8 +14,8 @@ from grader.engine.devices import check_on_device, extra_devices, launcher_for
 from grader.engine.engine import Engine
 from grader.engine.grading_options import GradingOptions
 from grader.intake.read import Submission, Unit
+from grader.judge.exceptions import ran_out_of_memory
 from grader.judge.observation import StudentError
-from grader.judge.out_of_memory import ran_out_of_memory
 from grader.report.html import fragment
 from grader.report.model import CheckResult, ExerciseResult, Report
 from grader.report.shared_sentences import devices_checked
