@@ -31,8 +31,9 @@ WITH_TWO_PICTURES = {"08_decoder", "10_pruning"}
 
 
 @each_assignment
-def test_a_lesson_shows_all_pictures_of_its_folder(assignment):
-    named = [m["file"] for m in SHOWN.finditer(lesson(assignment.module, stub(assignment.source)))]
+def test_a_lesson_shows_its_pictures_and_says_what_they_show(assignment):
+    shown = [*SHOWN.finditer(lesson(assignment.module, stub(assignment.source)))]
+    named = [m["file"] for m in shown]
     assert sorted(named) == sorted(assignment.pictures)
     assert len(named) == (2 if assignment.name in WITH_TWO_PICTURES else 1)
     published = ROOT / "assignments" / assignment.name
@@ -42,14 +43,9 @@ def test_a_lesson_shows_all_pictures_of_its_folder(assignment):
     for file in ("README.md", f"{assignment.module}.py", f"{assignment.module}.ipynb"):
         text = (published / file).read_text("utf-8")
         assert all(f"]({name})" in text for name in named), file
-
-
-@each_assignment
-def test_every_picture_has_an_alternative_text(assignment):
-    for shown in SHOWN.finditer(re.sub(r"(?m)^# ?", "", assignment.source)):
-        words = shown["alt"].split()
-        assert 30 <= len(words) <= 90, shown["file"]
-        assert not re.search(r"[$`\\]|\w\(\w", shown["alt"]), "an alternative text is read aloud"
+    for picture in shown:  # an alternative text is read aloud
+        assert 30 <= len(picture["alt"].split()) <= 90, picture["file"]
+        assert not re.search(r"[$`\\]|\w\(\w", picture["alt"]), picture["file"]
 
 
 def test_the_script_draws_every_picture_and_no_other():
@@ -62,49 +58,26 @@ def test_a_picture_is_what_the_script_draws(name):
     stored, drawn = (ROOT / "solutions" / name).read_text("utf-8"), script.draw(name)
     if matplotlib.__version__.startswith(DRAWN_WITH + "."):
         assert drawn == stored, "run python scripts/pictures_lessons.py, then `grader build`"
-    assert alike(drawn, stored)
+    assert lines_and_words(drawn) == lines_and_words(stored)
 
 
-def test_pictures_with_one_more_line_or_a_moved_word_are_not_alike():
-    picture = script.draw("08_decoder/pictures/cache.svg")
-    assert alike(picture.replace("#g", "#h"), picture)  # other letters
-    assert not alike(picture.replace("<use", "<path", 1), picture)
-    moved = re.sub(r'(<g style="[^"]*" transform="translate\()', r"\g<1>9", picture, count=1)
-    assert not alike(moved, picture)
-
-
-def alike(one: str, other: str) -> bool:
-    """Whether two pictures have the same sequence of paths and words, with the words at nearly the same places.
-
-    The shapes of lines and the letters are not compared: two versions of matplotlib may place words a little
-    differently, and may join letters or not.
-    """
-    (tags, places), (other_tags, other_places) = _elements(one), _elements(other)
-    return tags == other_tags and all(abs(a - b) <= 4 for a, b in zip(places, other_places, strict=True))
-
-
-def _elements(svg: str) -> tuple[list[str], list[float]]:
-    """Return the tags of paths and words, and the positions of the words."""
+def lines_and_words(svg: str) -> list[str]:
+    """Return the tags of lines and words in their order; other versions of matplotlib move them a little."""
     body = re.sub(r"<defs>.*?</defs>", "", svg.partition("</style>")[2], flags=re.DOTALL)
-    places = re.findall(r'<g style="[^"]*" transform="translate\(([^)]*)\)', body)
-    return re.findall(r"<(?:path|g style)", body), [float(n) for place in places for n in place.split()]
+    return re.findall(r"<(?:path|g style)", body)
 
 
 # ---- contrast and text
 
 
 @each_picture
-def test_a_picture_is_a_small_file_with_large_letters(name):
+def test_a_picture_is_small_has_large_letters_and_dark_colours(name):
     svg = (ROOT / "solutions" / name).read_text("utf-8")
     assert len(svg.encode()) < LIMIT
     assert svg.startswith(f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}"')
     letters = [float(scale) for scale in re.findall(r"scale\(([\d.]+) -", svg)]
     assert min(letters) * 100 / 0.75 >= 12, "pixels"  # a glyph is 100 units high; 0.75 points are one pixel
-
-
-@each_picture
-def test_every_colour_of_a_picture_has_one_for_dark_pages(name):
-    body = (ROOT / "solutions" / name).read_text("utf-8").partition("</style>")[2]
+    body = svg.partition("</style>")[2]
     assert set(re.findall(r"#[0-9a-f]{6}", body)) <= set(DARK)
     assert "rgb(" not in body
 

@@ -13,8 +13,7 @@ FETCHING_ATTRIBUTES = {"src", "href", "style", "onclick", "onerror"}
 class HtmlReader(HTMLParser):
     """Parse a page. Raises AssertionError if its tags are not nested correctly.
 
-    open: tags that are not closed. seen: all tags. attributes: all attribute names.
-    classes: (tag, class) of each tag that has one. text: the text without style sheets.
+    open: tags that are not closed. seen: all tags. attributes: all attribute names. text: without style sheets.
     """
 
     def __init__(self, text: str):
@@ -22,14 +21,12 @@ class HtmlReader(HTMLParser):
         self.open: list[str] = []
         self.seen: set[str] = set()
         self.attributes: set[str] = set()
-        self.classes: list[tuple[str, str | None]] = []
         self.text = ""
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
         self.seen.add(tag)
         self.attributes |= {name for name, _value in attrs}
-        self.classes += [(tag, value) for name, value in attrs if name == "class"]
         if tag not in VOID:
             self.open.append(tag)
 

@@ -1,223 +1,175 @@
-"""The report in a terminal: narrow, without colour, with any text from a student's code."""
+"""The report in a terminal: in any width, without colour, in words, with any text from a student's code.
+
+`test_snapshots.py` has whole reports.
+"""
 
 import io
+import re
 from dataclasses import replace
 
 import pytest
+from helpers.browser.samples import FAILED, KNOWN, RESULTS, SKIPPED, result
+from helpers.pictures import ONE_OF_EACH
 from rich.cells import cell_len
 from rich.console import Console
 
-from grader.report.model import CheckResult, Diagnosis, ExerciseResult, Report
-from grader.report.terminal import render, show
+from grader.report.line_to_look_at import lines_to_look_at
+from grader.report.model import Advice, CheckResult, Diagnosis, Line, Report
+from grader.report.terminal import show
 from grader.support.sanitize import sanitize
 
-TABLE = "\n".join("  ".join(f"{x:9.4f}" for x in range(6)) for _ in range(4))
-HOSTILE = sanitize(
-    "[/foo] [bold]not bold[/bold] [link=http://x]y[/link] :smile: \x1b[31m\u202e 注意" + "x" * 200
-)
+MARKUP = "[/foo] [bold]not bold[/bold] [link=http://x]y[/link] :smile:"
+HOSTILE = sanitize(f"{MARKUP} \x1b[31m\u202e 注意" + "x" * 200)
+ROWS = 24
 
 
-def check(outcome="failed", **more):
-    return CheckResult(
-        "c/values", more.pop("facet", "values"), more.pop("title", "weights of every query"), outcome, **more
-    )
-
-
-def result(name="masked_softmax", outcome="failed", score=1.0, points=2.5, **more):
-    return ExerciseResult(
-        name,
-        "05_multi_head_attention",
-        outcome,
-        score,
-        points,
-        title="A title that says what the exercise is about",
-        **more,
-    )
-
-
-FAILED = result(
-    checks=(
-        check("passed", facet="shapes"),
-        check(
-            message="7 of 30 values differ from the expected output",
-            expected=TABLE,
-            got=TABLE,
-            where="batch 0, head 1, query 2, key 3",
-        ),
-        check("skipped", message="skipped: earlier checks failed"),
-        check("skipped", message="skipped: earlier checks failed"),
-    ),
-    diagnosis=Diagnosis(
-        "exact",
-        (("a",),),
-        "The mask is added after the softmax, so that rows do not sum to one any more.",
-        "?",
-    ),
-    remarks=("graded multiheadAttention as MultiHeadAttention",),
-)
-ALL = (
-    result("kernel_attention_weights", "passed", 10.25, 12.5),
-    FAILED,
-    result(
-        "Seq2SeqAttentionDecoder",
-        "could_not_grade",
-        None,
-        12.0,
-        message="the worker did not start (died exit 1): it printed nothing",
-    ),
-    result(
-        "TransparentSelfAttention",
-        "blocked",
-        0.0,
-        message="answer.py, line 3: NameError: name 'torhc' is not defined",
-    ),
-    result("TangledSelfAttention", "not_started", 0.0),
-    result("AddNorm", "other_interface", 0.0, message="this file builds it as `AddNorm(d)`"),
-)
-
-
-def printed(*results, width=80, every=False, full=False, colour=False, remarks=(), file=""):
+def printed(*results, width=80, words=False, file="", remarks=(), every=False, full=False, **console):
     out = io.StringIO()
-    console = Console(
-        file=out,
-        width=width,
-        force_terminal=colour,
-        color_system="truecolor" if colour else None,
-        legacy_windows=False,
-    )
-    show(
-        Report(results, "basic", "2.13.0", "0.1.0", remarks=remarks, file=file),
-        console,
-        every=every,
-        full=full,
-    )
+    report = Report(results, "basic", "2.13.0", "0.1.0", remarks=remarks, file=file)
+    to = Console(file=out, width=width, highlight=False, legacy_windows=False, **console)
+    show(report, to, every=every, full=full, words=words)
     return out.getvalue()
+
+
+# ---- any terminal
 
 
 @pytest.mark.parametrize("width", [80, 60, 40])
 @pytest.mark.parametrize("full", [False, True])
 def test_no_line_is_longer_than_the_terminal_is_wide(width, full):
-    hostile = result(
-        message=HOSTILE,
-        checks=(check(message=HOSTILE, expected=HOSTILE, got=HOSTILE, where=HOSTILE),),
-        remarks=(HOSTILE,),
-    )
-    for line in printed(*ALL, hostile, width=width, full=full, remarks=(HOSTILE,)).splitlines():
-        assert cell_len(line) <= width, line
-
-
-@pytest.mark.parametrize("width", [80, 60])
-def test_every_exercise_has_its_outcome_and_its_points(width):
-    text = printed(*ALL, width=width)
-    lines = text.splitlines()
-    for name, words, points in (
-        ("kernel_attention_weights", "passed", "10.25 / 12.5"),
-        ("masked_softmax", "failed", "1 / 2.5"),
-        ("Seq2SeqAttentionDecoder", "could not be graded", "– / 12"),
-        ("TransparentSelfAttention", "blocked", "0 / 2.5"),
-        ("TangledSelfAttention", "not started", "0 / 2.5"),
-    ):
-        (line,) = [line for line in lines if line.strip().startswith(f"{name} ") and " / " in line]
-        assert words.split()[0] in line
-        assert all(word in text for word in words.split())
-        assert points in line
-
-
-def test_a_narrow_terminal_shows_every_outcome_and_its_points():
-    text = " ".join(printed(*ALL, width=40).split())
-    assert "kernel_attention_weights ✓ passed 10.25 / 12.5" in text
-    assert "Seq2SeqAttentionDecoder ? could not be graded – / 12" in text
-
-
-def test_the_first_failure_has_problem_where_expected_and_got():
-    text = printed(*ALL)
-    for words in (
-        "7 of 30 values differ",
-        "batch 0, head 1, query 2, key 3",
-        "expected",
-        "got",
-        "3.0000",
-        "known mistake",
-        "The mask is added",
-        "shapes ✓ 1   values ✗ 0/3",
-        "graded multiheadAttention",
-    ):
-        assert words in text, words
-    assert text.index("expected") < text.index("got  ")
-
-
-def test_details_of_all_exercises_are_shown_only_if_requested():
-    assert "torhc" not in printed(*ALL)
-    assert "3 more exercises did not pass. Run `grader check NAME`" in " ".join(printed(*ALL).split())
-    assert "torhc" in printed(*ALL, every=True)
-
-
-def test_the_first_failure_of_the_course_is_shown_first():
-    """Later exercises may fail because of it."""
-    blocked = result("earlier", "blocked", message="it is blocked")
-    text = printed(blocked, result("first", message="no name"), *ALL)
-    assert "no name" in text
-    assert "The mask is added" not in text
-    assert "it is blocked" not in text
-
-
-def test_a_file_named_with_file_gets_its_command_and_no_next_task():
-    text = " ".join(printed(*ALL, file="my notes.py", width=200).split())
-    assert "Run `grader check --file 'my notes.py' NAME` for details." in text
-    assert "Next:" not in text
-
-
-def test_remarks_on_passed_exercises_are_shown_for_a_named_file():
-    passed = result("attention", "passed", checks=(), remarks=("built by position",))
-    assert "note on attention: built by position" in printed(passed, passed, file="notes.py")
-    assert "built by position" not in printed(passed, passed)
-
-
-def test_an_error_of_the_grader_is_explained():
-    assert "No points are deducted." in " ".join(printed(*ALL).split())
-
-
-def test_a_report_without_colour_has_the_outcome_in_words():
-    coloured = printed(*ALL, colour=True)
-    assert "\x1b[" in coloured
-    plain = io.StringIO()
-    Console(file=plain, width=80, color_system=None).print(render(Report(ALL, "basic", "", "")))
-    assert "\x1b[" not in plain.getvalue()
-    assert "failed" in plain.getvalue()
+    check = replace(FAILED, message=HOSTILE, expected=HOSTILE, got=HOSTILE, where=HOSTILE)
+    hostile = result("f", "failed", 1.0, message=HOSTILE, checks=(check,), remarks=(HOSTILE,))
+    table = replace(FAILED, got="\n".join(["  ".join(["0.1234"] * 12)] * 4))
+    all_results = (*RESULTS, *ONE_OF_EACH.values(), result("g", "failed", 0.0, checks=(table,)), hostile)
+    shown = printed(*all_results, width=width, full=full, every=True, remarks=(HOSTILE,))
+    assert all(cell_len(line) <= width for line in shown.splitlines())
 
 
 @pytest.mark.parametrize("full", [False, True])
 def test_markup_in_a_students_text_is_shown_as_text(full):
-    text = printed(
-        result(message=HOSTILE, checks=(check(message=HOSTILE, got=HOSTILE),), remarks=(HOSTILE,)),
-        remarks=(HOSTILE,),
-        full=full,
-        width=400,
-    )
-    assert text.count("[/foo] [bold]not bold[/bold] [link=http://x]y[/link] :smile:") == 5
+    check = replace(FAILED, message=HOSTILE, got=HOSTILE)
+    hostile = result("f", "failed", 1.0, message=HOSTILE, checks=(check,), remarks=(HOSTILE,))
+    text = printed(hostile, remarks=(HOSTILE,), full=full, width=400)
+    assert text.count(MARKUP) == 5
     assert "\x1b" not in text
 
 
-def test_the_last_line_names_the_next_thing_to_do():
-    def last(*results):
-        return printed(*results).strip().splitlines()[-1]
+def test_a_narrow_terminal_shows_every_outcome_and_its_points():
+    text = " ".join(printed(*RESULTS, width=40).split())
+    for words in ("masked_softmax ✓ passed 3 / 3", "AddNorm ? could not be graded – / 3"):
+        assert words in text
 
-    assert last(*ALL) == "Next: fix masked_softmax. Hint: `grader hint masked_softmax`."
-    uses_another = replace(result("g"), fix_first=("f",))
-    assert last(result("first"), uses_another) == "Next: fix first. Hint: `grader hint first`."
-    assert last(uses_another, result("h")) == "Next: write or fix f and check again."
-    assert last(result(outcome="passed"), result("g", "not_started", 0.0)) == "Next: implement g."
-    assert last(result(outcome="passed")) == "All checks passed."
+
+@pytest.mark.parametrize("name", ONE_OF_EACH)
+def test_without_colour_nothing_is_lost_on_one_screen(name, monkeypatch):
+    plain = printed(ONE_OF_EACH[name])
+    assert len(plain.splitlines()) < ROWS
+    monkeypatch.setenv("NO_COLOR", "1")
+    uncoloured = printed(ONE_OF_EACH[name], force_terminal=True)
+    monkeypatch.delenv("NO_COLOR")
+    coloured = printed(ONE_OF_EACH[name], force_terminal=True, color_system="truecolor")
+    assert "\x1b[31m" in coloured
+    assert "\x1b[31m" not in uncoloured
+    for text in (uncoloured, coloured):
+        assert re.sub(r"\x1b\[[\d;]*m", "", text).split() == plain.split()
+
+
+def test_a_terminal_that_cannot_draw_gets_words(monkeypatch):
+    words = printed(*ONE_OF_EACH.values(), every=True, words=True)
+    details = words.partition("\n\n")[2]  # below the overview
+    assert not set(details) & set("✓✗░▒▓█│→")
+    monkeypatch.setenv("TERM", "dumb")
+    assert printed(*ONE_OF_EACH.values(), every=True, force_terminal=True).split() == words.split()
+
+
+# ---- which details, and what to do next
+
+
+def test_only_the_first_failed_exercise_of_a_course_has_details():
+    blocked = result("earlier", "blocked", 0.0, message="it is blocked")
+    results = (blocked, result("first", "failed", 0.0, message="no name"), *RESULTS)
+    text = " ".join(printed(*results).split())
+    assert "no name" in text
+    assert "it is blocked" not in text
+    assert "5 more exercises did not pass. Run `grader check NAME`" in text
+    assert "it is blocked" in printed(*results, every=True)
+
+
+def test_a_file_named_with_file_gets_its_command_and_no_next_task():
+    passed = replace(RESULTS[1], remarks=("built by position",))
+    text = printed(passed, *RESULTS, file="my notes.py", width=200)
+    assert "Run `grader check --file 'my notes.py' NAME` for details." in text
+    assert "note on masked_softmax: built by position" in text
+    assert "Next:" not in text
+    assert "built by position" not in printed(passed, passed)
+
+
+PASSED, FIRST, NEW = (
+    result(name, outcome, 0.0)
+    for name, outcome in (("p", "passed"), ("first", "failed"), ("g", "not_started"))
+)
+ADVISED = replace(PASSED, advice=(Advice("precision", "", "", "reason"),))
+USER = replace(FIRST, name="user", fix_first=("f",))
+
+
+@pytest.mark.parametrize(
+    ("results", "last"),
+    [
+        ([PASSED, FIRST, USER], "Next: fix first. Hint: `grader hint first`."),
+        ([USER, FIRST], "Next: write or fix f and check again."),
+        ([PASSED, NEW], "Next: implement g."),
+        ([PASSED], "All checks passed."),
+        ([ADVISED], "All checks that count passed."),
+    ],
+)
+def test_the_last_line_names_the_next_thing_to_do(results, last):
+    assert printed(*results).strip().splitlines()[-1] == last
 
 
 def test_a_long_lead_does_not_indent_the_other_rows():
-    different = replace(FAILED, diagnosis=replace(FAILED.diagnosis, kind="different"))
+    different = result(
+        "f", "failed", 0.0, checks=(FAILED, SKIPPED), diagnosis=replace(KNOWN, kind="different")
+    )
     lines = printed(different).splitlines()
     (lead,) = [line for line in lines if line.startswith("a valid design")]
-    assert "The mask is" in lead
-    assert any(line.startswith("problem   7 of 30") for line in lines)
+    assert "one step" in lead
+    assert any(line.startswith("problem   all 168") for line in lines)
 
 
-def test_a_remark_follows_the_overview():
-    shown = printed(result("a", "passed"), result("b", "passed"), remarks=("both files were changed",))
-    assert shown.index("05_multi_head_attention") < shown.index("both files were changed")
+# ---- the line to look at
+
+CODE = "return torch.arange(n)[None, :] <= valid_len[:, None]"
+
+
+def looked_at(certainty="repaired", touched=(7, 53), numbers=(41,), width=0, says="", **line):
+    lines = tuple(Line("masking.py", n, CODE, certainty, touched=touched, **line) for n in numbers)
+    one = result("f", "failed", 0.0, diagnosis=Diagnosis("none", says=says, lines=lines))
+    return lines_to_look_at([one], width)
+
+
+def test_a_repaired_line_has_its_code_and_the_kind_of_change():
+    (text,) = looked_at(change="a comparison")
+    assert text.plain == f"look at masking.py:41   {CODE}   (a comparison)"
+    assert [text.plain[s.start : s.end] for s in text.spans if "underline" in str(s.style)] == [CODE[7:]]
+
+
+def test_long_code_is_cut_so_that_the_touched_part_is_seen():
+    (text,) = looked_at(touched=(44, 53), width=50)
+    assert text.cell_len == 50
+    assert re.fullmatch(r"look at masking\.py:41   ….*\[:, None\]", text.plain)
+    (text,) = looked_at("suspected", touched=(0, 0), numbers=(41, 30), width=60)
+    assert text.cell_len == 60
+    assert text.plain.endswith("…   or at line 30")
+
+
+def test_a_suspected_line_that_the_report_names_is_not_repeated():
+    check = CheckResult("c/x", "values", "result", "failed", where=f"masking.py, line 41: {CODE}")
+    suspected = result(
+        "f", "failed", 0.0, diagnosis=Diagnosis("none", lines=(Line("masking.py", 41, CODE, "suspected"),))
+    )
+    assert lines_to_look_at([replace(suspected, checks=(check,))]) == []
+    assert (
+        len(lines_to_look_at([replace(suspected, checks=(replace(check, where="masking.py, line 4: x"),))]))
+        == 1
+    )
+    assert looked_at("suspected", says="masking.py, line 3: f returns no value") == []

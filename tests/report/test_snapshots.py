@@ -1,0 +1,112 @@
+"""Whole reports must equal the files in `snapshots/`.
+
+To accept a change, run `pytest tests/report --write-snapshots` and look at the difference.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers.browser.samples import CLASS, FAILED, KNOWN, RESULTS, entry, failed, result
+from helpers.pictures import ONE_OF_EACH
+from rich.console import Console
+
+from grader.classroom.formats import FORMATS as CLASS_FORMATS
+from grader.classroom.roster import Person
+from grader.report.formats import FORMATS
+from grader.report.model import Advice, Diagnosis, ExerciseResult, Line, Report
+from grader.report.terminal import show, show_lines
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+
+SUSPECTED = Line("masking.py", 41, "return X", "suspected")
+FACTS = Diagnosis(
+    "unknown", says="All values have the wrong sign.", lines=(SUSPECTED, replace(SUSPECTED, line=7))
+)
+FILL = Advice(
+    "precision", "the fill value is out of range for float16", "", "float16: raised RuntimeError", "line 8"
+)
+WRONG_SIGN = result(
+    "wrong_sign", "failed", 0.5, checks=RESULTS[0].checks[:2], diagnosis=FACTS, printed="X is here"
+)
+COURSE = Report(
+    (
+        RESULTS[0],
+        replace(RESULTS[1], advice=(FILL,)),
+        *RESULTS[2:5],
+        result("AddNorm2", "other_interface", 0.0, message="this file builds it as `AddNorm2(d)`"),
+        WRONG_SIGN,
+        *(ONE_OF_EACH[name] for name in ("masking", "shapes", "cost")),
+    ),
+    sandbox="landlock",
+    torch="2.13.0",
+    grader="0.1.0",
+    remarks=("masking.py: both files were changed",),
+)
+
+
+def only(*results: ExerciseResult) -> Report:
+    return replace(COURSE, exercises=results)
+
+
+ADA = Person(
+    "ada",
+    {"first_name": "Ada", "last_name": "Lovelace", "email": "ada@x.org", "section": "A", "canvas_id": "17"}
+    | {"sis_user_id": "S1", "idnumber": "4711"},
+)
+SMALL_CLASS = [
+    replace(entry("ada", replace(failed(KNOWN), advice=(FILL,))), person=ADA),
+    *(one for one in CLASS if one.student in ("eve", "fay", "gus", "hal", "ivy")),
+    entry("=cmd", result("sequence_mask", "failed", 0.1, checks=RESULTS[0].checks)),
+]
+
+
+def screen(report: Report, width: int = 80, words: bool = False) -> str:
+    """Return what `grader check` prints: the details of every unsolved exercise, then the lines to look at."""
+    out = io.StringIO()
+    to = Console(file=out, width=width, highlight=False)
+    show(report, to, every=True, words=words)
+    show_lines(report, to)
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+
+
+def page_without_style() -> str:
+    text = FORMATS["html"](only(COURSE.exercises[1], ONE_OF_EACH["masking"]))
+    return re.sub(r"\n\s*\n+", "\n", re.sub(r"<style>.*?</style>", "", text, flags=re.DOTALL))
+
+
+def for_platforms() -> str:
+    tables = [CLASS_FORMATS[form](SMALL_CLASS) for form in ("csv", "canvas", "moodle")]
+    return "\n".join(
+        [*tables, *(CLASS_FORMATS[form](SMALL_CLASS[:1]) for form in ("gradescope", "prairielearn"))]
+    )
+
+
+WRITTEN = {
+    "course.txt": lambda: screen(COURSE),
+    "narrow.txt": lambda: screen(only(ONE_OF_EACH["masking"]), 40),
+    "words.txt": lambda: screen(only(*COURSE.exercises[-3:-1]), words=True),
+    "page.html": page_without_style,
+    "report.json": lambda: FORMATS["json"](only(replace(RESULTS[0], checks=(FAILED,), advice=(FILL,)))),
+    "ci.txt": lambda: "\n".join(
+        FORMATS[form](only(*COURSE.exercises[:6])) for form in ("github", "markdown", "junit")
+    ),
+    "class.txt": lambda: CLASS_FORMATS["text"](SMALL_CLASS),
+    "platforms.txt": for_platforms,
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_report_is_as_it_was_accepted(name, request):
+    found, path = WRITTEN[name](), SNAPSHOTS / name
+    if request.config.getoption("--write-snapshots", default=False):
+        path.write_text(found, "utf-8", newline="")
+    assert found == path.read_bytes().decode()
+
+
+def test_no_other_snapshot_exists():
+    assert {path.name for path in SNAPSHOTS.iterdir()} == set(WRITTEN)
