@@ -1,7 +1,7 @@
 """Draw what a right answer measured: the importance of each head, or the accuracy over the removed heads.
 
-A check asks for it by its parameter `draw`. The worker sends the values, so student code can change them: only
-complete and finite ones are drawn.
+A check asks for it by its parameter `draw`. These checks have passed, so the values are complete and near the expected
+ones, unless the course lets them not count.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from grader.bundle.check import Check
+from grader.bundle.model import RecordedCase
 from grader.bundle.safetensors import Array
 from grader.judge.failure_picture import as_expected, share
 from grader.judge.observation import Observation
@@ -23,23 +24,24 @@ from grader.support.i18n import _
 def measured_picture(cases: Iterable[JudgedCase]) -> Picture | None:
     """Return the picture that the cases of an exercise ask for; None if they ask for none, or nothing can be drawn."""
     asked = [
-        (check, judged, judged.observation)
+        (check, judged.case, judged.observation)
         for judged in cases
         for check in judged.case.checks
         if "draw" in check.params and judged.observation is not None
     ]
-    if asked and asked[0][0].params["draw"] == "removals":
-        return _removals(*asked[0])
+    for check, _case, observation in asked:
+        if check.params["draw"] == "removals":
+            return _removals(check, observation)
     return _importance(asked) if asked else None
 
 
-def _importance(asked: Sequence[tuple[Check, JudgedCase, Observation]]) -> Picture | None:
+def _importance(asked: Sequence[tuple[Check, RecordedCase, Observation]]) -> Picture | None:
     """Draw one row per head, the most important first, with a bar for each method; the first method decides."""
     names = {"ablation": _("ablation"), "gradient": _("gradient"), "confidence": _("confidence")}
     found: dict[str, Array] = {}
-    for check, judged, observation in asked:
-        values = as_expected(check.of[0], judged.case, observation)
-        if values is not None and np.isfinite(values).all():
+    for check, case, observation in asked:
+        values = as_expected(check.of[0], case, observation)
+        if values is not None:
             found[check.params["method"]] = values
     methods = [method for method in names if method in found]
     if not methods:
@@ -59,28 +61,20 @@ def _importance(asked: Sequence[tuple[Check, JudgedCase, Observation]]) -> Pictu
     )
 
 
-def _removals(check: Check, judged: JudgedCase, observation: Observation) -> Picture | None:
+def _removals(check: Check, observation: Observation) -> Picture:
     """Draw the mean accuracy over the seeds, per number of removed heads and order.
 
     `table` and `total` of the check: see `grader.judge.removals.accuracies`.
     """
-    rows_are_complete = any(
-        other.judge == "all_rows" and judged.findings[other.id].passed
-        for other in judged.case.checks
-        if other.of == check.of and other.id in judged.findings
-    )
-    if not rows_are_complete:
-        return None
     rows = read_removals(observation.seen.get(check.of[0]))
-    if not all(0 <= row.accuracy <= 1 for row in rows):
-        return None
-    right = np.array(check.params["table"]) / check.params["total"]
+    total = check.params["total"]
+    right = np.array(check.params["table"]) / total
     removed = np.array([bits.bit_count() for bits in range(len(right))])
     names = {"importance": _("by importance"), "random": _("random"), "reverse": _("reverse")}
 
     def mean(order: str, size: int) -> float:
-        shares = [row.accuracy for row in rows if row.order == order and len(row.removed) == size]
-        return float(np.mean(shares)) if size else float(right[0])
+        chosen = [row for row in rows if row.order == order and len(row.removed) == size]
+        return float(np.mean([round(row.accuracy * total) / total for row in chosen] if size else right[0]))
 
     sizes = range(removed.max())
     spans = (right[removed == size] for size in sizes[1:])

@@ -59,7 +59,7 @@ def pictures(
     for part, layers in maps.items():
         for number, layer in enumerate(layers):
             plain = layer.detach().cpu().double().numpy() if hasattr(layer, "detach") else layer
-            weights = np.nan_to_num(np.asarray(plain, dtype=np.float64))
+            weights = np.asarray(plain, dtype=np.float64)
             if weights.ndim != 4:
                 says = _("{part}, layer {number}: wrong shape {shape}, expected (B, H, T, S)")
                 raise ValueError(says.format(part=part, number=number, shape=weights.shape))

@@ -73,31 +73,26 @@ def test_a_wrong_shape_ends_the_chain_and_shows_the_expected_one():
     ]
 
 
-def staged(split):
-    """Return the links of a picture of a wrong result. `split` is the output of the first stage."""
+@pytest.mark.parametrize(
+    ("split", "links"),
+    [
+        ((6, 4, 3), [("X", False), ("the split heads", True)]),
+        # A stage may have another layout.
+        (
+            (2, 3, 4, 4),
+            [("X", False), ("the split heads", False), ("the joined heads", False), ("your result", True)],
+        ),
+    ],
+)
+def test_the_first_stage_of_another_size_is_marked_as_wrong(split, links):
     steps = (
         {"do": "input", "name": "X", "grad": False},
         {"do": "stages", "module": "m", "of": [["a", "the split heads"], ["b", "the joined heads"]]},
     )
     want = {"stage a": np.zeros((6, 4, 4)), "stage b": np.zeros((2, 4, 12)), "out": np.zeros((2, 4, 12))}
-    got = {**want, "stage a": split, "out": np.zeros((2, 4))}
-    return drawn("shape", want, got, of=("out",), steps=steps, tensors={"X": np.zeros((2, 4, 12))}).form.links
-
-
-def test_the_first_stage_of_another_size_is_marked_as_wrong():
-    assert [(link.name, bool(link.expected)) for link in staged(np.zeros((6, 4, 3)))] == [
-        ("X", False),
-        ("the split heads", True),
-    ]
-
-
-def test_a_stage_with_another_layout_is_not_marked_as_wrong():
-    assert [(link.name, bool(link.expected)) for link in staged(np.zeros((2, 3, 4, 4)))] == [
-        ("X", False),
-        ("the split heads", False),
-        ("the joined heads", False),
-        ("your result", True),
-    ]
+    got = {**want, "stage a": np.zeros(split), "out": np.zeros((2, 4))}
+    made = drawn("shape", want, got, of=("out",), steps=steps, tensors={"X": np.zeros((2, 4, 12))})
+    assert [(link.name, bool(link.expected)) for link in made.form.links] == links
 
 
 # ---- masking

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from helpers.browser import chrome
 from helpers.browser.contrast import AAA, weakest
-from helpers.browser.samples import CLASS, LONG_CLASS, LONG_REPORT, REPORT, entry
+from helpers.browser.samples import CLASS, LONG_CLASS, LONG_REPORT, REPORT
 from helpers.nbgrader_class.school import ASSIGNMENT, BIN, QKV, answered, school_of
 
 from grader.classroom.pages import page as class_page
-from grader.classroom.pages import write_pages
 from grader.report.html import page
 
 pytestmark = pytest.mark.skipif(bool(chrome.missing()), reason=chrome.missing() or "there is a browser")
@@ -79,14 +78,6 @@ def test_a_page_is_readable_and_not_cut_off(window, tmp_path, name, look):
     require_readable(window, look)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("look", LOOKS)
-def test_a_page_of_a_submission_is_readable_and_not_cut_off(window, tmp_path, look):
-    write_pages(tmp_path, [entry("ada", *REPORT.exercises)])
-    look_at(window, tmp_path / "ada.html", look)
-    require_readable(window, look)
-
-
 @pytest.fixture(scope="module")
 def feedback(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Generate nbgrader's feedback on one wrong and one right answer."""
@@ -111,10 +102,3 @@ def test_reports_in_feedback_are_readable_and_not_cut_off(window, feedback, look
         assert report.rect["x"] + report.rect["width"] <= width
     lowest, text = weakest(window, ".headway")
     assert lowest >= AAA, text
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_has_no_script(window, tmp_path, name):
-    look_at(window, file_of(tmp_path, PAGES[name]()), "desktop")
-    assert window.all("script") == []

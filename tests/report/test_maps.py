@@ -79,5 +79,5 @@ def test_wrong_shapes_sentences_and_numbers_of_words_are_refused(maps, words, se
 
 def test_maps_may_be_arrays_with_nan_and_without_words():
     (drawn,) = pictures({"encoder": [np.array([[[[np.nan, 1.0]]]])]}, ())
-    assert [cell.shade for cell in drawn.form.panels[0].rows[0]] == [0.0, 1.0]
+    assert [(cell.text, cell.shade) for cell in drawn.form.panels[0].rows[0]] == [("nan", 0.0), ("1.00", 1.0)]
     assert drawn.form.columns == ("0", "1")
