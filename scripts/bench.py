@@ -3,11 +3,9 @@
     python scripts/bench.py                   everything; about twenty minutes; run nothing else meanwhile
     python scripts/bench.py cold watch        only these parts; print them and write no file
 
-Parts: cold and device (`grader check`), watch, first (the first result), memory (of a worker), diagnosis,
-bulk (`grader grade` and stock nbgrader), cluster (`grader grade --cluster`), nbgrader (`nbgrader autograde`, stock
-and with our preprocessors), where (the steps of grading), sizes (store, page and memory of a large class). Ratios
-say more than seconds, because seconds depend on the machine. The options set how often a part measures, or how many
-submissions it grades.
+Parts: cold (`grader check`), watch, bulk (`grader grade` and stock nbgrader) and nbgrader (`nbgrader autograde`, stock
+and with our preprocessors). Ratios say more than seconds, because seconds depend on the machine. The options set how
+often a part measures, or how many submissions it grades.
 """
 
 from __future__ import annotations
@@ -15,13 +13,12 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benches import bulk, diagnosis, ours, session, stock, where
+from benches import bulk, ours, session, stock
 from benches.measure import GRADER, ROOT, Each, interleaved, load, machine, milliseconds, seconds, timed
 
 Row = tuple[str, str]
@@ -48,21 +45,6 @@ def cold(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
         yield (
             f"cold `grader check` of {name} over `import torch`",
             f"{ratio:.2f} times: {seconds(checked)} over {seconds(floor)}",
-        )
-
-
-def device(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
-    """Yield `grader check --device sim`, as a ratio to the same command on the CPU."""
-    for name, command in checks(folder):
-        cpu, sim = interleaved(
-            options.pairs,
-            lambda command=command: timed(command),
-            lambda command=command: timed([*command, "--device", "sim"]),
-        )
-        ratio = statistics.median(b / a for a, b in zip(cpu, sim, strict=True))
-        yield (
-            f"`grader check --device sim` of {name} over `--device cpu`",
-            f"{ratio:.2f} times: {seconds(sim)} over {seconds(cpu)}",
         )
 
 
@@ -100,28 +82,6 @@ def watch(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     )
 
 
-def first(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
-    """Yield the time from the request of a worker to its first result, per tier."""
-    for tier, times in session.first_results(options.saves).items():
-        yield f"request to first result, {tier}", milliseconds(times)
-
-
-def memory(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
-    found = session.memory()
-    figure = (
-        f"{found['private'] / 2**20:.1f} MiB private, {found['pss'] / 2**20:.1f} MiB PSS"
-        if found
-        else "not reported by this system"
-    )
-    yield "memory of a worker after a first result", figure
-
-
-def named(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
-    """Yield the CPU time of naming a mistake."""
-    costs = diagnosis.costs()
-    yield f"diagnosis beyond grading, {len(costs)} wrong answers, CPU time", milliseconds(costs)
-
-
 def many(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     """Yield `grader grade`, as a ratio to stock nbgrader."""
     theirs = stock.autograded(folder, options.stock)
@@ -138,22 +98,6 @@ def many(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
             f"{run.cpu / run.size:.2f} s of CPU each, {less_cpu:.0f} times less; {run.peak / 2**20:.0f} MiB at most"
         )
         yield f"`grader grade`, {run.size} notebooks of nine exercises, {cores}, start included", figure
-
-
-def cluster(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
-    """Yield `grader grade --cluster` for each number of workers, as a ratio to one worker."""
-    counts = (1, 2, 4)
-    runs = bulk.on_a_cluster(folder, options.submissions, counts)
-    for workers, run in zip(counts, runs, strict=True):
-        efficiency = run.a_minute / runs[0].a_minute / workers
-        figure = (
-            f"{run.a_minute:.0f} a minute ({run.seconds:.1f} s), efficiency {efficiency:.0%}; "
-            f"{run.cpu / run.size:.2f} s of CPU each"
-        )
-        yield (
-            f"`grader grade --cluster local:{workers}`, {run.size} notebooks, {run.cores} cores, start included",
-            figure,
-        )
 
 
 def autograde(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
@@ -187,26 +131,8 @@ def against(mine: Each, theirs: Each) -> str:
     return f"{each(mine)}: **{theirs.seconds / mine.seconds:.1f} times stock**, {theirs.cpu / mine.cpu:.1f} times by CPU"
 
 
-def steps(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
-    """Yield the time of each step of grading one submission."""
-    found = where.where(folder, options.profiled)
-    total = sum(found.values())
-    for step, taken in found.items():
-        yield f"one submission, {step}", f"{1000 * taken:.1f} ms ({taken / total:.0%})"
-    yield "one submission, all", f"{1000 * total:.1f} ms"
-
-
-def sizes(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
-    for size in ("200", "10000"):
-        command = [sys.executable, ROOT / "scripts" / "class_size.py", size]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        what, _colon, figure = done.stdout.strip().partition(": ")
-        yield f"a class of {what} with made-up results of nine exercises, without grading", figure
-
-
 PARTS: dict[str, Callable[[Path, argparse.Namespace], Iterator[Row]]] = {
-    "cold": cold, "device": device, "watch": watch, "first": first, "memory": memory, "diagnosis": named,
-    "bulk": many, "cluster": cluster, "nbgrader": autograde, "where": steps, "sizes": sizes,
+    "cold": cold, "watch": watch, "bulk": many, "nbgrader": autograde,
 }  # fmt: skip
 
 PAGE = """# Benchmarks
@@ -219,14 +145,10 @@ Written by `make bench`; do not edit. {machine}. Load when it began: {load:.1f}.
 
 How to read it: ratios of `grader check` are medians of interleaved pairs, with the smallest and the largest time.
 Milliseconds with a 95th percentile are medians; those without are means or differences. Stock nbgrader runs the same notebooks, with the
-public cases in its test cells, one notebook after another; `grader grade` uses hidden cases. Its rate comes from the number of submissions in its row, without
-the start of nbgrader; the rate of `grader grade` includes the start. "One submission" is a notebook of nine exercises;
-every third notebook is wrong in one of them. One process grades the notebooks one after another; two workers serve a
-notebook, and one more for each wrong exercise. The row below "`nbgrader autograde` after `grader grade`" shows the part
-of this time that our preprocessors take. The rest is nbgrader's own work: it converts, checks and writes each notebook
-and its database, one after another. `python scripts/class_size.py 10000` measures a large class;
-`python scripts/cluster_hosts.py` a cluster that loses workers; `python scripts/kill_matrix.py` which cases wrong
-answers depend on ([kill-matrix.md](kill-matrix.md)).
+public cases in its test cells, one notebook after another; `grader grade` uses hidden cases. Its rate comes from the number of submissions
+in its row, without the start of nbgrader; the rate of `grader grade` includes the start. The row below
+"`nbgrader autograde` after `grader grade`" shows the part of this time that our preprocessors take. The rest is
+nbgrader's own work: it converts, checks and writes each notebook and its database, one after another.
 """
 
 
@@ -240,7 +162,6 @@ def main() -> None:
     parser.add_argument("--submissions", type=int, default=200)
     parser.add_argument("--stock", type=int, default=8)
     parser.add_argument("--notebooks", type=int, default=40)
-    parser.add_argument("--profiled", type=int, default=30)
     options = parser.parse_args()
     unknown = [part for part in options.parts if part not in PARTS]
     if unknown:

@@ -1,4 +1,4 @@
-"""Measure `grader grade` on a class: on one core, on all cores, and on the workers of a local cluster."""
+"""Measure `grader grade` on a class: on one core and on all cores."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,52 +36,32 @@ def graded(folder: Path, size: int) -> list[Bulk]:
     root, submissions = _prepared(folder, size)
     all_cores = len(os.sched_getaffinity(0))
     return [
-        Bulk(size, cores, *_run(root, submissions, cores, f"with{cores}", "--jobs", str(cores)))
+        Bulk(size, cores, *_run(root, submissions, cores, cores))
         for cores in dict.fromkeys((1, all_cores))  # once, if there is one core
-    ]
-
-
-def on_a_cluster(folder: Path, size: int, workers: Sequence[int]) -> list[Bulk]:
-    """Grade a class of `size` on a local cluster, for each number of workers, on all cores."""
-    root, submissions = _prepared(folder, size)
-    cores = len(os.sched_getaffinity(0))
-    return [
-        Bulk(size, cores, *_run(root, submissions, cores, f"cluster{many}", "--cluster", f"local:{many}"))
-        for many in workers
     ]
 
 
 def _prepared(folder: Path, size: int) -> tuple[Path, Path]:
     """Return a course whose hidden cases are recorded, and a class."""
     root = course(folder / "course")
-    _run(root, class_of(1, folder / "first"), 1, "first", "--jobs", "1")
+    _run(root, class_of(1, folder / "first"), 1)
     return root, class_of(size, folder / "class")
 
 
-def _run(root: Path, submissions: Path, cores: int, store: str, *where: str) -> tuple[float, float, int]:
-    """Return seconds, seconds of processor time and peak memory in bytes. All processes share `cores` cores.
-
-    store: the name of a new store of results. where: options of `grader grade` that say where it grades.
-    """
+def _run(root: Path, submissions: Path, cores: int) -> tuple[float, float, int]:
+    """Return seconds, seconds of processor time and peak memory in bytes. All processes share `cores` cores."""
     environment = {
         **os.environ,
+        "HEADWAY_COURSE": str(root / "assignments"),
         "HEADWAY_SEED_FILE": str(root / "seed"),
         "XDG_CACHE_HOME": str(root / "cache"),
     }
     use = sorted(os.sched_getaffinity(0))[:cores]
-    command = [
-        str(GRADER),
-        "grade",
-        str(submissions),
-        *where,
-        "--store",
-        str(root / f"{store}.sqlite"),
-        "--format",
-        "csv",
-    ]
+    store = root / f"{submissions.name}-{cores}.sqlite"
+    command = [GRADER, "grade", submissions, "--jobs", cores, "--store", store, "--format", "csv"]
     started, before = time.perf_counter(), cpu()
     process = subprocess.Popen(
-        command,
+        list(map(str, command)),
         cwd=root,
         env=environment,
         stdout=subprocess.PIPE,

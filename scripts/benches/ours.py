@@ -83,7 +83,6 @@ class _Course:
         return (others - first) / (size - 1)
 
     def run(self, *command: str, cwd: Path | None = None, cores: Sequence[int] = ()) -> Each:
-        seed, cache = str(self.checkout / "seed"), str(self.checkout / "cache")
-        return Each(
-            *finished(command, cwd or self.checkout, cores, HEADWAY_SEED_FILE=seed, XDG_CACHE_HOME=cache)
-        )
+        own = {"HEADWAY_COURSE": "assignments", "HEADWAY_SEED_FILE": "seed", "XDG_CACHE_HOME": "cache"}
+        variables = {name: str(self.checkout / path) for name, path in own.items()}
+        return Each(*finished(command, cwd or self.checkout, cores, **variables))
