@@ -36,7 +36,7 @@ def graded(folder: Path, size: int) -> list[Bulk]:
     root, submissions = _prepared(folder, size)
     all_cores = len(os.sched_getaffinity(0))
     return [
-        Bulk(size, cores, *_run(root, submissions, cores, cores))
+        Bulk(size, cores, *_run(root, submissions, cores))
         for cores in dict.fromkeys((1, all_cores))  # once, if there is one core
     ]
 
