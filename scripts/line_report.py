@@ -21,8 +21,7 @@ from grader.bundle.files import load_all
 from grader.engine.engine import Engine
 from grader.engine.grading_options import GradingOptions
 from grader.intake.read import Submission, Unit
-from grader.lines.find import may_have_lines, search
-from grader.lines.graded_source import Source
+from grader.lines.find import Source, may_have_lines, search
 from grader.lines.pointer import point
 from grader.lines.search import Budget
 from grader.sandbox.choose import choose

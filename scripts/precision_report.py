@@ -23,13 +23,12 @@ from grader.authoring.bank import apply
 from grader.authoring.content import Assignment, read_all
 from grader.authoring.observe import definitions, observe
 from grader.authoring.record import _recorded
-from grader.bundle.check import Check
-from grader.bundle.model import RecordedCase
+from grader.bundle.model import Check, RecordedCase
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
 from grader.intake.recognise import match
 from grader.judge import decide
-from grader.judge.tolerance import TOLERANCE
+from grader.judge.finding import TOLERANCE
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))

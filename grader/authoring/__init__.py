@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 
 from grader.authoring.bank import also, device_mistake, dtype_mistake, mistake, mutant, trivial, variant
 from grader.authoring.reference_edit import edit
-from grader.bundle.repeat import round_to
-from grader.cases import weights
-from grader.cases.arguments import block_arguments
+from grader.bundle.steps import round_to
+from grader.cases import draw as weights
 from grader.cases.case import Case
+from grader.cases.draw import block_arguments
 from grader.cases.ref import Filled, Ref, eye, filled, zeros
-from grader.judge.head_ranking import spearman
-from grader.support.source import definition_span
-from grader.support.stub import stub
+from grader.judge.removals import spearman
+from grader.support.code import definition_span, stub
 
 if TYPE_CHECKING:
     from grader.authoring.observe import blocks

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from textwrap import dedent
 
 from grader.authoring.reference_edit import Edit, EditError
-from grader.bundle.check import POLICIES, PRECISION
-from grader.support.source import definition_span
+from grader.bundle.model import POLICIES, PRECISION
+from grader.support.code import definition_span
 
 DEVICE = "device"  # not in POLICIES: a check of the facet `device` costs points
 Change = Edit | str  # an edit of the reference, or the whole definition

@@ -20,8 +20,8 @@ from grader.bundle.files import MANIFEST_FILE, TENSORS_FILE
 from grader.bundle.model import Bundle
 from grader.bundle.safetensors import Array, decode
 from grader.cases.draw import PUBLIC_SEED
-from grader.support.atomic_files import write_atomically
-from grader.support.stub import stub
+from grader.support.code import stub
+from grader.support.files import write_atomically
 
 TRY = "## Try it"  # opens the text above a cell to run
 CLOSE = 1e-12  # regenerated values may differ by this much (float64): processors sum in different orders

@@ -16,10 +16,9 @@ from pathlib import Path
 from grader.authoring.content import Assignment, read_all
 from grader.authoring.recordings import Tell, key, record_all
 from grader.bundle import files as bundles
-from grader.support.cache_folder import cache_folder
 from grader.support.errors import GraderError, UsageError
+from grader.support.files import cache_folder, owned
 from grader.support.i18n import _
-from grader.support.scratch_dirs import owned
 
 SEED_VARIABLE = "HEADWAY_SEED_FILE"
 COMPLETE = "complete"  # a file with the hash of the course, written last

@@ -20,7 +20,7 @@ from grader.authoring.bank import KnownAnswer
 from grader.authoring.content import Assignment
 from grader.bundle import files as bundle_files
 from grader.bundle.model import Bundle
-from grader.support.cache_folder import cache_folder
+from grader.support.files import cache_folder
 
 # The files and folders below grader/ on whose code a recording depends.
 CODE: tuple[str, ...] = (
@@ -32,7 +32,7 @@ CODE: tuple[str, ...] = (
     "given",
     "judge",
     "lines/__init__.py",
-    "lines/statement_words.py",
+    "lines/suspects.py",
     "report/model.py",
     "support",
     "worker",

@@ -13,8 +13,8 @@ import tomllib
 from pathlib import Path
 
 from grader.intake.names import plain
-from grader.support.atomic_files import write_atomically
 from grader.support.errors import GraderError
+from grader.support.files import write_atomically
 
 # Right answers written differently, and trivial answers: each is one expression.
 _ANSWERS = (

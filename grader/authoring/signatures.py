@@ -16,8 +16,7 @@ import numpy as np
 from grader.authoring.bank import KnownAnswer, apply
 from grader.authoring.content import Assignment, ContentError
 from grader.authoring.observe import definitions, observe
-from grader.bundle.check import PRECISION
-from grader.bundle.model import RecordedCase, Signatures
+from grader.bundle.model import PRECISION, RecordedCase, Signatures
 from grader.bundle.safetensors import Array
 from grader.diagnosis.signature import ANY, only_precision, signature, slots, tells_apart
 from grader.judge.verdict import judge_all

@@ -20,7 +20,7 @@ from grader.diagnosis.signature import ANY
 from grader.engine.engine import Engine
 from grader.intake.read import Submission, Unit
 from grader.report.model import ExerciseResult
-from grader.support.stub import stub
+from grader.support.code import stub
 
 # Exceptions which suggest that the code of a known mistake has a bug of its own.
 SLIPS = {

@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from grader.bundle.check import Check
-from grader.bundle.model import Bundle, Exercise, Header, KnownMistake, RecordedCase, Signatures
-from grader.bundle.repeat import in_dtype, in_short
+from grader.bundle.model import Bundle, Check, Exercise, Header, KnownMistake, RecordedCase, Signatures
 from grader.bundle.safetensors import Array, decode, encode
-from grader.support.atomic_files import write_atomically
-from grader.support.bounded_file import read_regular
+from grader.bundle.steps import in_dtype, in_short
+from grader.support.files import read_regular, write_atomically
 
 Arrays = Mapping[str, dict[str, Array]]  # folder → name → array; see `_by_folder`
 SCHEMA = 3

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from grader.bundle.check import Check
 from grader.bundle.safetensors import Array, encode
 
 
@@ -66,7 +65,7 @@ class KnownMistake:
     """The texts of a known mistake.
 
     kind: "mistake", "different" or "policy", see grader/authoring/bank.py.
-    statements: hashes of the words of the statements that it changes, see grader/lines/statement_words.py.
+    statements: hashes of the words of the statements that it changes, see grader/lines/suspects.py.
     """
 
     id: str
@@ -148,3 +147,43 @@ class Bundle:
 def bundle_of(bundles: Iterable[Bundle], exercise: str) -> Bundle:
     """Return the bundle that has an exercise. Raises StopIteration if none has."""
     return next(bundle for bundle in bundles if any(e.name == exercise for e in bundle.exercises))
+
+
+Json = Any
+
+FACETS = (
+    "shapes",
+    "values",
+    "masking",
+    "gradients",
+    "modes",
+    "purity",
+    "weights",
+    "device",
+    "precision",
+    "pruning",
+    "defaults",
+)
+
+# The dtypes in which a result is checked besides float32; docs/precision.md has the tolerances.
+OTHER_DTYPES = ("float16", "bfloat16", "float64")
+PRECISION = "precision"  # the policy of all checks in these dtypes
+# Failures of these kinds cost no points unless a course lets them count; see docs/decisions/22.
+POLICIES = (PRECISION, "odd-width", "grad-mode")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the report: a facet, a title, and how the judge decides it.
+
+    `judge` names a function of grader/judge; `of` names the observations that the judge looks at; `params` are its
+    settings. `policy`: one of POLICIES if a failure costs no points; "" for a check that counts.
+    """
+
+    id: str
+    facet: str
+    title: str
+    judge: str
+    of: tuple[str, ...]
+    params: Mapping[str, Json] = field(default_factory=dict)
+    policy: str = ""

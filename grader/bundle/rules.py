@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from grader.bundle.check import Check
-from grader.bundle.model import Bundle, Exercise, KnownMistake, RecordedCase
+from grader.bundle.model import Bundle, Check, Exercise, KnownMistake, RecordedCase
 
 FACTS, NAME, QUESTION, PAGE = range(4)  # what a diagnosis may say at most
 

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from grader.bundle.check import Check
-from grader.bundle.repeat import round_to
+from grader.bundle.model import Check
 from grader.bundle.safetensors import Array
+from grader.bundle.steps import round_to
 from grader.cases.checks import Again, Checks
 from grader.cases.measures import Measures
 from grader.cases.ref import Filled, Ref

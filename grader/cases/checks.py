@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.bundle.check import FACETS, POLICIES, PRECISION, Check, Json
+from grader.bundle.model import FACETS, POLICIES, PRECISION, Check, Json
 from grader.cases.ref import Ref
 
 

@@ -1,9 +1,10 @@
-"""Random numbers for cases, from numpy's PCG64: the same on every processor and for every torch."""
+"""What cases are made of: random numbers from numpy's PCG64 (the same on every processor and for every torch), random weights with the names that exercises ask for, and keyword arguments that several classes share. Shapes of weights are those of `nn.Linear`: (out, in)."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -60,3 +61,104 @@ class Draw:
         rest = [int(n) for n in self._rng.integers(1, longest + 1, max(0, total - 2))]
         mixed = self._rng.permutation(np.array([1, longest, *rest][:total]))
         return mixed.reshape(shape).astype(np.int64)
+
+
+Weights = dict[str, Array]
+
+
+def linear(draw: Draw, name: str, out: int, into: int, bias: bool = True) -> Weights:
+    """Return `name.weight` (out, in) of variance 1/in, and `name.bias` (out,)."""
+    weights = {f"{name}.weight": draw.linear(out, into)}
+    return weights | {f"{name}.bias": draw.normal(out, std=0.5)} if bias else weights
+
+
+def multi_head(
+    draw: Draw,
+    D: int,
+    *,
+    query_size: int = 0,
+    key_size: int = 0,
+    value_size: int = 0,
+    bias: bool = False,
+    prefix: str = "",
+) -> Weights:
+    """Return the four projections of a multi-head attention; sizes that are not given are D."""
+    sizes = {"W_q": query_size or D, "W_k": key_size or D, "W_v": value_size or D, "W_o": D}
+    out: Weights = {}
+    for name, size in sizes.items():
+        out |= linear(draw, prefix + name, D, size, bias)
+    return out
+
+
+def norm(draw: Draw, D: int, prefix: str = "") -> Weights:
+    """Return random weight and bias of a LayerNorm named `ln`. A new one has ones and zeros."""
+    return {f"{prefix}ln.weight": 1 + draw.normal(D, std=0.3), f"{prefix}ln.bias": draw.normal(D, std=0.5)}
+
+
+def ffn(draw: Draw, into: int, hidden: int, out: int, prefix: str = "") -> Weights:
+    """Return `dense1` and `dense2` of a position-wise feed-forward network."""
+    return linear(draw, f"{prefix}dense1", hidden, into) | linear(draw, f"{prefix}dense2", out, hidden)
+
+
+def encoder_block(draw: Draw, D: int, hidden: int, *, bias: bool = False, prefix: str = "") -> Weights:
+    """Return the weights of attention, addnorm1, ffn and addnorm2."""
+    return (
+        multi_head(draw, D, bias=bias, prefix=f"{prefix}attention.")
+        | norm(draw, D, f"{prefix}addnorm1.")
+        | ffn(draw, D, hidden, D, f"{prefix}ffn.")
+        | norm(draw, D, f"{prefix}addnorm2.")
+    )
+
+
+def decoder_block(draw: Draw, D: int, hidden: int, *, prefix: str = "") -> Weights:
+    """Return the weights of attention1, addnorm1, attention2, addnorm2, ffn and addnorm3."""
+    return (
+        multi_head(draw, D, prefix=f"{prefix}attention1.")
+        | norm(draw, D, f"{prefix}addnorm1.")
+        | multi_head(draw, D, prefix=f"{prefix}attention2.")
+        | norm(draw, D, f"{prefix}addnorm2.")
+        | ffn(draw, D, hidden, D, f"{prefix}ffn.")
+        | norm(draw, D, f"{prefix}addnorm3.")
+    )
+
+
+def transformer_decoder(draw: Draw, V: int, D: int, hidden: int, layers: int) -> Weights:
+    """Return the weights of embedding, blks.block{i} and dense."""
+    out: Weights = {"embedding.weight": draw.normal(V, D, std=D**-0.5)}
+    for i in range(layers):
+        out |= decoder_block(draw, D, hidden, prefix=f"blks.block{i}.")
+    return out | linear(draw, "dense", V, D)
+
+
+def gru(draw: Draw, name: str, into: int, D: int, layers: int) -> Weights:
+    """Return the weights of an `nn.GRU`: per layer `weight_ih` (3D, in), `weight_hh` (3D, D) and two biases (3D,)."""
+    out: Weights = {}
+    for i in range(layers):
+        size = into if i == 0 else D
+        out |= {
+            f"{name}.weight_ih_l{i}": draw.linear(3 * D, size),
+            f"{name}.weight_hh_l{i}": draw.linear(3 * D, D),
+            f"{name}.bias_ih_l{i}": draw.normal(3 * D, std=0.5),
+            f"{name}.bias_hh_l{i}": draw.normal(3 * D, std=0.5),
+        }
+    return out
+
+
+def block_arguments(
+    size: int, heads: int, hidden: int, dropout: float = 0.0, norm_shape: Any = None
+) -> dict[str, Any]:
+    """Return the keyword arguments of a Transformer block, which a whole encoder or decoder takes too.
+
+    size: the width of its inputs and outputs. hidden: the width inside the FFN.
+    """
+    return {
+        "key_size": size,
+        "query_size": size,
+        "value_size": size,
+        "num_hiddens": size,
+        "norm_shape": norm_shape or [size],
+        "ffn_num_input": size,
+        "ffn_num_hiddens": hidden,
+        "num_heads": heads,
+        "dropout": dropout,
+    }

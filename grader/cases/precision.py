@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from grader.bundle.check import OTHER_DTYPES, PRECISION, Check
-from grader.bundle.repeat import in_dtype, in_short
+from grader.bundle.model import OTHER_DTYPES, PRECISION, Check
+from grader.bundle.steps import in_dtype, in_short
 from grader.cases.case import Case
 
 

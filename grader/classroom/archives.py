@@ -16,8 +16,8 @@ from typing import IO
 
 from grader.intake.limits import MAX_FILE_BYTES
 from grader.intake.read import KINDS
-from grader.support.bounded_file import open_regular
 from grader.support.errors import GraderError
+from grader.support.files import open_regular
 from grader.support.i18n import _
 
 SUFFIXES = (".zip", ".tar.gz", ".tgz", ".tar")

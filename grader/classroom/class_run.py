@@ -27,7 +27,7 @@ from grader.classroom.roster import Person
 from grader.classroom.store import Store, StoreKey
 from grader.intake.neighbours import among
 from grader.report.model import ExerciseResult, Report
-from grader.support.own_code import code_digest
+from grader.support.code import code_digest
 from grader.support.version import __version__
 
 WARM_FROM = 40  # submissions per process from which a warm worker server (`RunConfig.warm`) saves time

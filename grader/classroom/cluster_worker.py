@@ -20,9 +20,9 @@ from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.class_run import versions
 from grader.classroom.grading_process import RunConfig, Task, TaskResult
 from grader.sandbox.choose import best_tier
+from grader.support.code import code_digest
 from grader.support.errors import GraderError
 from grader.support.i18n import _
-from grader.support.own_code import code_digest
 
 NAME = "headway"  # of the plugin: a worker serves one class at a time
 

@@ -22,8 +22,8 @@ from grader.bundle.rules import NAME, PAGE, QUESTION
 from grader.intake.course import Course, one_exercise
 from grader.report.model import ExerciseResult
 from grader.support import records
-from grader.support.atomic_files import write_atomically
 from grader.support.errors import UsageError
+from grader.support.files import write_atomically
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 

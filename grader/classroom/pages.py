@@ -12,7 +12,7 @@ from pathlib import Path
 from grader.classroom.class_run import GradedSubmission
 from grader.classroom.summary import addresses, could_not, remarks, summarise, unread
 from grader.report import html
-from grader.support.atomic_files import make_folder, write_atomically
+from grader.support.files import make_folder, write_atomically
 
 FOLDER = Path(__file__).parent
 MAX_NAME = 50  # characters of a file's name: students choose the names of what they submit

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from grader.engine.engine import Engine
 from grader.intake.read import Submission
-from grader.lines.find import add_lines
-from grader.lines.graded_source import Source
+from grader.lines.find import Source, add_lines
 from grader.report.model import ExerciseResult
 
 

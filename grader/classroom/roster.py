@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.support.bounded_file import read_within
 from grader.support.errors import UsageError
+from grader.support.files import read_within
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 

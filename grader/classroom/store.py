@@ -17,8 +17,8 @@ from pathlib import Path
 
 from grader.report.model import ExerciseResult
 from grader.report.stored import BadResult, from_text, to_text
-from grader.support.cache_folder import cache_folder
 from grader.support.errors import GraderError
+from grader.support.files import cache_folder
 from grader.support.i18n import _
 
 # A row that replaces another gets a new id, so the newest has the highest.

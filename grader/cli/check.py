@@ -136,7 +136,7 @@ def _write(report: Report, form: str, output: Path | None) -> None:
     if output is None:
         click.echo(text)
     else:
-        from grader.support.atomic_files import write_atomically
+        from grader.support.files import write_atomically
 
         write_atomically(output, text.encode("utf-8"))
     if form == "github":

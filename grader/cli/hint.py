@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from grader.cli.shared_options import course_option
-from grader.support.bounded_file import read_regular
+from grader.support.files import read_regular
 from grader.support.i18n import _
 
 FILE = ".headway/hints.json"
@@ -29,8 +29,8 @@ FILE = ".headway/hints.json"
 def command(exercise: str, course: Path | None, again: bool) -> None:
     from grader.intake.course import find, one_exercise
     from grader.student import progress
-    from grader.support.atomic_files import make_folder, write_own
     from grader.support.errors import CannotWrite
+    from grader.support.files import make_folder, write_own
 
     where = find(course)
     found = one_exercise(exercise, where.bundles)

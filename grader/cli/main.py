@@ -108,7 +108,7 @@ def _choose_and_watch() -> None:
     """Let a student choose from the list, then watch the exercise."""
     from rich.console import Console
 
-    from grader.cli.choose_exercise import choose
+    from grader.cli.overview import choose
     from grader.cli.watch import command
 
     chosen = choose(Console(highlight=False), Path.cwd())

@@ -23,7 +23,7 @@ def command(exercise: str, course: Path | None) -> None:
     from grader.intake.course import find, one_exercise
     from grader.intake.read import read_own
     from grader.intake.restore import CannotRestore, restored
-    from grader.support.atomic_files import write_atomically
+    from grader.support.files import write_atomically
 
     where = find(course)
     exercise = one_exercise(exercise, where.bundles).name

@@ -92,7 +92,7 @@ class WatchKeys:
         sys.stdout.flush()
 
     def _show_rest(self, report: Report) -> None:
-        from grader.cli.choose_exercise import course_bar
+        from grader.cli.overview import course_bar
         from grader.report.terminal import show_lines
 
         watcher = self.watcher
@@ -175,7 +175,7 @@ class WatchKeys:
         self._show_list()
 
     def _show_list(self) -> None:
-        from grader.cli.choose_exercise import list_screen
+        from grader.cli.overview import list_screen
 
         assert self._list is not None
         self.console.clear()

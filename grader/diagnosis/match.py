@@ -12,16 +12,15 @@ import numpy as np
 
 from grader.bundle.model import Exercise, KnownMistake, RecordedCase, Signatures
 from grader.bundle.safetensors import Array
-from grader.diagnosis import facts, known_policies
+from grader.diagnosis import distance as known_policies
+from grader.diagnosis import facts
 from grader.diagnosis.combined_mistakes import together
 from grader.diagnosis.distance import FAR, NEAR, Compared
-from grader.diagnosis.facts import Fact
+from grader.diagnosis.facts import Fact, of_sizes
 from grader.diagnosis.signature import named_by, signature
-from grader.diagnosis.sizes import of_sizes
 from grader.judge.advice import says_and_asks
-from grader.judge.finding import wrong_form
+from grader.judge.finding import TOLERANCE, differs, wrong_form
 from grader.judge.observation import Observation
-from grader.judge.tolerance import TOLERANCE, differs
 from grader.judge.verdict import Budget, JudgedCase, JudgingTimeoutError
 from grader.report.model import NO_DIAGNOSIS, CheckResult, Diagnosis, Kind
 from grader.support.i18n import _

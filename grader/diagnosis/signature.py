@@ -14,8 +14,7 @@ from math import prod
 
 import numpy as np
 
-from grader.bundle.check import Check
-from grader.bundle.model import RecordedCase
+from grader.bundle.model import Check, RecordedCase
 from grader.bundle.safetensors import Array
 from grader.judge.observation import Observation, StudentError
 from grader.judge.properties import may_be_anything

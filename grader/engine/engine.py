@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.bundle.model import Bundle, RecordedCase
-from grader.diagnosis.facts import Fact
-from grader.diagnosis.sizes import of_sizes
+from grader.diagnosis.facts import Fact, of_sizes
 from grader.engine.file_remarks import file_remarks, imports_added, is_faulty
 from grader.engine.grade_exercise import grade_exercise
 from grader.engine.grade_once import after_exception

@@ -19,8 +19,7 @@ from grader.engine.visibility import with_requirements
 from grader.given import source
 from grader.report.model import ExerciseResult
 from grader.report.stored import from_text, to_text
-from grader.support.atomic_files import write_own
-from grader.support.bounded_file import read_regular
+from grader.support.files import read_regular, write_own
 from grader.support.i18n import _, language
 from grader.support.version import __version__
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grader.bundle.check import FACETS, POLICIES
+from grader.bundle.model import FACETS, POLICIES
 from grader.bundle.rules import NO_RULES, PAGE, Rules
-from grader.support.bounded_file import read_within
 from grader.support.errors import UsageError
+from grader.support.files import read_within
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 

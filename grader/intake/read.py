@@ -12,8 +12,8 @@ from grader.intake.around_syntax_error import Fault, prefix
 from grader.intake.limits import MAX_FILE_BYTES, MAX_SOURCE_BYTES, TooLarge, check_sources
 from grader.intake.notebook import NotANotebook, code_cells, plain_python
 from grader.intake.notes import code_of_notes
-from grader.support.bounded_file import read_regular
 from grader.support.errors import GraderError
+from grader.support.files import read_regular
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 

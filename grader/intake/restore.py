@@ -7,9 +7,9 @@ import io
 import json
 
 from grader.intake.syntax import CannotParse, parse
+from grader.support.code import definition_span
 from grader.support.errors import GraderError
 from grader.support.i18n import _
-from grader.support.source import definition_span
 
 
 class CannotRestore(GraderError, ValueError):

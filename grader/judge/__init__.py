@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from grader.bundle.check import Check
-from grader.bundle.model import RecordedCase
-from grader.judge.cost import cost
+from grader.bundle.model import Check, RecordedCase
 from grader.judge.dropout import dropped_elements, dropped_regions, dropped_weights, varies
 from grader.judge.equal import equal, one_of, precise
 from grader.judge.finding import Finding, Wrong
 from grader.judge.generated_text import accuracy, moved, sentences, trained
-from grader.judge.head_ranking import ranks
 from grader.judge.observation import Observation
-from grader.judge.properties import carries, kept_weights, same, sums_to_one, witnessed
-from grader.judge.removals import accuracies, all_rows, drawn, in_order
+from grader.judge.properties import carries, cost, kept_weights, same, sums_to_one, witnessed
+from grader.judge.removals import accuracies, all_rows, drawn, in_order, ranks
 from grader.judge.structure import parameters, raises, shape, unchanged, value
 
 Judge = Callable[[Check, RecordedCase, Observation], Finding]

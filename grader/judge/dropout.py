@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.bundle.check import Check
-from grader.bundle.model import RecordedCase
+from grader.bundle.model import Check, RecordedCase
 from grader.bundle.safetensors import Array
 from grader.judge.finding import PASSED, Finding, Wrong, failed, values_of
 from grader.judge.observation import Observation

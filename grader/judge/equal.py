@@ -6,12 +6,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from grader.bundle.check import Check
-from grader.bundle.model import RecordedCase
+from grader.bundle.model import Check, RecordedCase
 from grader.bundle.safetensors import Array
-from grader.judge.finding import PASSED, Finding, failed_where, tensor, values_of, wrong_dtype
+from grader.judge.finding import (
+    PASSED,
+    TOLERANCE,
+    Finding,
+    differs,
+    failed_where,
+    tensor,
+    values_of,
+    wrong_dtype,
+)
 from grader.judge.observation import Observation
-from grader.judge.tolerance import TOLERANCE, differs
 from grader.support.i18n import _
 
 

@@ -11,11 +11,12 @@ from math import prod
 
 import numpy as np
 
-from grader.bundle.check import Check
-from grader.bundle.model import RecordedCase
+from grader.bundle.model import Check, RecordedCase
 from grader.bundle.safetensors import Array
 from grader.judge.finding import (
+    TOLERANCE,
     Finding,
+    differs,
     first_index,
     number,
     place,
@@ -23,7 +24,6 @@ from grader.judge.finding import (
     window,
 )
 from grader.judge.observation import Observation
-from grader.judge.tolerance import TOLERANCE, differs
 from grader.judge.verdict import JudgedCase
 from grader.report.model import CheckResult
 from grader.report.picture_data import Bar, Bars, Cell, Chain, Grids, Link, Panel, Picture

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from grader.bundle.check import Check
-from grader.bundle.model import RecordedCase
+from grader.bundle.model import Check, RecordedCase
 from grader.bundle.safetensors import Array
 from grader.judge.finding import PASSED, Finding, failed, values_of, wrong_form
 from grader.judge.normalise import EMPTY

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from grader.bundle.check import Check
-from grader.bundle.model import RecordedCase
+from grader.bundle.model import Check, RecordedCase
 from grader.bundle.safetensors import Array
 from grader.judge.failure_picture import as_expected, share
 from grader.judge.observation import Observation

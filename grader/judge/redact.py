@@ -13,8 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from grader.bundle.check import Check
-from grader.bundle.model import Exercise, RecordedCase
+from grader.bundle.model import Check, Exercise, RecordedCase
 from grader.judge.advice import advice, says_and_asks
 from grader.judge.exceptions import debugger_message, from_module, lost_message, out_of_memory_message
 from grader.judge.finding import earlier_failed

@@ -1,9 +1,4 @@
-"""Judge a removal experiment: it is complete, each order is what its name says, and the accuracies are true.
-
-The rows are a tensor: seed, order, accuracy, and the removed heads, padded with -1 (`Case.removals`). The number of
-right answers depends only on the set of removed heads. So it is recorded for all sets in `table`, and no student
-code takes part in the comparison.
-"""
+"""Judge the ranking of heads and the rows of a removal experiment. In a ranking, the order counts, not the size of the values."""
 
 from __future__ import annotations
 
@@ -13,11 +8,9 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from grader.bundle.check import Check
-from grader.bundle.model import RecordedCase
+from grader.bundle.model import Check, RecordedCase
 from grader.bundle.safetensors import Array
-from grader.judge.finding import PASSED, Finding, Wrong, failed
-from grader.judge.head_ranking import spearman
+from grader.judge.finding import PASSED, Finding, Wrong, failed, values_of
 from grader.judge.observation import Observation, Seen
 from grader.support.i18n import _
 
@@ -247,3 +240,42 @@ def drawn(check: Check, case: RecordedCase, observation: Observation) -> Finding
     if len(orders) > 1:
         return PASSED
     return failed("one order", _("the random order does not depend on the seed"))
+
+
+def spearman(one: Array, other: Array) -> float:
+    """Return the rank correlation of two rows of values, from -1 to 1 (Spearman 1904); 0 if one is constant."""
+    ranks = [_ranks(np.asarray(row, dtype=np.float64)) for row in (one, other)]
+    a, b = (rank - rank.mean() for rank in ranks)
+    size = float(np.sqrt((a * a).sum() * (b * b).sum()))
+    return float((a * b).sum()) / size if size else 0.0
+
+
+def _ranks(row: Array) -> Array:
+    """Return ranks in ascending order; equal values share their mean rank."""
+    smaller = (row[:, None] > row[None, :]).sum(axis=1)
+    equal = (row[:, None] == row[None, :]).sum(axis=1)
+    return smaller + (equal - 1) / 2
+
+
+def ranks(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """The rank correlation with `planted`, the strength of every head, is at least `least`."""
+    (name,) = check.of
+    got, planted = values_of(name, case, observation), np.array(check.params["planted"])
+    found = spearman(got, planted) if np.isfinite(got).all() else 0.0
+    if found >= check.params["least"]:
+        return PASSED
+    return failed(
+        "ranks",
+        _("wrong ranking of heads (rank correlation with the expected ranking: {found:.2f})").format(
+            found=found
+        ),
+        _listed(planted),
+        _listed(got),
+    )
+
+
+def _listed(row: Array) -> str:
+    """List the heads, the largest value first."""
+    return _("heads from high to low: {heads}").format(
+        heads=", ".join(str(h) for h in np.argsort(-row, kind="stable"))
+    )

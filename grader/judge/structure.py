@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.bundle.check import Check
-from grader.bundle.model import RecordedCase
+from grader.bundle.model import Check, RecordedCase
 from grader.judge.finding import (
     PASSED,
     Finding,

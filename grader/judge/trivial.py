@@ -8,9 +8,9 @@ import numpy as np
 
 from grader.bundle.model import RecordedCase
 from grader.bundle.safetensors import Array
+from grader.judge.finding import differs
 from grader.judge.normalise import EMPTY
 from grader.judge.observation import Observation
-from grader.judge.tolerance import differs
 
 
 def is_trivial(observations: Iterable[tuple[RecordedCase, Observation]]) -> bool:

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from grader.bundle.check import Check
-from grader.bundle.model import RecordedCase
+from grader.bundle.model import Check, RecordedCase
 from grader.judge import decide
 from grader.judge.exceptions import lost_message, out_of_memory_message, raised, ran_out_of_memory
 from grader.judge.finding import Finding, earlier_failed, failed

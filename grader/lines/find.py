@@ -10,16 +10,15 @@ from typing import Any
 from grader.bundle.model import Exercise
 from grader.bundle.rules import FACTS, NAME
 from grader.engine.engine import Engine
-from grader.engine.submission_run import SubmissionRun
+from grader.engine.grade_once import grade_once
+from grader.engine.student_parts import Part
+from grader.engine.submission_run import Context, SubmissionRun
 from grader.intake.names import read_names
+from grader.intake.read import Submission, Unit
 from grader.lines.candidates import Place, places
-from grader.lines.certify import passes_with
-from grader.lines.graded_source import Source
-from grader.lines.order import ordered
 from grader.lines.pointer import MAX_LINES, first_agreed, point
-from grader.lines.search import Budget, Candidate, Search, runnable
-from grader.lines.statement_words import Words
-from grader.lines.suspects import Statement, agreement, likeness, prior, ranked
+from grader.lines.search import Budget, Candidate, Search, ordered, runnable
+from grader.lines.suspects import Statement, Words, agreement, likeness, prior, ranked
 from grader.report.model import Diagnosis, ExerciseResult, Report
 
 DOUBTFUL = 0.05  # agreement of a certified line with a named mistake, below which the line is not shown
@@ -161,3 +160,35 @@ def _named(exercise: Exercise, result: ExerciseResult) -> list[Words]:
 def _marked(result: ExerciseResult) -> set[Statement]:
     """Return the statements with lines that the report names, such as the line of an exception."""
     return {(result.code.file, line) for line in result.code.marked} if result.code else set()
+
+
+@dataclass(frozen=True)
+class Source:
+    """The submission that an exercise was graded from, and the parts of earlier assignments that it used."""
+
+    submission: Submission
+    parts: tuple[Part, ...] = ()
+
+
+def passes_with(
+    context: Context, run: SubmissionRun, exercise: Exercise, result: ExerciseResult, candidate: Candidate
+) -> bool:
+    """Whether the file with the edit passes the exercise, and gets no new kind of advice.
+
+    run: the file as it was submitted. result: its result. The building blocks that replaced parts of the submitted
+    file replace them again.
+    """
+    changed = edited(run.submission, candidate)
+    again = grade_once(
+        SubmissionRun(context, changed, read_names(changed), run.parts), exercise, result.replaced
+    )
+    before = {advice.policy for advice in result.advice}
+    return again.outcome == "passed" and {advice.policy for advice in again.advice} <= before
+
+
+def edited(submission: Submission, candidate: Candidate) -> Submission:
+    """Return the submission with an edit."""
+    place = candidate.place
+    source = place.text.changed(candidate.edit.pieces)
+    units = tuple(Unit(u.name, source) if u.name == place.unit else u for u in submission.units)
+    return replace(submission, units=units)

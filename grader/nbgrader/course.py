@@ -16,10 +16,10 @@ from grader.authoring.build import _cells
 from grader.authoring.content import Assignment
 from grader.bundle.files import MANIFEST_FILE, TENSORS_FILE
 from grader.intake.course import MARK
-from grader.support.atomic_files import write_atomically
+from grader.support.code import BEGIN
 from grader.support.errors import GraderError
+from grader.support.files import write_atomically
 from grader.support.i18n import _
-from grader.support.stub import BEGIN
 
 OWN_CONFIG, OUR_CONFIG = "nbgrader_config.py", "headway_config.py"  # the instructor's file, and the grader's
 LOADS = f'load_subconfig("{OUR_CONFIG}")'
@@ -214,7 +214,7 @@ c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.IncludeHeaderFooter",
     "nbgrader.preprocessors.InstantiateTests",
     "nbgrader.preprocessors.LockCells",
-    "grader.nbgrader.make_stub.Stub",  # replaces ClearSolutions
+    "grader.nbgrader.preprocessors.Stub",  # replaces ClearSolutions
     "nbgrader.preprocessors.ClearOutput",
     "nbgrader.preprocessors.CheckCellMetadata",
     "nbgrader.preprocessors.ComputeChecksums",
@@ -227,7 +227,7 @@ c.GenerateAssignment.preprocessors = [
 
 # All that a student submitted is found, as `grader grade` finds it, and nothing of it is lost.
 c.Autograde.pre_convert_hook = "grader.nbgrader.set_aside.set_aside"
-c.Autograde.exporter_class = "grader.nbgrader.read_notebook.TolerantExporter"
+c.Autograde.exporter_class = "grader.nbgrader.notebook_file.TolerantExporter"
 c.Autograde.sanitize_preprocessors = [
     "grader.nbgrader.repair_cells.RepairCells",
     "nbgrader.preprocessors.ClearOutput",

@@ -17,7 +17,7 @@ from typing import Any
 from nbformat.notebooknode import NotebookNode
 from nbgrader import utils
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
+from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor, SaveAutoGrades
 
 from grader.bundle.model import Exercise
 from grader.classroom.attempts import one_of_each
@@ -33,10 +33,11 @@ from grader.intake.syntax import CannotParse, parse
 from grader.nbgrader import engine_cache
 from grader.nbgrader.cell_outputs import Verdict, comment_on, outputs
 from grader.nbgrader.engine_cache import Answer, CourseGrader
-from grader.nbgrader.read_notebook import NOTES, bounded
+from grader.nbgrader.notebook_file import NOTES, bounded
 from grader.nbgrader.settings import Headway
 from grader.nbgrader.submissions import submitted
 from grader.report.model import ExerciseResult, Report
+from grader.support.code import BEGIN, MarkerError, stub
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.version import __version__
@@ -247,3 +248,19 @@ class SaveGrades(SaveAutoGrades):
         if grade.manual_score is None:
             grade.needs_manual_grade = False
             self.gradebook.db.commit()
+
+
+class Stub(ClearSolutions):
+    """ClearSolutions with the stubs of `grader build`, so that an answer that was not started is recognised.
+
+    A solution at the top level, as in an exercise to repair code, becomes a comment: a `raise` would end the cell.
+    """
+
+    def _replace_solution_region(self, cell: NotebookNode, language: str) -> bool:
+        if cell.cell_type != "code" or not any(line.strip() == BEGIN for line in cell.source.splitlines()):
+            return bool(super()._replace_solution_region(cell, language))
+        try:
+            cell.source = stub(cell.source).rstrip("\n")
+        except (MarkerError, SyntaxError):
+            return bool(super()._replace_solution_region(cell, language))
+        return True

@@ -15,8 +15,7 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.api import Gradebook, Notebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from grader.nbgrader.notebook_file import KINDS
-from grader.nbgrader.read_notebook import IS_NOTEBOOK, NOTES, REMARKS
+from grader.nbgrader.notebook_file import IS_NOTEBOOK, KINDS, NOTES, REMARKS
 from grader.support.i18n import _
 
 

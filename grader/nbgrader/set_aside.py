@@ -21,7 +21,7 @@ from nbgrader.utils import parse_utc
 from traitlets.log import get_logger
 
 from grader.nbgrader.submissions import is_ours, is_submitted_elsewhere, released
-from grader.support.bounded_file import read_within
+from grader.support.files import read_within
 from grader.support.i18n import _
 
 FOLDER = ".headway/set_aside"  # in the course folder, with the path that the file had

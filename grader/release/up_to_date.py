@@ -21,7 +21,7 @@ from grader.bundle.model import Bundle, Exercise, RecordedCase
 from grader.bundle.safetensors import Array, decode
 from grader.cases.case import Case
 from grader.cases.draw import PUBLIC_SEED
-from grader.support.stub import stub
+from grader.support.code import stub
 
 
 def stale(assignment: Assignment, folder: Path) -> str:

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from grader.sandbox.base import Exit, Limits, SandboxError
-from grader.support.scratch_dirs import owned
+from grader.support.files import owned
 
 if sys.platform == "win32":
     from grader.sandbox import windows_job as process_tree

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from grader.sandbox.base import Canary, TierReport
 from grader.sandbox.tiers import CONFINED
-from grader.support.cache_folder import cache_folder
+from grader.support.files import cache_folder
 
 if sys.platform != "linux":
     raise ImportError("this module needs Linux")

@@ -15,8 +15,8 @@ import numpy as np
 from grader.bundle.model import Exercise, RecordedCase
 from grader.bundle.safetensors import Array, encode
 from grader.report.model import CheckResult
-from grader.support.atomic_files import write_own
 from grader.support.errors import UsageError
+from grader.support.files import write_own
 from grader.support.i18n import _
 
 LITERAL_VALUES = 120  # elements; a tensor with more, or with infinity or NaN, goes into a safetensors file

@@ -20,7 +20,7 @@ from grader.intake.course import BUNDLED, Course, find, find_for_file, wanted_ex
 from grader.intake.names import read_names
 from grader.intake.neighbours import with_neighbours
 from grader.intake.read import Blocked, Submission, read_submission
-from grader.lines.graded_source import Source
+from grader.lines.find import Source
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher
 from grader.sandbox.choose import choose as choose_tier

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.report.model import ExerciseResult
-from grader.support.atomic_files import write_own
-from grader.support.bounded_file import read_regular
+from grader.support.files import read_regular, write_own
 
 FILE = ".headway/progress.json"
 CURRENT = ".headway/current"

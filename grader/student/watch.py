@@ -16,8 +16,7 @@ from grader.intake.course import Course
 from grader.intake.names import Names, read_names
 from grader.intake.neighbours import with_neighbours
 from grader.intake.read import Blocked, Submission, read_submission
-from grader.lines.find import add_lines
-from grader.lines.graded_source import Source
+from grader.lines.find import Source, add_lines
 from grader.report.model import Report
 from grader.sandbox.base import Launcher
 from grader.student import progress

@@ -14,12 +14,12 @@ import safetensors.torch
 import torch
 
 from grader.worker import random_seeds, rehearsal, stand_in_modules
+from grader.worker.forbidden_calls import reachable
 from grader.worker.frames import read_frame, write_frame
 from grader.worker.load import Begin, Loaded, load
 from grader.worker.program import Program
-from grader.worker.reachable_calls import reachable
+from grader.worker.results import packed
 from grader.worker.run_edits import Editor
-from grader.worker.tensor_copies import packed
 from grader.worker.time_limit import LoadLimit
 from grader.worker.training_progress import Progress, ignore_progress
 

@@ -20,13 +20,12 @@ from torch.nn.parameter import is_lazy
 from grader.worker import layouts, module_walk, random_seeds
 from grader.worker.constructors import fitting_form
 from grader.worker.errors import PROVIDED, definition, describe
+from grader.worker.forbidden_calls import watching
 from grader.worker.measures import Measures
 from grader.worker.orientation import held_as_linear
+from grader.worker.results import in_rows, kind_of, plain_copy
 from grader.worker.stand_in_modules import Switch
-from grader.worker.tensor_copies import kind_of, plain_copy
-from grader.worker.token_rows import in_rows
 from grader.worker.training_progress import Progress, ignore_progress, report_progress
-from grader.worker.watch_forbidden_calls import watching
 
 Step = Mapping[str, Any]
 _PLAIN = (Tensor, nn.Parameter)

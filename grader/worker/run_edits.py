@@ -15,7 +15,7 @@ import safetensors.torch
 from grader.worker.kept_models import Function, KeptModels
 from grader.worker.load import Loaded
 from grader.worker.program import Program
-from grader.worker.tensor_copies import packed
+from grader.worker.results import packed
 from grader.worker.time_limit import cpu_limit
 
 MAX_LINES = 5000  # that a reply names

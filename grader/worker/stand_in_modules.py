@@ -18,8 +18,7 @@ from typing import Any
 
 import torch
 
-from grader.worker.book_classes import BOOK_CLASSES
-from grader.worker.both_editions import accept_both
+from grader.worker.book import BOOK_CLASSES, accept_both
 
 _offered: set[str] = set()  # names of the modules that this file put into sys.modules
 

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 from benches.measure import ROOT
-from grader.support.stub import BEGIN, END
+from grader.support.code import BEGIN, END
 
 NINE = {
     "02_masking/masking": ("sequence_mask", "masked_softmax"),

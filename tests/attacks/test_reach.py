@@ -31,7 +31,7 @@ from grader.intake.read import Submission, Unit
 from grader.report.model import Report
 from grader.sandbox.choose import choose, report_on
 from grader.sandbox.tiers import CONFINED
-from grader.support.stub import BEGIN, END
+from grader.support.code import BEGIN, END
 
 ROOT = Path(__file__).resolve().parents[2]
 SEARCH = Path(__file__).with_name("search.py")

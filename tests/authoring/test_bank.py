@@ -8,7 +8,7 @@ import pytest
 from grader.authoring import bank
 from grader.authoring.bank import apply, mutant, trivial, variant
 from grader.authoring.reference_edit import edit
-from grader.support.source import definition_span
+from grader.support.code import definition_span
 
 SOURCE = '''import torch
 

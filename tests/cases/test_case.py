@@ -8,7 +8,7 @@ import torch
 
 from grader.authoring.content import ContentError, read
 from grader.authoring.scaffold import scaffold
-from grader.bundle.repeat import round_to
+from grader.bundle.steps import round_to
 from grader.cases.case import Case
 from grader.cases.ref import eye, filled, zeros
 

@@ -18,7 +18,7 @@ import psutil
 import pytest
 from helpers.command_line import HANGS_AFTER
 
-from grader.support.scratch_dirs import owned
+from grader.support.files import owned
 
 pytestmark = pytest.mark.slow
 

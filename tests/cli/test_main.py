@@ -50,7 +50,7 @@ def test_a_full_or_read_only_disk_is_reported_in_one_sentence(course, monkeypatc
 
     path = course / "04_heads" / "heads.py"
     path.write_text(RIGHT, "utf-8")
-    monkeypatch.setattr("grader.support.atomic_files._replace", refuse)
+    monkeypatch.setattr("grader.support.files._replace", refuse)
     done = run(*args, cwd=course)
     assert done.returncode == 2
     (sentence,) = done.stderr.strip().splitlines()

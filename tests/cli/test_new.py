@@ -15,7 +15,7 @@ from helpers.mistake_pages import prints_what_the_page_says
 from grader.authoring.bank import apply
 from grader.authoring.content import read
 from grader.authoring.scaffold import NotScaffolded, scaffold
-from grader.support.stub import stub
+from grader.support.code import stub
 
 pytestmark = pytest.mark.slow
 

@@ -14,8 +14,7 @@ from grader.authoring.bank import apply
 from grader.authoring.build import stale
 from grader.authoring.content import DEFAULT_LIMITS, ContentError, read, read_all
 from grader.engine.visibility import with_requirements
-from grader.support.source import definition_span
-from grader.support.stub import stub
+from grader.support.code import definition_span, stub
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = read_all(ROOT / "solutions")

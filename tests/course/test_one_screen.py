@@ -15,8 +15,7 @@ from rich.console import Console
 from grader.authoring.bank import apply
 from grader.authoring.content import read_all
 from grader.intake.read import Submission, Unit
-from grader.lines.find import add_lines
-from grader.lines.graded_source import Source
+from grader.lines.find import Source, add_lines
 from grader.report.model import Report
 from grader.report.terminal import show, show_lines
 

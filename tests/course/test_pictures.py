@@ -12,7 +12,7 @@ import pytest
 from grader.authoring.build import lesson
 from grader.authoring.content import PICTURES as FOLDER
 from grader.authoring.content import read_all
-from grader.support.stub import stub
+from grader.support.code import stub
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))

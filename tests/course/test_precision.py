@@ -9,13 +9,13 @@ import pytest
 
 from grader.authoring.bank import KnownAnswer, apply
 from grader.authoring.content import Assignment, read_all
-from grader.bundle.check import OTHER_DTYPES
 from grader.bundle.files import dump, load, save
+from grader.bundle.model import OTHER_DTYPES
 from grader.cases.case import Case
 from grader.cases.precision import in_other_dtypes
 from grader.engine.engine import Engine
 from grader.intake.read import Submission, Unit
-from grader.judge.tolerance import TOLERANCE
+from grader.judge.finding import TOLERANCE
 from grader.report.model import ExerciseResult
 
 pytestmark = pytest.mark.slow
@@ -173,8 +173,7 @@ def test_an_answer_may_compute_in_any_precise_enough_dtype(inside, engine):
     ],
 )
 def test_the_result_must_have_the_dtype_of_the_case(got, params, passes, tmp_path):
-    from grader.bundle.check import Check
-    from grader.bundle.model import Header, RecordedCase
+    from grader.bundle.model import Check, Header, RecordedCase
     from grader.judge import decide
     from grader.judge.observation import Observation, Seen
 

@@ -24,7 +24,7 @@ from grader.engine.engine import Engine
 from grader.engine.grading_options import GradingOptions
 from grader.given import gated_attention, prune_heads
 from grader.intake.read import Submission, Unit
-from grader.judge.head_ranking import spearman
+from grader.judge.removals import spearman
 from grader.sandbox.choose import choose
 
 ROOT = Path(__file__).resolve().parents[2]

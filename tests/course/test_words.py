@@ -17,7 +17,7 @@ import pytest
 
 from grader.authoring.code_in_text import code_in
 from grader.authoring.content import Assignment, read_all
-from grader.support.stub import BEGIN, END
+from grader.support.code import BEGIN, END
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = read_all(ROOT / "solutions")

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from helpers.answers import BY_ID
 
-from grader.bundle.check import Check
-from grader.bundle.model import Header, RecordedCase, Signatures
+from grader.bundle.model import Check, Header, RecordedCase, Signatures
 from grader.diagnosis.combined_mistakes import together
 from grader.diagnosis.distance import Compared
 from grader.diagnosis.match import known_rows

@@ -17,7 +17,7 @@ from grader.authoring.content import read_all
 from grader.diagnosis import match as diagnosis
 from grader.diagnosis.distance import NEAR, distances
 from grader.intake.read import Submission, Unit
-from grader.support.source import definition_span
+from grader.support.code import definition_span
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = {e["name"]: a for a in read_all(ROOT / "solutions") for e in a.exercises}

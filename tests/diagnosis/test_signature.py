@@ -4,8 +4,7 @@ import tracemalloc
 
 import numpy as np
 
-from grader.bundle.check import Check
-from grader.bundle.model import Header, RecordedCase
+from grader.bundle.model import Check, Header, RecordedCase
 from grader.diagnosis.signature import PROJECTIONS, project, slots
 from grader.diagnosis.signature import signature as of_judged
 from grader.judge.observation import Observation, Seen, StudentError

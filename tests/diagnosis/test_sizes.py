@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from grader.bundle.model import RecordedCase
-from grader.diagnosis.sizes import of_sizes
+from grader.diagnosis.facts import of_sizes
 from grader.judge.observation import StudentError
 
 TWO = "The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension 2"

@@ -10,7 +10,7 @@ import pytest
 from grader.engine.engine import Engine
 from grader.intake.read import Submission, submission_from
 from grader.report.model import ExerciseResult
-from grader.student.kernel_history import executed_units
+from grader.student.notebook_check import executed_units
 
 CELLS = [
     "import torch\nfrom torch import nn\nEPS = 0.0\nFILL = torch.tensor(-1e9)\n",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, get_args
 
-from grader.bundle.check import FACETS
+from grader.bundle.model import FACETS
 from grader.report.model import Advice, Certainty, CheckOutcome, CheckResult, Code, Kind, Outcome
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.bundle.check import FACETS
+from grader.bundle.model import FACETS
 from grader.bundle.rules import NO_RULES, Rules
 from grader.intake.course import Course
 from grader.intake.course_file import KEYS, MAX_BYTES, CourseFile, read_course_file

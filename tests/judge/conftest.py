@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from grader import judge as judges
-from grader.bundle.check import Check
-from grader.bundle.model import Header, RecordedCase
+from grader.bundle.model import Check, Header, RecordedCase
 from grader.judge.finding import Finding
 from grader.judge.observation import Observation, Seen, StudentError
 

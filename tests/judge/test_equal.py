@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from grader.judge.finding import TOLERANCE, differs
 from grader.judge.observation import Seen
-from grader.judge.tolerance import TOLERANCE, differs
 
 WANT = np.random.default_rng(0).standard_normal((2, 3, 5))
 AXES = ("batch", "query", "key")

@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from grader.bundle.check import Check
-from grader.bundle.model import Header, RecordedCase
+from grader.bundle.model import Check, Header, RecordedCase
 from grader.judge import decide
 from grader.judge.failure_picture import first_picture, picture
 from grader.judge.observation import Observation, Seen, StudentError

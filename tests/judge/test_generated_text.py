@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from grader.bundle.check import Check
-from grader.bundle.model import Header, RecordedCase
+from grader.bundle.model import Check, Header, RecordedCase
 from grader.judge import decide
 from grader.judge.generated_text import moved, sentences, trained
 from grader.judge.observation import Observation, Seen

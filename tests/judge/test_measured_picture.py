@@ -7,8 +7,7 @@ import io
 import numpy as np
 from rich.console import Console
 
-from grader.bundle.check import Check
-from grader.bundle.model import Header, RecordedCase
+from grader.bundle.model import Check, Header, RecordedCase
 from grader.judge.measured_picture import measured_picture
 from grader.judge.observation import Observation, Seen
 from grader.judge.verdict import judge_case

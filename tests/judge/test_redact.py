@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from helpers.minimal import exercise_of
 
-from grader.bundle.check import Check
-from grader.bundle.model import Exercise, Header, KnownMistake, RecordedCase
+from grader.bundle.model import Check, Exercise, Header, KnownMistake, RecordedCase
 from grader.judge import JUDGES
 from grader.judge.redact import Evidence, redact
 from grader.report.model import Advice, CheckResult, Diagnosis, ExerciseResult, Line

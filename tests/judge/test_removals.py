@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from grader.judge.head_ranking import spearman
 from grader.judge.observation import Seen
+from grader.judge.removals import spearman
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.judge.tolerance import differs
+from grader.judge.finding import differs
 
 INF, NAN = np.inf, np.nan
 

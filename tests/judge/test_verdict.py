@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from helpers.minimal import exercise_of
 
-from grader.bundle.check import Check
-from grader.bundle.model import Header, RecordedCase
+from grader.bundle.model import Check, Header, RecordedCase
 from grader.judge import JUDGES
 from grader.judge.finding import Finding
 from grader.judge.observation import Observation, Seen, StudentError

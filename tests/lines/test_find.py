@@ -10,9 +10,8 @@ import pytest
 from grader.classroom.public_lines import with_public_lines
 from grader.engine.engine import Engine
 from grader.engine.grading_options import GradingOptions
-from grader.lines import certify
-from grader.lines.find import add_lines, search
-from grader.lines.graded_source import Source
+from grader.lines import find as certify
+from grader.lines.find import Source, add_lines, search
 from grader.lines.search import Budget
 from tests.helpers.beginners import ANSWERS
 from tests.helpers.minimal import submission_of

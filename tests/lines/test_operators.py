@@ -16,8 +16,7 @@ import pytest
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
 from grader.lines.candidates import MAX_BYTES, MAX_EDITS, MAX_TEXT, places
-from grader.lines.order import ordered
-from grader.lines.search import Candidate
+from grader.lines.search import Candidate, ordered
 from tests.helpers.minimal import submission_of
 
 MODULE = '''import torch

@@ -23,7 +23,8 @@ from nbgrader.preprocessors import CheckCellMetadata, LimitOutput
 from traitlets.config import Config
 
 from grader.authoring.content import read_all
-from grader.nbgrader import engine_cache, read_notebook
+from grader.nbgrader import engine_cache
+from grader.nbgrader import notebook_file as read_notebook
 from grader.nbgrader.course import CourseOptions, make, our_config
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]

@@ -29,8 +29,7 @@ from grader.intake.neighbours import among, content_of
 from grader.intake.read import Blocked, read_bytes
 from grader.nbgrader import engine_cache
 from grader.nbgrader.engine_cache import Answer
-from grader.nbgrader.notebook_file import readable
-from grader.nbgrader.read_notebook import bounded
+from grader.nbgrader.notebook_file import bounded, readable
 from grader.nbgrader.settings import Headway
 from grader.report.model import ExerciseResult
 

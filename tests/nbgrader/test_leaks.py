@@ -20,7 +20,7 @@ from helpers.nbgrader_class.walks import Nbgrader, marks
 from grader.authoring.content import read_all
 from grader.bundle.files import load_all
 from grader.release.leaks import Document, answers, documents, leaks, seeds
-from grader.support.stub import BEGIN, END
+from grader.support.code import BEGIN, END
 
 pytestmark = [
     pytest.mark.slow,

@@ -26,9 +26,8 @@ from helpers.command_line import HANGS_AFTER, RIGHT, WRONG
 from grader.authoring.content import read_all
 from grader.bundle.safetensors import decode, encode
 from grader.cli.instructor.release import command
-from grader.release import proof
-from grader.release.colab import add_notebooks
-from grader.release.kit import WHEELS, NotReleased, Unproved, plan
+from grader.release import leaks as proof
+from grader.release.kit import WHEELS, NotReleased, Unproved, add_notebooks, plan
 
 pytestmark = pytest.mark.slow
 

@@ -14,8 +14,7 @@ import pytest
 
 from grader.authoring.content import read
 from grader.release.kit import WHEELS, KitPlan, Unproved
-from grader.release.leaks import Document, answers, leaks, unmarked
-from grader.release.proof import prove
+from grader.release.leaks import Document, answers, leaks, prove, unmarked
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from grader.bundle.check import FACETS
+from grader.bundle.model import FACETS
 from grader.report import shared_sentences
 from grader.report.model import CheckOutcome, CheckResult, Code, ExerciseResult, Outcome
 

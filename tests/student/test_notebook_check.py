@@ -15,7 +15,7 @@ from helpers.command_line import HANGS_AFTER
 
 from grader.intake.course import find
 from grader.student import notebook_check
-from grader.student.kernel_history import executed_units
+from grader.student.notebook_check import executed_units
 
 ROOT = Path(__file__).resolve().parents[2]
 RIGHT = (

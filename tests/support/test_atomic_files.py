@@ -13,9 +13,9 @@ from helpers.targets import KINDS, target
 from helpers.targets import OLD as BEFORE
 
 import grader
-from grader.support import atomic_files
-from grader.support.atomic_files import write_atomically, write_own
+from grader.support import files as atomic_files
 from grader.support.errors import CannotWrite
+from grader.support.files import write_atomically, write_own
 
 ROOT = str(Path(grader.__file__).parents[1])
 OLD, NEW = b"a" * 3_000_000, b"b" * 3_000_000
@@ -24,7 +24,7 @@ import os, sys
 from pathlib import Path
 sys.path.insert(0, {root!r})
 {before}
-from grader.support.atomic_files import write_atomically
+from grader.support.files import write_atomically
 path, n = Path({path!r}), {size}
 print("ready", flush=True)
 while True:
@@ -36,9 +36,7 @@ WAYS = [
     pytest.param(
         "", id="unnamed", marks=pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="not Linux")
     ),
-    pytest.param(
-        "import grader.support.atomic_files as a; a._by_unnamed_file = a._by_named_file", id="named"
-    ),
+    pytest.param("import grader.support.files as a; a._by_unnamed_file = a._by_named_file", id="named"),
 ]
 
 
@@ -72,7 +70,7 @@ def test_a_new_file_has_the_asked_mode_and_nothing_is_left_beside_it(tmp_path):
 
 
 def test_writing_without_unnamed_files_gives_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr("grader.support.atomic_files._by_unnamed_file", atomic_files._by_named_file)
+    monkeypatch.setattr("grader.support.files._by_unnamed_file", atomic_files._by_named_file)
     path = tmp_path / "seed"
     write_atomically(path, b"1", mode=0o600)
     write_atomically(path, b"22", mode=0o600)
@@ -143,9 +141,7 @@ def test_a_file_of_the_grader_is_written_to_no_other_place(tmp_path, monkeypatch
 
 
 def test_what_the_standard_output_holds_already_stays(tmp_path):
-    code = (
-        "import os; from pathlib import Path; from grader.support.atomic_files import write_atomically as w; "
-    )
+    code = "import os; from pathlib import Path; from grader.support.files import write_atomically as w; "
     code += "os.write(1, b'before '); w(Path('stdout'), b'data'); w(Path('log'), b' twice')"
     (tmp_path / "stdout").symlink_to("/proc/self/fd/1")  # not /dev/stdout, which a fault would destroy
     with open(tmp_path / "log", "ab") as log:

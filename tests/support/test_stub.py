@@ -5,7 +5,7 @@ from textwrap import dedent
 
 import pytest
 
-from grader.support.stub import MarkerError, stub
+from grader.support.code import MarkerError, stub
 
 SOURCE = dedent(
     '''

@@ -3,7 +3,7 @@
 import pytest
 
 from grader.worker import main
-from grader.worker.reachable_calls import reachable
+from grader.worker.forbidden_calls import reachable
 
 # A Transformer layer of torch makes all these calls; its MultiheadAttention makes the first two.
 CALLS = ["nn.MultiheadAttention", "scaled_dot_product_attention", "nn.Transformer*"]

@@ -7,7 +7,7 @@ SCRIPT = """
 import linecache, sys
 import torch
 from grader.worker import main, rehearsal
-from grader.worker.tensor_copies import packed
+from grader.worker.results import packed
 from grader.worker.training_progress import ignore_progress
 
 loaded = main._load(rehearsal.LOAD)

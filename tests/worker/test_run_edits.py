@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from grader.worker.load import load
+from grader.worker.results import packed
 from grader.worker.run_edits import Editor
-from grader.worker.tensor_copies import packed
 
 METHOD = """class Scale:
     def forward(self, X):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from grader.bundle.safetensors import decode, read
-from grader.worker.tensor_copies import packed, plain_copy
+from grader.worker.results import packed, plain_copy
 
 CPU = torch.device("cpu")
 FLOATS = [torch.float64, torch.float32, torch.float16, torch.bfloat16]

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.worker.token_rows import MOST, in_rows
+from grader.worker.results import MOST, in_rows
 
 
 @pytest.mark.parametrize(

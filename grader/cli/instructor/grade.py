@@ -120,7 +120,7 @@ def _write(graded: Sequence[GradedSubmission], form: str, output: Path | None, s
     from rich.console import Console
 
     from grader.classroom.terminal import show
-    from grader.support.atomic_files import write_atomically
+    from grader.support.files import write_atomically
 
     if output is not None:
         write_atomically(output, written(form, graded, settings).encode("utf-8", "backslashreplace"), 0o600)

@@ -68,7 +68,7 @@ def command(
     """Grade SUBMISSIONS again and show whose points change, by how much and why."""
     from grader.classroom.grade_folder import GradeOptions, classroom
     from grader.classroom.regrade import publish, regrade
-    from grader.support.atomic_files import write_atomically
+    from grader.support.files import write_atomically
 
     asked = GradeOptions(**options)
     room = classroom(asked)

@@ -74,7 +74,7 @@ def command(
 
     solutions = solutions_of(course)
     if second_ways:
-        from grader.release.alternative_solutions import write_alternative_solutions
+        from grader.release.make import write_alternative_solutions
 
         if folder.exists():
             raise click.UsageError(_("{path} is already there; name a new file").format(path=folder))

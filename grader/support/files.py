@@ -1,15 +1,17 @@
-"""Write a file so that a reader sees the old or the new content, even if the process is killed in between."""
+"""Files and folders of this program: written atomically, read within a limit, the cache folder, and scratch folders."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
+import shutil
 import stat
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from grader.support.errors import CannotWrite
 from grader.support.i18n import _
@@ -139,3 +141,81 @@ if sys.platform == "linux":
         finally:
             os.close(folder)
             os.close(fd)
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file for reading. Raises OSError for anything else, such as a pipe, whose `open` would wait."""
+    return open(path, "rb", opener=_regular)
+
+
+def read_regular(path: Path, most: int = -1) -> bytes:
+    """Return the first `most` bytes of a regular file, by default all. Raises OSError as `open_regular` does."""
+    with open_regular(path) as file:
+        return file.read(most)
+
+
+def _regular(path: str, flags: int) -> int:
+    file = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # Windows has no such flag, and no such pipes
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise OSError(errno.EINVAL, _("it is not a regular file"), path)
+    return file
+
+
+def read_within(path: Path, most: int, *, pipes: bool = False) -> bytes:
+    """Return the content of a file of at most `most` bytes. pipes: it may be a pipe, whose writer is awaited.
+
+    Raises OSError if it cannot be read, and ValueError if it is larger; the message is a clause, not a sentence.
+    """
+    with path.open("rb") if pipes else open_regular(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        size = f"{most >> 20} MiB" if most >= 1 << 20 else f"{most >> 10} KiB"
+        raise ValueError(_("it is larger than {size}").format(size=size))
+    return data
+
+
+def cache_folder() -> Path:
+    """Return the grader's folder in the user's cache: `$XDG_CACHE_HOME/headway`, or the platform's default."""
+    named = os.environ.get("XDG_CACHE_HOME")
+    if named:
+        return Path(named) / "headway"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "headway"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "headway"
+    return Path.home() / ".cache" / "headway"
+
+
+_SYNCHRONIZE = 0x100000  # Windows' access right to wait for a process
+
+
+def owned(folder: Path, name: str) -> str:
+    """Return the prefix `name`-PID- for scratch folders of this process.
+
+    Remove the scratch folders in `folder` whose process has ended.
+    """
+    for left in folder.glob(f"{name}-*-*"):
+        owner = left.name.removeprefix(f"{name}-").split("-")[0]
+        if owner.isdigit() and not _is_alive(int(owner)):
+            shutil.rmtree(left, ignore_errors=True)
+    return f"{name}-{os.getpid()}-"
+
+
+def _is_alive(pid: int) -> bool:
+    if sys.platform == "win32":  # there `os.kill` ends the process
+        import ctypes
+
+        kernel = ctypes.WinDLL("kernel32")
+        handle = kernel.OpenProcess(_SYNCHRONIZE, False, pid)
+        exited = bool(handle) and kernel.WaitForSingleObject(handle, 0) == 0
+        if handle:
+            kernel.CloseHandle(handle)
+        return bool(handle) and not exited
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # the process belongs to another user, or the system cannot say
+        return True
+    return True

@@ -1,0 +1,94 @@
+"""Source code: lines as Python counts them, the stub of a solution, and whether code is this program's own."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import io
+from functools import cache
+from pathlib import Path
+
+from grader.support.errors import GraderError
+
+
+def definition_span(source: str, name: str) -> tuple[int, int]:
+    """Return where the last top-level definition of `name` begins and ends, as offsets in characters.
+
+    Its decorators are included. Raises ValueError if there is no definition.
+    """
+    nodes = [
+        node
+        for node in ast.parse(source).body
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name
+    ]
+    if not nodes:
+        raise ValueError(f"{name} is not defined at the top level")
+    node = nodes[-1]
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    # This ends lines where Python does; `splitlines` also ends them at a form feed.
+    lines = list(io.StringIO(source, newline=""))
+    assert node.end_lineno is not None
+    return sum(map(len, lines[: first - 1])), sum(map(len, lines[: node.end_lineno]))
+
+
+def owner_of(tree: ast.AST, line: int) -> str:
+    """Return the dotted name of the innermost function or class around a line; "" if there is none.
+
+    For example "MultiHeadAttention.forward". A definition inside another statement, such as `if`, is not found.
+    """
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.lineno <= line <= (node.end_lineno or 0):
+            return f"{node.name}.{owner_of(node, line)}".rstrip(".")
+    return ""
+
+
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+
+
+class MarkerError(GraderError, ValueError):
+    """A solution region is not properly opened and closed."""
+
+
+def stub(source: str) -> str:
+    """Return the text without its solutions.
+
+    An indented region becomes a `raise NotImplementedError` with a sentence; a region at the top level becomes a
+    comment. Raises MarkerError for a region that is not closed, never opened, or inside another.
+    """
+    out: list[str] = []
+    inside = False
+    for number, line in enumerate(source.splitlines(), 1):
+        if line.strip() == BEGIN:
+            if inside:
+                raise MarkerError(f"line {number}: a solution begins inside another")
+            inside = True
+            indent = line[: len(line) - len(line.lstrip())]
+            out.append(indent + _placeholder(source, number, bool(indent)))
+        elif line.strip() == END:
+            if not inside:
+                raise MarkerError(f"line {number}: END SOLUTION without BEGIN SOLUTION")
+            inside = False
+        elif not inside:
+            out.append(line)
+    if inside:
+        raise MarkerError("the last solution does not end")
+    return "\n".join(out) + "\n"
+
+
+def _placeholder(source: str, line: int, nested: bool) -> str:
+    if not nested:
+        return "# Your version goes here."
+    owner = owner_of(ast.parse(source), line).removesuffix(".__init__") or "this"
+    return f'raise NotImplementedError("{owner} is not written yet")'
+
+
+@cache
+def code_digest() -> str:
+    """Return a hash of the grader's Python files, without `course/`: a wheel has the exercises there."""
+    root = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        place = path.relative_to(root)
+        if place.parts[0] != "course":
+            digest.update(f"{place.as_posix()}\0".encode() + path.read_bytes().replace(b"\r\n", b"\n"))
+    return digest.hexdigest()
