@@ -12,18 +12,15 @@ import argparse
 import sys
 import time
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
 
-import numpy as np
 from common_pairs import pairs
 
 from grader.bundle.files import load_all
-from grader.bundle.model import Exercise, Signatures
+from grader.bundle.model import Exercise
 from grader.diagnosis import match as diagnosis
-from grader.diagnosis.distance import distances
-from grader.diagnosis.signature import named_by
 from grader.engine.engine import Engine
 from grader.engine.grading_options import GradingOptions
 from grader.report.model import ExerciseResult
@@ -32,8 +29,6 @@ from grader.sandbox.choose import choose
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 from helpers.answers import ANSWERS, Answer  # noqa: E402 (tests/ must be on the path first)
-
-THRESHOLDS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
 @dataclass(frozen=True)
@@ -46,7 +41,6 @@ class Graded:
     policy: bool  # breaks a policy, which costs no points
     equals: tuple[frozenset[str], ...] | None  # None: not labelled
     result: ExerciseResult
-    nearest: float  # the distance to the nearest known mistake
     seconds: float  # CPU time of the search for names
 
     @property
@@ -91,7 +85,6 @@ def grade_all(bundles, exercises: dict[str, Exercise]) -> list[Graded]:
 
 
 def _graded(engine: Engine, exercise: Exercise, answer: Answer) -> Graded:
-    nearest: list[float] = []
     spent = [0.0]
     explanations = diagnosis.explanations
 
@@ -99,10 +92,6 @@ def _graded(engine: Engine, exercise: Exercise, answer: Answer) -> Graded:
         started = time.process_time()
         found = explanations(exercise, judged, budget)
         spent[0] += time.process_time() - started
-        own = diagnosis.signature(named_by(exercise.cases), judged)
-        rows = distances(exercise.signatures, *own).max(axis=1, initial=0.0)
-        is_mistake = [bool(ids) for ids in exercise.signatures.explains]  # the other rows are right answers
-        nearest.append(float(rows[is_mistake].min(initial=np.inf)))
         return found
 
     with patch.object(diagnosis, "explanations", watched):
@@ -112,8 +101,7 @@ def _graded(engine: Engine, exercise: Exercise, answer: Answer) -> Graded:
     right = answer.breaks <= {"device", "precision"}  # a failure in these costs no points on the CPU
     # `later` lists the policies that the answer breaks, and `device`.
     policy = bool(answer.later - {"device"})
-    least = nearest[-1] if nearest else np.inf
-    return Graded(answer.id, exercise.name, right, policy, answer.equals, result, least, spent[0])
+    return Graded(answer.id, exercise.name, right, policy, answer.equals, result, spent[0])
 
 
 def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
@@ -158,13 +146,6 @@ def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
         lines.append(
             f"| {name} | {len(exercise.mistakes)} | {recorded} | {len(mine)} | {sum(g.named for g in mine)} | {sum(g.correctly for g in mine)} |"
         )
-    lines += [
-        "",
-        "## Leave-one-out: each known mistake removed from the bank in turn",
-        "",
-        *_left_out(exercises),
-    ]
-    lines += ["", "## Names for each acceptance threshold", "", *_thresholds(wrong)]
     lines += ["", "## Pairs of the commonest mistakes without both names", ""]
     lines += [
         f"- {p.exercise}: {'+'.join(sorted(p.ids))}; the grader named {_ids_of(p.named)}"
@@ -210,55 +191,6 @@ def _said(graded: Graded) -> str:
 
 def _ids_of(alternatives: tuple[tuple[str, ...], ...]) -> str:
     return " or ".join("+".join(names) for names in alternatives) or "nothing"
-
-
-def _left_out(exercises: dict[str, Exercise]) -> list[str]:
-    """List the names that the rest of the bank gives to a mistake that was removed from it."""
-    total, claimed = 0, []
-    for exercise in exercises.values():
-        table, cases = exercise.signatures, named_by(exercise.cases)
-        for mistake in exercise.mistakes:
-            if mistake.kind == "policy":  # passes on the CPU in float32, so it gets no diagnosis
-                continue
-            rest = without(table, mistake.id)
-            total += 1
-            rows = [row for row, ids in enumerate(table.explains) if ids == (mistake.id,)]
-            found = [
-                diagnosis.known_rows(rest, cases, table.states[row].tolist(), table.numbers[row])
-                for row in rows
-            ]
-            if any(found):
-                named = _ids_of(next(names for names in found if names))
-                claimed.append(f"- {exercise.name}: {mistake.id} gets {named}")
-    share = _share(len(claimed), total)
-    return [
-        f"{share} of the mistakes then get the name of another mistake, with the same results in all cases:",
-        *claimed,
-    ]
-
-
-def without(table: Signatures, id: str) -> Signatures:
-    """Return the table without this mistake and without its pairs."""
-    rest = np.array([id not in ids for ids in table.explains])
-    kept = tuple(ids for ids, stays in zip(table.explains, rest, strict=True) if stays)
-    return replace(table, explains=kept, states=table.states[rest], numbers=table.numbers[rest])
-
-
-def _thresholds(wrong: list[Graded]) -> list[str]:
-    """Count the answers that would get a name if the grader accepted the nearest known mistake below each threshold:
-    those that equal a known mistake, and the others.
-    """
-    table = [
-        "| threshold for the distance | named | of these, known mistakes | of these, others |",
-        "|---|---|---|---|",
-    ]
-    for threshold in THRESHOLDS:
-        near = [g for g in wrong if g.nearest < threshold]
-        groups = defaultdict(int)
-        for g in near:
-            groups[bool(g.equals)] += 1
-        table.append(f"| {threshold:g} | {len(near)} | {groups[True]} | {groups[False]} |")
-    return table
 
 
 if __name__ == "__main__":
