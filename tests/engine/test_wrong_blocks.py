@@ -6,12 +6,15 @@ which the exercises are graded changes no result.
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 from helpers.answers import BY_ID
+from helpers.minimal import submission_of
 
 from grader.engine import grade_exercise as module
+from grader.engine.engine import Engine
 
 IMPORT = "from grader.given import masked_softmax\n"
 WRONG = "def masked_softmax(X, valid_lens):\n    return X.softmax(1)\n"
@@ -82,3 +85,17 @@ def test_a_wrong_block_that_is_not_used_is_not_replaced(grade, tries):
     result = grade(source.replace("= masked_softmax(", "= good("), BOTH).exercises[-1]
     assert tries == [("masked_softmax", ()), ("AdditiveAttention", ())]
     assert (result.outcome, result.replaced) == ("passed", ())
+
+
+def test_the_first_exercise_of_the_course_can_be_replaced(bundles, engine):
+    first = bundles[0]
+    regression = replace(first.exercise("kernel_regression"), given=("kernel_attention_weights",))
+    course = [replace(first, exercises=(first.exercise("kernel_attention_weights"), regression))]
+    source = (
+        "def kernel_attention_weights(queries, keys, w=1.0):\n    return queries[:, None] * keys\n"
+        "def kernel_regression(queries, keys, values, w=1.0):\n"
+        "    return kernel_attention_weights(queries, keys, w) @ values\n"
+    )
+    with closing(Engine(course, engine.launcher)) as grader:
+        (result,) = grader.grade(submission_of(source), ["kernel_regression"]).exercises
+    assert (result.outcome, result.fix_first) == ("passed", ("kernel_attention_weights",))

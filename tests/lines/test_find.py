@@ -13,7 +13,7 @@ from grader.engine.grading_options import GradingOptions
 from grader.lines import find as certify
 from grader.lines.find import Source, add_lines, search
 from grader.lines.search import Budget
-from tests.helpers.beginners import ANSWERS
+from tests.helpers.beginners import HEAD, MASK, SOFTMAX
 from tests.helpers.minimal import submission_of
 
 WRONG = """import torch
@@ -205,7 +205,7 @@ def test_lines_change_neither_the_points_nor_the_diagnosis(checked, engine):
 
 def test_the_line_that_reads_the_wrong_name_is_certain(engine):
     """The line before it stores `scores`, which no line reads. Storing in `X` instead also repairs."""
-    source = ANSWERS["mask_after_softmax"].source
+    source = HEAD + MASK + SOFTMAX.replace("scores.softmax(-1)", "X.softmax(-1) * keep")
     assert source.splitlines()[14] == "    return X.softmax(-1) * keep"
     report = engine.grade(submission_of(source), ["masked_softmax"])
     found = add_lines(engine, report, {"masked_softmax": Source(submission_of(source))}, seconds=20.0)
