@@ -48,7 +48,8 @@ def test_a_file_that_the_grader_failed_on_gets_no_zero():
     second_file = replace(entry("ada", problem="the process that graded it ended"), grader_failed=True)
     submissions = without_helpers([*GRADED, helper, second_file, lost])
     assert submissions == [*GRADED, second_file, lost]
-    assert FORMATS["canvas"](submissions).splitlines()[-1] == '"cyd",,,"cyd",,'
+    zero = CourseFile(missing="zero")
+    assert written("canvas", submissions, zero).splitlines()[-1] == '"cyd",,,"cyd",,'
     assert FORMATS["moodle"](submissions).splitlines()[-1] == '"cyd",,,,,,"could not be graded"'
 
 
@@ -95,7 +96,10 @@ def test_sums_of_points_have_no_binary_noise_in_any_format(form):
     assert not re.search(r"\d\.\d{7,}|12345\.6|e\+0", shown)
 
 
-@pytest.mark.parametrize("submission", GRADED[1:], ids=["nothing", "could not be graded"])
+IN_PART = entry("ada", result("a", "passed", 3.0), result("b", "could_not_grade", None, message="no sandbox"))
+
+
+@pytest.mark.parametrize("submission", [GRADED[1], IN_PART], ids=["nothing", "in part"])
 def test_prairielearn_charges_no_attempt_for_an_ungraded_file(submission):
     record = json.loads(FORMATS["prairielearn"]([submission]))
     assert record["gradable"] is False

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 from helpers.minimal import submission_of
-from helpers.report_schema import REPORT, assert_follows
+from helpers.report_rules import assert_obeys
 
 from grader.bundle.rules import Rules
 from grader.engine.engine import Engine
 from grader.nbgrader.cell_outputs import comment_on
-from grader.report.formats import FORMATS
 from grader.report.model import to_json
 
 SOFTMAX = """
@@ -119,18 +118,9 @@ def test_hidden_cases_show_advice_without_values(engine):
     assert advice.reason == "float16: weights and dtype: raised RuntimeError"
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_every_format_shows_advice(fill, name):
-    shown = FORMATS[name](fill)
-    if name != "junit":  # JUnit has the message of the check instead
-        assert OVERFLOWS in shown
-    assert "line 8" in shown
-    assert "<failure" not in shown
-
-
-def test_the_json_report_obeys_the_schema_and_names_the_policy(fill):
+def test_the_json_report_names_the_policy(fill):
     record = to_json(fill)
-    assert_follows(record, REPORT)
+    assert_obeys(record)
     (exercise,) = record["exercises"]
     assert [advice["policy"] for advice in exercise["advice"]] == ["precision"]
     assert {c["outcome"] for c in exercise["checks"] if c["policy"]} == {"passed", "advice"}

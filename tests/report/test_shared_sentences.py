@@ -22,20 +22,11 @@ def test_every_outcome_and_facet_has_a_name_that_can_be_translated(monkeypatch):
     assert [shared_sentences.facet_name(facet) for facet in FACETS] == [facet.upper() for facet in FACETS]
 
 
-@pytest.mark.parametrize(
-    ("outcomes", "short", "in_words"),
-    [
-        (["passed", "passed"], "purity ✓ 2", "purity: 2 of 2 checks passed."),
-        (["passed", "failed", "skipped"], "purity ✗ 1/3 (1 skipped)", "purity: 1 of 3 checks passed."),
-        (["passed", "skipped"], "purity 1/2 (1 skipped)", "purity: 1 of 2 checks passed."),
-        (["skipped", "skipped"], "purity skipped", "purity: skipped."),
-    ],
-)
-def test_a_facet_says_how_many_of_its_checks_passed(outcomes, short, in_words):
-    checks = [CheckResult(f"c/{n}", "purity", "", outcome) for n, outcome in enumerate(outcomes)]
+def test_a_facet_with_skipped_checks_says_how_many_passed():
+    checks = [CheckResult(f"c/{n}", "purity", "", outcome) for n, outcome in enumerate(["passed", "skipped"])]
     (count,) = shared_sentences.facet_counts(checks)
-    assert shared_sentences.facet_with_mark(count) == short
-    assert shared_sentences.facet_in_words(count) == in_words
+    assert shared_sentences.facet_with_mark(count) == "purity 1/2 (1 skipped)"
+    assert shared_sentences.facet_in_words(count) == "purity: 1 of 2 checks passed."
 
 
 def test_points_have_no_needless_zeros():

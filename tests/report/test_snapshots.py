@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.browser.samples import CLASS, FAILED, KNOWN, RESULTS, entry, failed, result
+from helpers.browser.samples import CLASS, FAILED, KNOWN, PASSED, RESULTS, entry, failed, result
 from helpers.pictures import ONE_OF_EACH
 from rich.console import Console
 
@@ -33,10 +33,11 @@ FILL = Advice(
 WRONG_SIGN = result(
     "wrong_sign", "failed", 0.5, checks=RESULTS[0].checks[:2], diagnosis=FACTS, printed="X is here"
 )
+ADVISED = replace(FAILED, outcome="advice", policy="precision", message="raised RuntimeError", where="line 8")
 COURSE = Report(
     (
         RESULTS[0],
-        replace(RESULTS[1], advice=(FILL,)),
+        replace(RESULTS[1], checks=(PASSED, ADVISED), advice=(FILL,)),
         *RESULTS[2:5],
         result("AddNorm2", "other_interface", 0.0, message="this file builds it as `AddNorm2(d)`"),
         WRONG_SIGN,

@@ -1,0 +1,52 @@
+"""What holds for the JSON record of every report. `tests/report/snapshots/report.json` shows its fields."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from grader.bundle.model import FACETS
+from grader.report.model import SCHEMA, CheckOutcome, Kind, Outcome
+
+
+def assert_obeys(record: dict[str, Any]) -> None:
+    assert record["schema"] == SCHEMA
+    assert record["seed"] in ("public", "hidden")
+    assert record["sandbox"] in ("strict", "landlock", "basic")
+    assert record["exercises"]
+    for exercise in record["exercises"]:
+        _assert_exercise(exercise)
+
+
+def _assert_exercise(exercise: dict[str, Any]) -> None:
+    outcome, score, diagnosis = exercise["outcome"], exercise["score"], exercise["diagnosis"]
+    assert outcome in get_args(Outcome)
+    assert (score is None) == (outcome == "could_not_grade")
+    assert 0 <= (score or 0) <= exercise["points"]
+    if outcome in ("blocked", "other_interface", "could_not_grade"):
+        assert exercise["message"]
+    if outcome == "other_interface":
+        assert (score, exercise["checks"]) == (0, [])
+    for check in exercise["checks"]:
+        _assert_check(check)
+    assert diagnosis["kind"] in get_args(Kind)
+    assert all(diagnosis["alternatives"])
+    assert len(diagnosis["lines"]) <= 3
+    assert all(advice["policy"] and advice["reason"] and advice["checks"] for advice in exercise["advice"])
+    if "picture" in exercise:
+        picture = exercise["picture"]
+        assert len({"grids", "chain", "bars"} & set(picture)) == 1
+        assert len(picture["words"]) > 1
+    if "code" in exercise:
+        assert exercise["code"]["lines"]
+
+
+def _assert_check(check: dict[str, Any]) -> None:
+    assert check["id"]
+    assert check["title"]
+    assert check["facet"] in FACETS
+    assert check["outcome"] in get_args(CheckOutcome)
+    if check["outcome"] in ("failed", "advice"):
+        assert check["message"]
+        assert bool(check["policy"]) == (check["outcome"] == "advice")
+    if check["visibility"] == "hidden":
+        assert check["expected"] is check["got"] is None
