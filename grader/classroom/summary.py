@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from grader.classroom.class_run import GradedSubmission
 from grader.classroom.groups import group_of
@@ -15,7 +15,6 @@ from grader.support.i18n import _
 
 K = TypeVar("K")
 T = TypeVar("T")
-Graded = tuple[GradedSubmission, ExerciseResult]
 
 OUTCOMES = ("passed", "failed", "not_started", "blocked", "other_interface", "could_not_grade")
 
@@ -43,43 +42,17 @@ class ExerciseSummary:
 
 
 @dataclass(frozen=True)
-class Mistake:
-    """A known mistake, or several that together explain an answer, and who made it."""
+class Shared:
+    """A known mistake, a wrong answer that equals no known mistake, or advice that costs no points, and who has it.
 
-    exercise: str
-    ids: tuple[str, ...]
-    says: str
-    who: tuple[str, ...]
-
-    @property
-    def group(self) -> str:
-        """Return the name that commands use for the group."""
-        return "+".join(self.ids)
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """Submissions whose wrong answers are the same, and equal no known mistake.
-
-    group: its id, as commands take it. smallest: the submission with the fewest characters.
+    name: of the group, as commands take it; of advice, the policy. smallest: the submission with the fewest characters.
     """
 
-    group: str
+    name: str
     exercise: str
     says: str
     who: tuple[str, ...]
     smallest: str
-
-
-@dataclass(frozen=True)
-class AdviceGiven:
-    """Advice that costs no points, and the students who get it. `ids`: the known mistake that explains it, if any."""
-
-    exercise: str
-    policy: str
-    ids: tuple[str, ...]
-    says: str
-    who: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -111,11 +84,11 @@ class Summary:
     """
 
     exercises: tuple[ExerciseSummary, ...]
-    mistakes: tuple[Mistake, ...]
-    clusters: tuple[Cluster, ...]
-    advice: tuple[AdviceGiven, ...] = ()
-    alike: tuple[Alike, ...] = ()
-    sections: tuple[Section, ...] = ()
+    mistakes: tuple[Shared, ...]
+    clusters: tuple[Shared, ...]
+    advice: tuple[Shared, ...]
+    alike: tuple[Alike, ...]
+    sections: tuple[Section, ...]
 
     @property
     def outcomes(self) -> list[str]:
@@ -135,6 +108,21 @@ class Summary:
 def summarise(entries: Sequence[GradedSubmission]) -> Summary:
     """Return the counts of the class report."""
     everything = [(entry, result) for entry in entries for result in entry.report.exercises]
+    mistakes = _shared(
+        ((r.name, r.diagnosis.alternatives[0]), group_of(r), entry, r.diagnosis.says)
+        for entry, r in everything
+        if r.diagnosis.alternatives
+    )
+    clusters = _shared(
+        ((r.name, r.fingerprint), group_of(r), entry, r.diagnosis.says)
+        for entry, r in everything
+        if r.fingerprint
+    )
+    advice = _shared(
+        ((r.name, one.policy, one.says), one.policy, entry, one.says or one.reason)
+        for entry, r in everything
+        for one in r.advice
+    )
     exercises: dict[str, ExerciseSummary] = {}
     for entry, result in everything:
         exercise = exercises.setdefault(
@@ -144,9 +132,9 @@ def summarise(entries: Sequence[GradedSubmission]) -> Summary:
     in_order = sorted(exercises.values(), key=lambda exercise: exercise.assignment)
     return Summary(
         tuple(in_order),
-        tuple(_mistakes(everything)),
-        tuple(_clusters(everything)),
-        tuple(_advice(everything)),
+        tuple(sorted(mistakes, key=lambda mistake: (-len(mistake.who), mistake.name))),
+        tuple(cluster for cluster in clusters if len(cluster.who) > 1),
+        tuple(advice),
         tuple(_alike(entries)),
         tuple(_sections(entries)),
     )
@@ -170,50 +158,20 @@ def _grouped(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
     return found
 
 
-def _mistakes(everything: Sequence[Graded]) -> list[Mistake]:
-    found = _grouped(
-        ((result.name, result.diagnosis.alternatives[0]), (entry, result))
-        for entry, result in everything
-        if result.diagnosis.alternatives
-    )
-    out = [
-        Mistake(name, ids, group[0][1].diagnosis.says, _who(group)) for (name, ids), group in found.items()
-    ]
-    return sorted(out, key=lambda mistake: (-len(mistake.who), mistake.ids))
+def _shared(found: Iterable[tuple[tuple[Any, ...], str, GradedSubmission, str]]) -> list[Shared]:
+    """Return what is found in submissions, the commonest first, then by exercise.
 
-
-def _clusters(everything: Sequence[Graded]) -> list[Cluster]:
-    found = _grouped(
-        ((result.name, result.fingerprint), (entry, result))
-        for entry, result in everything
-        if result.fingerprint
-    )
-    out = [
-        Cluster(
-            group_of(group[0][1]),
-            name,
-            group[0][1].diagnosis.says,
-            _who(group),
-            min(group, key=lambda one: (one[0].size, one[0].submission))[0].submission,
-        )
-        for (name, _fingerprint), group in found.items()
-        if len(group) > 1
-    ]
-    return sorted(out, key=lambda cluster: (-len(cluster.who), cluster.exercise))
-
-
-def _advice(everything: Sequence[Graded]) -> list[AdviceGiven]:
-    found = _grouped(
-        ((result.name, one.policy, one.says), (entry.student, one))
-        for entry, result in everything
-        for one in result.advice
-    )
+    found: what is equal in all of a group, beginning with the exercise; its name; a submission that has it; a sentence.
+    """
     out = []
-    for (name, policy, says), group in found.items():
-        first = group[0][1]
-        who = tuple(student for student, _advice in group)
-        out.append(AdviceGiven(name, policy, first.mistakes[:1], says or first.reason, who))
-    return sorted(out, key=lambda advice: (-len(advice.who), advice.exercise))
+    for (exercise, *_rest), group in _grouped(
+        (key, (name, entry, says)) for key, name, entry, says in found
+    ).items():
+        entries = [entry for _name, entry, _says in group]
+        smallest = min(entries, key=lambda entry: (entry.size, entry.submission)).submission
+        who = tuple(entry.student for entry in entries)
+        out.append(Shared(group[0][0], exercise, group[0][2], who, smallest))
+    return sorted(out, key=lambda one: (-len(one.who), one.exercise))
 
 
 def _alike(entries: Sequence[GradedSubmission]) -> list[Alike]:
@@ -257,10 +215,6 @@ def addresses(entries: Sequence[GradedSubmission], who: Collection[str]) -> list
         f"{name}: {', '.join(of.values())}" if name else ", ".join(of.values())
         for name, of in sorted(lines.items())
     ]
-
-
-def _who(group: Sequence[Graded]) -> tuple[str, ...]:
-    return tuple(entry.student for entry, _result in group)
 
 
 def unread(entries: Sequence[GradedSubmission]) -> list[GradedSubmission]:

@@ -12,12 +12,10 @@ from rich.text import Text
 
 from grader.classroom.class_run import GradedSubmission
 from grader.classroom.summary import (
-    AdviceGiven,
     Alike,
-    Cluster,
     ExerciseSummary,
-    Mistake,
     Section,
+    Shared,
     Summary,
     could_not,
     reasons,
@@ -47,9 +45,9 @@ def _parts(entries: Sequence[GradedSubmission]) -> Iterator[RenderableType]:
     alike = _("the same syntax tree: talk to these students; short answers are often equal by chance")
     shared = _("wrong answers without a name that several submissions share")
     yield from _listed(_("checks that fail, and for whom"), summary.failing, _checks, all_rows=True)
-    yield from _listed(_("known mistakes, the commonest first"), summary.mistakes, _mistake)
+    yield from _listed(_("known mistakes, the commonest first"), summary.mistakes, _shared)
     yield from _listed(shared, summary.clusters, _cluster)
-    yield from _listed(_("advice, which costs no points"), summary.advice, _advice)
+    yield from _listed(_("advice, which costs no points"), summary.advice, _shared)
     yield from _listed(alike, summary.alike, _alike)
     yield from _listed(_("sections"), summary.sections, _section, all_rows=True)
     yield from _listed(_("why exercises without a known mistake did not pass"), reasons(entries), _reason)
@@ -96,16 +94,8 @@ def _checks(exercise: ExerciseSummary) -> RenderableType:
     return Group(*lines)
 
 
-def _mistake(mistake: Mistake) -> RenderableType:
-    return _who_and_what(" + ".join(mistake.ids), mistake)
-
-
-def _advice(advice: AdviceGiven) -> RenderableType:
-    return _who_and_what(advice.policy, advice)
-
-
-def _who_and_what(name: str, found: Mistake | AdviceGiven) -> RenderableType:
-    who = (names(found.who), "dim")
+def _shared(found: Shared) -> RenderableType:
+    who, name = (names(found.who), "dim"), found.name.replace("+", " + ")
     head = Text.assemble(f"  {len(found.who)}  ", (name, "bold"), f"  {found.exercise}  ", who)
     return Group(head, _below(found.says))
 
@@ -115,11 +105,11 @@ def _below(text: str) -> RenderableType:
     return Padding(Text(text), (0, 0, 0, 5))
 
 
-def _cluster(cluster: Cluster) -> RenderableType:
+def _cluster(cluster: Shared) -> RenderableType:
     words = _("{n} submissions share this in {exercise}; the smallest is {submission}")
     head = words.format(n=len(cluster.who), exercise=cluster.exercise, submission=cluster.smallest)
     return Group(
-        Text.assemble("  ", (cluster.group, "bold"), f"  {head}  ", (names(cluster.who), "dim")),
+        Text.assemble("  ", (cluster.name, "bold"), f"  {head}  ", (names(cluster.who), "dim")),
         *([_below(cluster.says)] if cluster.says else []),
     )
 

@@ -52,7 +52,7 @@ def test_a_group_is_named_and_its_students_get_the_comment():
     assert NAMED.says in comment_on(named)
     assert "Look at line 3." in comment_on(named)
     (mistake,) = summarise([entry("ada", named)]).mistakes
-    assert mistake.group == "too-small"
+    assert mistake.name == "too-small"
 
 
 def test_a_known_mistake_gets_a_comment_and_keeps_its_name():
