@@ -39,7 +39,6 @@ test: install
 test-all: test
 	$(PYTEST) -m slow -n logical $(BESIDE) --ignore=tests/sandbox --ignore=tests/attacks --durations=20
 	$(PYTEST) -m slow -n logical --dist worksteal tests/sandbox tests/attacks
-	$(BIN)/grader verify
 
 bench: install
 	$(BIN)/python scripts/bench.py

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _shared: list[Engine] = []
 ROOT = Path(__file__).resolve().parents[1]
 NBGRADER = "tests/nbgrader/"
+ANSWERS = "tests/course/test_answers.py"
 
 # Names (or beginnings of names) of the modules that loading a submission puts into sys.modules.
 STAND_INS = ("grader.given", "d2l", "submission")
@@ -75,20 +76,28 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    # The tests of nbgrader run one after another in one process, so they start first.
-    items.sort(key=lambda item: not item.nodeid.startswith(NBGRADER))
+    # The tests of nbgrader run one after another in one process, so they start first; then the longest tests.
+    order = {NBGRADER: 0, ANSWERS: 1}
+    items.sort(
+        key=lambda item: min((n for start, n in order.items() if item.nodeid.startswith(start)), default=2)
+    )
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
-    """Run test files in parallel, but those of nbgrader in one process: they share made-up classes of students."""
+    """Run test files in parallel, but those of nbgrader in one process: they share made-up classes of students.
+
+    Each test of all the answers to an exercise takes as long as a file, so it may run in any process.
+    """
     if config.getoption("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling
 
     class Together(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return NBGRADER if nodeid.startswith(NBGRADER) else super()._split_scope(nodeid)
+            if nodeid.startswith(NBGRADER):
+                return NBGRADER
+            return nodeid if nodeid.startswith(ANSWERS) else super()._split_scope(nodeid)
 
     return Together(config, log)
 

@@ -214,7 +214,7 @@ def kernel_attention_weights(queries, keys, w=1.0):
 # %% wrong_sign_forgotten: forgets the minus sign, so far keys weigh most
 # kind: mistake
 # breaks: values, gradients
-# equals: pool-sign-forgotten
+# equals: pool-sign-forgotten, pool-far-query-nan+pool-sign-forgotten
 
 import torch
 

@@ -44,6 +44,7 @@ def outcomes(result: ExerciseResult) -> dict[str, str]:
     return {check.id: check.outcome for check in result.checks}
 
 
+@pytest.mark.slow
 def test_made_up_words_are_not_the_scores_of_the_weights(cases):
     """The decoder's inputs contain the words that it should produce, so right words alone must not pass."""
     launcher = choose()

@@ -84,6 +84,7 @@ def test_only_the_file_that_stops_its_process_fails(bundles, config, monkeypatch
     assert not hostile.grader_failed
 
 
+@pytest.mark.slow
 def test_no_points_are_lost_if_a_plain_file_stops_the_process(bundles, config, monkeypatch):
     (config.bundles / "broken").touch()
     (submission,) = graded(bundles, config, monkeypatch, b"exit")

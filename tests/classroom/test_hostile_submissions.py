@@ -15,7 +15,6 @@ from helpers.command_line import WRONG as KNOWN_MISTAKE
 from helpers.files import fill
 from helpers.hostile_archives import HOSTILE as HOSTILE_ARCHIVES
 from helpers.hostile_class import COSTLY, INSIDE, PACKED, costly, hostile_class
-from helpers.lanes import first_of_each
 from helpers.peak_memory import run_measured
 from helpers.school import (
     ANSWER,
@@ -97,7 +96,8 @@ def require_reasons(found: dict[str, dict]) -> None:
         assert any(HOSTILE_ARCHIVES[name][1] in problem for problem in problems), (name, problems)
 
 
-@pytest.mark.parametrize("kind", first_of_each(COSTLY))
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", COSTLY)
 def test_check_reads_a_costly_file_within_bounds(school, kind):
     path = fill(school / "checked" / kind, {"heads.py": costly(kind)}) / "heads.py"
     command = [GRADER, "check", "--file", path, "--course", school / "assignments"]

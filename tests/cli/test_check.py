@@ -23,6 +23,7 @@ def test_an_untouched_course_is_not_started(course):
     assert "passed" not in done.stdout
 
 
+@pytest.mark.slow
 def test_one_filled_stub_changes_one_outcome(course):
     before = json.loads(run("check", "--format", "json", cwd=course).stdout)
     stub = (course / "04_heads" / "heads.py").read_text("utf-8")

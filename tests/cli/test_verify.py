@@ -1,4 +1,4 @@
-"""`grader verify`: its report, its exit status, Ctrl-C, and a process that is killed."""
+"""`grader verify`: its report, its exit status, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -71,8 +71,7 @@ def test_a_sentence_with_code_and_a_mere_exception_are_refused(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
-@pytest.mark.parametrize("after", [0.0, 2.0, 4.0])  # seconds from the first child process to Ctrl-C
-def test_ctrl_c_stops_verify_without_traceback_or_process(after):
+def test_ctrl_c_stops_verify_without_traceback_or_process():
     running = subprocess.Popen(
         [GRADER, "verify"],
         cwd=ROOT,
@@ -82,29 +81,12 @@ def test_ctrl_c_stops_verify_without_traceback_or_process(after):
         start_new_session=True,
     )
     _wait_for_children(running, 1)
-    time.sleep(after)
+    time.sleep(2)
     offspring = psutil.Process(running.pid).children(recursive=True)
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does
     _out, errors = running.communicate(timeout=HANGS_AFTER)
     assert (running.returncode, errors.strip()) == (130, "stopped")
     assert not psutil.wait_procs(offspring, timeout=60)[1]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
-def test_a_killed_process_is_reported_in_one_sentence():
-    running = subprocess.Popen(
-        [GRADER, "verify", "transpose_output", "--jobs", "2"],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    with running:
-        _process_of_the_pool(psutil.Process(running.pid)).kill()
-        _out, errors = running.communicate(timeout=HANGS_AFTER)
-    assert running.returncode == 3
-    assert errors.strip().startswith("grader: a process of the grader was killed")
-    assert len(errors.strip().splitlines()) == 1
 
 
 def _wait_for_children(running: subprocess.Popen[str], count: int) -> None:
@@ -113,18 +95,6 @@ def _wait_for_children(running: subprocess.Popen[str], count: int) -> None:
     while len(psutil.Process(running.pid).children()) < count:
         assert time.monotonic() < deadline, "no process was started"
         time.sleep(0.02)
-
-
-def _process_of_the_pool(process: psutil.Process) -> psutil.Process:
-    """Return a process that `grader verify` has started to share its work with."""
-    deadline = time.monotonic() + HANGS_AFTER
-    while time.monotonic() < deadline:
-        for child in process.children():
-            if "spawn_main" in " ".join(child.cmdline()):
-                return child
-        time.sleep(0.02)
-    process.kill()
-    raise AssertionError("no process was started")
 
 
 PROGRAM = """

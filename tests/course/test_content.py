@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from grader import given
-from grader.authoring.bank import apply
 from grader.authoring.build import stale
 from grader.authoring.content import DEFAULT_LIMITS, ContentError, read, read_all
 from grader.engine.visibility import with_requirements
@@ -66,12 +65,11 @@ def test_prerequisites_are_known_and_come_earlier():
 
 
 @each_exercise
-def test_every_exercise_has_three_hints_without_code(assignment, exercise):
+def test_every_exercise_has_three_hints(assignment, exercise):
     hints = exercise["hints"]
     assert len(hints) == 3
     for hint in hints:
         assert len(hint.split()) >= 5
-        assert not re.search(r"`[^`]*[(=.][^`]*`|\b(torch|self|F)\.\w|softmax\(|->|==", hint), hint
 
 
 @each_exercise
@@ -88,15 +86,6 @@ def test_every_exercise_has_mistakes_variants_and_trivial_answers(assignment, ex
     assert kinds.count("same") >= 3
     name = exercise["name"]
     assert len(assignment.mistakes(name)) + len(assignment.mutants(name)) >= 3
-
-
-@pytest.mark.slow
-@each_assignment
-def test_every_known_answer_can_be_made_from_the_reference(assignment):
-    for answer in [*assignment.mistakes(), *assignment.mutants(), *assignment.variants()]:
-        changed = apply(answer, assignment.source)
-        ast.parse(changed)
-        assert changed != assignment.source, answer.id
 
 
 @each_assignment
@@ -126,12 +115,8 @@ def _repaired(regions):
 
 
 @each_assignment
-def test_says_and_asks_contain_no_code(assignment):
+def test_asks_is_a_question(assignment):
     for mistake in assignment.mistakes():
-        for text in (mistake.says, mistake.asks):
-            assert not re.search(r"\b(torch|self|nn|F)\.\w|\w+\([^)]*\)\s*[.\[]|==|->", text), (
-                f"{mistake.id}: {text}"
-            )
         assert mistake.says == mistake.says.strip()
         assert mistake.asks.endswith("?"), mistake.id
 

@@ -53,6 +53,7 @@ def test_the_script_draws_every_picture_and_no_other():
     assert named == set(script.PICTURES)
 
 
+@pytest.mark.slow
 @each_picture
 def test_a_picture_is_what_the_script_draws(name):
     stored, drawn = (ROOT / "solutions" / name).read_text("utf-8"), script.draw(name)

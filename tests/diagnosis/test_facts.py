@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from grader.diagnosis.facts import of_facets, of_numbers
+from grader.diagnosis.match import diagnose
+from grader.judge.observation import Observation, Seen
+from grader.judge.verdict import judge_all
 
 AXES = ("batch", "query", "key")
 WANT = np.random.default_rng(0).standard_normal((3, 2, 4))
@@ -31,6 +34,7 @@ def test_padding_is_named_before_an_index(lens, padded):
 def test_an_index_is_named_if_a_row_without_padding_is_wrong():
     assert facts([0], PER_SEQUENCE) == ["differences only at batch 0"]
     assert facts([1, 2], PER_SEQUENCE) == ["right up to batch 0, wrong from batch 1 on"]
+    assert facts([0, 2], PER_SEQUENCE) == ["differences only at batch 0, 2"]
 
 
 def test_lengths_of_another_shape_are_ignored():
@@ -84,3 +88,21 @@ def test_places_in_the_middle_of_an_axis_are_named():
     got = WANT.copy()
     got[..., 1:3] = got[..., 1:3] ** 2 + 3
     assert [fact.says for fact in of_numbers(got, WANT, AXES, 1e-5)] == ["differences only from key 1 to 2"]
+
+
+def test_the_pattern_is_that_of_the_first_case_that_differs(bundles):
+    exercise = next(e for b in bundles for e in b.exercises if e.name == "kernel_attention_weights")
+    seen = {
+        case.id: Observation(
+            {
+                name: Seen(header.shape, header.dtype, factor * case.expected[name])
+                for name, header in case.headers.items()
+                if name in case.expected
+            }
+        )
+        for factor, case in enumerate(exercise.cases, 2)
+    }
+    judged = judge_all(exercise.cases, seen)
+    found = diagnose(exercise, judged, [check for one in judged.values() for check in one.checks]).diagnosis
+    assert found.alternatives == ()
+    assert "ll values are 2 × the expected values" in found.says

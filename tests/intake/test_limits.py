@@ -64,6 +64,7 @@ def test_words_and_symbols_are_counted():
     assert count_tokens("def f(x):\n    return x ** 2  # ====\n") == 12
 
 
+@pytest.mark.slow
 def test_the_cache_of_trees_is_limited_by_their_size():
     trees = _Trees()
     small, large = "x = 1\n", "a\n" * (MAX_TOKENS - 2)  # together, more than MAX_TOKENS

@@ -123,6 +123,7 @@ def test_notes_are_read_as_a_submission(tmp_path, kind):
         submission_from(path, b"def masked_softmax(X, valid_lens): ...")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     "text",

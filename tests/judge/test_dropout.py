@@ -34,6 +34,7 @@ def weights(decide, got):
     )
 
 
+@pytest.mark.slow
 def test_rightly_dropped_weights_pass_whatever_the_seed(decide):
     assert all(weights(decide, sums(rng(seed))).passed for seed in range(SEEDS))
 

@@ -268,6 +268,7 @@ def test_a_killed_parent_takes_everything_with_it(tier, plain, moment, temporary
     assert within(60, lambda: os.listdir(temporary) == [])
 
 
+@pytest.mark.slow
 def test_two_hundred_workers_leak_nothing(tier, plain):
     before, earlier = traces(), descendants()
     with SandboxLauncher(tier, plain) as launcher:

@@ -81,6 +81,7 @@ def test_a_class_whose_name_was_graded_is_not_listed(remarks):
     assert remarks(ADD_NORM) == []
 
 
+@pytest.mark.slow
 def test_a_class_in_whose_place_another_was_graded_is_reported(remarks):
     assert remarks("class add_norm:\n    x = 1\n" + ADD_NORM) == [
         "line 1: `add_norm` was not graded; `AddNorm` of the same file was used for the exercise AddNorm"

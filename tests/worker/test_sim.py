@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,9 +10,8 @@ from pathlib import Path
 
 import pytest
 from helpers.answers import ANSWERS
-from helpers.lanes import first_of_each
 
-from grader.authoring.bank import KnownAnswer, apply
+from grader.authoring.bank import apply
 from grader.authoring.content import Assignment, read_all
 from grader.engine.devices import check_on_device, has_cuda, launcher_for
 from grader.engine.engine import Engine
@@ -23,9 +21,6 @@ from grader.report.model import ExerciseResult
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = read_all(ROOT / "solutions")
-DEVICE_MISTAKES = [(a, m) for a in ASSIGNMENTS for m in a.mistakes() if m.breaks == "device"]
-# Exercises whose points do not depend on a device: their cases are made for the CPU.
-ON_THE_CPU = {e["name"] for a in ASSIGNMENTS for e in a.exercises if e.get("facets", {}).get("device") == 0}
 MIXED = "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
 
 # Rule → an expression, and its value or the exception that it raises.
@@ -266,34 +261,6 @@ def why(result: ExerciseResult) -> str:
     return f"{result.outcome} {result.message} {[(c.id, c.message, c.where) for c in result.checks if c.outcome != 'passed'][:3]}"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
-def test_references_pass_on_the_simulated_device(assignment, on_sim):
-    names = [e["name"] for e in assignment.exercises if e.get("facets", {}).get("device", 1)]
-    for result in graded(on_sim, assignment, assignment.source, names).values():
-        assert result.outcome == "passed", f"{result.name}: {why(result)}"
-
-
-@pytest.mark.slow
-def test_there_are_enough_device_mistakes():
-    assert len(DEVICE_MISTAKES) >= 15
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("assignment", "mistake"), DEVICE_MISTAKES, ids=[m.id for _a, m in DEVICE_MISTAKES])
-def test_device_mistakes_fail_with_a_line_and_pass_on_the_cpu(
-    assignment: Assignment, mistake: KnownAnswer, on_sim, engine
-):
-    source = apply(mistake, assignment.source)
-    here = graded(engine, assignment, source, [mistake.of])[mistake.of]
-    assert here.outcome == "passed", why(here)
-    result = graded(on_sim, assignment, source, [mistake.of])[mistake.of]
-    first = next(c for c in result.checks if c.outcome == "failed")
-    assert "device" in first.message
-    level = on_sim.exercises[mistake.of].level
-    assert first.where.startswith(f"{assignment.module}.py, line ") == (level > 0), "a repair gets no line"
-
-
 def graded_on_both(
     engine: Engine, on_sim: Engine, assignment: Assignment, source: str, names: list[str]
 ) -> dict[str, ExerciseResult]:
@@ -351,34 +318,6 @@ def test_a_worker_lost_on_the_device_costs_nothing(masking, engine, on_sim):
     result = graded_on_both(engine, on_sim, masking, source, ["sequence_mask"])["sequence_mask"]
     assert (result.outcome, result.score) == ("passed", result.points)
     assert [c.outcome for c in result.checks if c.device == "sim"] == ["could_not_grade"]
-
-
-# Exercise → the right answers that do not fail on a GPU.
-# `later`: the policies that an answer breaks, and "device" if it fails on a GPU.
-ON_SIM = {
-    exercise: [a for a in ANSWERS if a.exercise == exercise and a.is_right and "device" not in a.later]
-    for exercise in sorted({a.exercise for a in ANSWERS} - ON_THE_CPU)
-}
-SAMPLE = 3  # answers per exercise, or a few more; `HEADWAY_ALL_ANSWERS=1` takes all
-
-
-@pytest.mark.parametrize("exercise", first_of_each(ON_SIM))
-def test_independent_right_answers_pass_on_the_simulated_device(exercise, on_sim):
-    answers = ON_SIM[exercise]
-    step = 1 if os.environ.get("HEADWAY_ALL_ANSWERS") else max(1, len(answers) // SAMPLE)
-    for answer in answers[::step]:
-        result = on_sim.grade(answer.submission, [exercise]).exercises[0]
-        failed = {c.facet for c in result.checks if c.outcome not in ("passed", "skipped", "advice")}
-        assert result.outcome != "could_not_grade" and failed <= answer.later, f"{answer.name}: {why(result)}"
-
-
-@pytest.mark.slow
-def test_independent_device_mistakes_fail_on_the_simulated_device(on_sim):
-    stranded = [a for a in ANSWERS if a.is_right and "device" in a.later]
-    assert len(stranded) >= 4
-    for answer in stranded:
-        result = on_sim.grade(answer.submission, [answer.exercise]).exercises[0]
-        assert result.outcome == "failed", f"{answer.name}: {why(result)}"
 
 
 @pytest.mark.slow
