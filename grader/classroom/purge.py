@@ -5,7 +5,7 @@ that it moved aside because nbgrader cannot copy them.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,14 +68,12 @@ def find_stored(
         says = _("no file of {student} is in {path}; nothing was removed")
         raise UsageError(says.format(student=student, path=root))
     with BoundedReader() as reader:
-        others = {
-            content
-            for file in files
-            if file.student != student_id(student)
-            for content in _contents(file, reader)
-        }
-    places = (default_store(root), side_store(root), *([store] if store else []))
-    stores = {path: _of_no_other_student(path, others) for path in places if path.is_file()}
+        others = {_content(file, reader) for file in files if file.student != student_id(student)}
+    stores = {}
+    for path in (default_store(root), side_store(root), *([store] if store else [])):
+        if path.is_file():
+            with closing(Store(path, _NO_KEY)) as opened:
+                stores[path] = [content for content in opened.contents() if content not in others]
     return StudentData(stores, tuple(ours), tuple(dict.fromkeys(theirs)))
 
 
@@ -94,27 +92,22 @@ def remove(found: StudentData) -> None:
 _NO_KEY = StoreKey("", "", "")  # no result is read
 
 
-def _of_no_other_student(path: Path, others: set[str]) -> list[str]:
-    """Return the hashes in a store that are not among those of other students' files."""
-    with closing(Store(path, _NO_KEY)) as store:
-        return [content for content in store.contents() if content not in others]
+def _content(file: SubmittedFile, reader: BoundedReader) -> str:
+    """Return the hash by which a store has the results of a file; "" if the file cannot have results."""
+    if file.problem:
+        return ""
+    beside = among({name: read for name, (read, _digest) in file.beside.items()})
+    try:
+        return reader.call(_content_of, file.file, file.read, beside)
+    except Blocked:  # a file that is no submission has no stored results
+        return ""
+    except GraderError as error:
+        says = _(
+            "{file} {why}, so it is not clear which results belong to it; nothing was removed. Move that file elsewhere, run the"
+            " command again, and move it back: it is then graded again."
+        )
+        raise GraderError(says.format(file=file.submission, why=error)) from None
 
 
-def _contents(file: SubmittedFile, reader: BoundedReader) -> Iterator[str]:
-    """Yield the hash by which a store has the results of a file; nothing if the file cannot have results."""
-    if not file.problem:
-        beside = among({name: read for name, (read, _digest) in file.beside.items()})
-        try:
-            yield reader.call(_content, file.file, file.read, beside)
-        except Blocked:  # a file that is no submission has no stored results
-            return
-        except GraderError as error:
-            says = _(
-                "{file} {why}, so it is not clear which results belong to it; nothing was removed. Move that file elsewhere, run the"
-                " command again, and move it back: it is then graded again."
-            )
-            raise GraderError(says.format(file=file.submission, why=error)) from None
-
-
-def _content(path: Path, read: Callable[[], bytes], beside: ReadFile) -> str:
+def _content_of(path: Path, read: Callable[[], bytes], beside: ReadFile) -> str:
     return content_of(path, read(), beside)

@@ -85,22 +85,15 @@ def test_only_the_file_that_stops_its_process_fails(bundles, config, monkeypatch
 
 
 @pytest.mark.slow
-def test_no_points_are_lost_if_a_plain_file_stops_the_process(bundles, config, monkeypatch):
-    (config.bundles / "broken").touch()
-    (submission,) = graded(bundles, config, monkeypatch, b"exit")
-    assert submission.grader_failed
-    assert [(r.outcome, r.score) for r in submission.report.exercises] == [("could_not_grade", None)] * 2
-
-
-@pytest.mark.parametrize("text", [b"exit", b"hang"])
 @pytest.mark.parametrize("broken", [False, True])
-def test_a_stopped_process_gives_results_only_for_chosen_exercises(
-    bundles, config, monkeypatch, text, broken
-):
+def test_no_points_are_lost_if_a_plain_file_stops_the_process(bundles, config, monkeypatch, broken):
+    """Only chosen exercises get a result."""
     if broken:
         (config.bundles / "broken").touch()
-    (submission,) = graded(bundles, replace(config, only=NAMES[1:]), monkeypatch, text)
-    assert [result.name for result in submission.report.exercises] == [*NAMES[1:]]
+    (submission,) = graded(bundles, replace(config, only=NAMES[1:]), monkeypatch, b"exit")
+    assert submission.grader_failed == broken
+    expected = ("could_not_grade", None) if broken else ("failed", 0.0)
+    assert [(r.name, r.outcome, r.score) for r in submission.report.exercises] == [(NAMES[1], *expected)]
 
 
 class RaisingEngine:
@@ -123,15 +116,7 @@ class RaisingEngine:
     def close(self) -> None: ...
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        UnicodeEncodeError("utf-8", "\ud800", 0, 1, "half"),
-        RecursionError(),
-        MemoryError(),
-        ValueError("\ud800"),
-    ],
-)
+@pytest.mark.parametrize("error", [RecursionError(), MemoryError(), ValueError("\ud800")])
 @pytest.mark.parametrize("expected", [NAMES, ()])  # (): the engine finds the exercises in the file
 def test_a_file_fails_if_the_engine_raises_on_that_file_alone(bundles, config, error, expected):
     """If the engine raises on a plain file too, the grader failed instead."""

@@ -28,21 +28,20 @@ def neighbours(root: Path, bundles: list[Bundle], submission: str) -> list[str]:
     return [module.name for module in read.neighbours]
 
 
-@pytest.mark.parametrize("folder", ["ada", "ada/04_heads", "ada/a/b"])
-def test_modules_in_the_folder_of_a_student_and_below_are_read(bundles, tmp_path, folder):
-    fill(tmp_path / folder, FILES)
-    fill(tmp_path / "bob", {"other.py": "x = 1\n"})
-    assert neighbours(tmp_path, bundles, f"{folder}/heads.py") == ["pieces.py", "layers/norm.py"]
-
-
-def test_files_without_a_folder_belong_to_different_students(bundles, tmp_path):
-    fill(tmp_path, FILES)
-    assert neighbours(tmp_path, bundles, "heads.py") == []
-
-
-def test_a_file_above_the_folder_is_not_read(bundles, tmp_path):
-    fill(tmp_path / "ada", {"pieces.py": "x = 1\n", "04_heads/heads.py": MAIN})
-    assert neighbours(tmp_path, bundles, "ada/04_heads/heads.py") == []
+@pytest.mark.parametrize(
+    ("folder", "beside", "read"),
+    [
+        ("ada", "ada", ["pieces.py", "layers/norm.py"]),
+        ("ada/a/b", "ada/a/b", ["pieces.py", "layers/norm.py"]),
+        ("ada/04_heads", "ada", []),  # above the file
+        (".", ".", []),  # files without a folder belong to different students
+        ("ada", "bob", []),
+    ],
+)
+def test_modules_in_the_folder_of_a_student_and_below_are_read(bundles, tmp_path, folder, beside, read):
+    fill(tmp_path / beside, FILES)
+    fill(tmp_path / folder, {"heads.py": MAIN})
+    assert neighbours(tmp_path, bundles, str(Path(folder, "heads.py"))) == read
 
 
 def test_modules_in_the_archive_of_a_file_are_read(bundles, tmp_path):
@@ -84,19 +83,23 @@ def test_a_binary_too_large_or_too_deep_module_is_left_out(bad):
     assert with_neighbours(read, among({"b.py": lambda: bad})).neighbours == ()
 
 
-def test_a_module_that_many_imports_name_is_read_once():
+def test_the_number_of_imports_that_are_looked_up_is_bounded():
+    """A module that many imports name is read once, and a name with too many parts is not looked up."""
     asked = []
 
     def read(place):
         asked.append(place)
         return b"x = 1\n" if str(place) == "b.py" else None
 
-    too_many_parts = ".".join("c" * 90)  # such a name is not looked up
-    source = "".join(f"import a{i}.b\n" for i in range(50)) + f"import {too_many_parts}.b\n"
+    source = "".join(f"import a{i}.b\n" for i in range(50)) + f"import {'.'.join('c' * 90)}.b\n"
     found = with_neighbours(submission_from(Path("a.py"), source.encode()), read)
     assert [module.name for module in found.neighbours] == ["b.py"]
     assert asked.count(PurePosixPath("b.py")) == 1
     assert len(asked) <= 2 + 2 * 50  # b.py, b/__init__.py, and the same two in each folder a{i}
+    asked.clear()
+    source = "".join(f"import m{i}\n" for i in range(3 * MAX_IMPORTS))
+    with_neighbours(submission_from(Path("a.py"), source.encode()), asked.append)
+    assert len(asked) == 2 * MAX_IMPORTS  # two paths per name: m0.py and m0/__init__.py
 
 
 def test_modules_are_read_for_graded_files_only(bundles, tmp_path, monkeypatch):
@@ -111,10 +114,3 @@ def test_modules_are_read_for_graded_files_only(bundles, tmp_path, monkeypatch):
     fill(tmp_path, {f"ada/{i}/a.py": "x = 1\n" for i in range(2 * MAX_GRADABLE)})
     assert len(discover(tmp_path, bundles)) == MAX_GRADABLE + 1  # the last entry counts the other files
     assert len(calls) == MAX_GRADABLE
-
-
-def test_the_number_of_imports_that_are_looked_up_is_bounded():
-    asked = []
-    source = "".join(f"import m{i}\n" for i in range(3 * MAX_IMPORTS))
-    with_neighbours(submission_from(Path("a.py"), source.encode()), asked.append)
-    assert len(asked) == 2 * MAX_IMPORTS  # two paths per name: m0.py and m0/__init__.py

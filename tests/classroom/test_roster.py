@@ -121,27 +121,20 @@ def test_one_submission_counts_and_a_remark_names_the_other(keep, expected):
     )
 
 
-def test_an_empty_or_blocked_file_replaces_no_answer():
-    entries = [
-        submission("ada", "a", "failed", 1.0, 1),
-        submission("ada", "b", "not_started", 0.0, 2),
-        submission("ada", "c", "blocked", 0.0, 3),
-    ]
-    for keep in ("newest", "best"):
-        assert [e.submission for e in one_of_each(entries, keep)] == ["a"]
-
-
-def test_of_two_files_of_the_same_time_the_better_one_counts():
-    entries = [submission("ada", "a", "passed", 3.0, 5), submission("ada", "b", "failed", 1.0, 5)]
-    assert [e.submission for e in one_of_each(entries, "newest")] == ["a"]
-
-
-def test_only_a_right_answer_ranks_above_one_that_was_not_graded():
-    not_graded = submission("ada", "a", "could_not_grade", None, 1)
-    wrong = submission("ada", "b", "failed", 1.0, 2)
-    right = submission("ada", "b", "passed", 3.0, 2)
-    assert one_of_each([not_graded, wrong], "best")[0].submission == "a"
-    assert one_of_each([not_graded, right], "best")[0].submission == "b"
+@pytest.mark.parametrize(
+    ("keep", "first", "second", "counted"),
+    [  # outcome, score and time of two submissions
+        ("newest", ("failed", 1.0, 1), ("not_started", 0.0, 2), "a"),
+        ("best", ("failed", 0.0, 1), ("blocked", 0.0, 2), "a"),
+        ("newest", ("passed", 3.0, 5), ("failed", 1.0, 5), "a"),
+        ("best", ("could_not_grade", None, 1), ("failed", 1.0, 2), "a"),
+        ("best", ("could_not_grade", None, 1), ("passed", 3.0, 2), "b"),
+    ],
+)
+def test_only_an_answer_replaces_an_answer(keep, first, second, counted):
+    """At the same time the better one counts. One that was not graded counts unless the other is right."""
+    entries = [submission("ada", "a", *first), submission("ada", "b", *second)]
+    assert [entry.submission for entry in one_of_each(entries, keep)] == [counted]
 
 
 def test_submissions_of_two_exercises_or_students_all_count():
@@ -161,16 +154,13 @@ def tree(source: str) -> str:
     return own_tree(submission_from(Path("a.py"), source.encode()), (STUB,))
 
 
-def test_comments_layout_and_released_code_do_not_change_the_hash():
-    assert tree(ANSWER)
+def test_the_hash_is_of_the_students_own_code_alone():
     released = STUB.partition("\n\n\n")[2]  # the function `given`
+    assert tree(ANSWER)
     assert tree(ANSWER) == tree("# mine\n" + ANSWER.replace("x + 1", "x  +  1") + released)
-
-
-def test_other_code_changes_the_hash_and_short_code_has_none():
     assert tree(ANSWER) != tree(ANSWER.replace("x + 1", "x + 2"))
     assert tree(STUB) == ""
-    assert tree("def f(x):\n    return x\n") == ""
+    assert tree("def f(x):\n    return x\n") == "", "it is too short"
 
 
 def test_equal_files_are_listed_with_their_students():

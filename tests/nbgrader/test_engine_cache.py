@@ -1,35 +1,27 @@
-"""nbgrader's preprocessors use one grader for all notebooks, and results from a store.
-
-If a notebook stops the grader's process, only that notebook fails.
-"""
+"""nbgrader's preprocessors use one grader for all notebooks, and results from a store."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from dataclasses import replace
+from contextlib import closing
 from pathlib import Path
 
 import nbformat
 import pytest
+from helpers.files import fill
 from helpers.nbgrader_class.school import QKV
 from traitlets.config import Config
 
 from grader.authoring.build import build
 from grader.authoring.scaffold import scaffold
-from grader.classroom import bounded_grading
-from grader.classroom.bounded_grading import BoundedGrading
-from grader.classroom.grading_process import PLAIN_FILE, RunConfig, Task, TaskResult
 from grader.classroom.groups import Groups, Named, write_groups
 from grader.classroom.store import Store
 from grader.intake.neighbours import among, content_of
 from grader.intake.read import Blocked, read_bytes
 from grader.nbgrader import engine_cache
 from grader.nbgrader.engine_cache import Answer
-from grader.nbgrader.notebook_file import bounded, readable
+from grader.nbgrader.notebook_file import readable
 from grader.nbgrader.settings import Headway
 from grader.report.model import ExerciseResult
 
@@ -53,8 +45,22 @@ def grader(settings):
     engine_cache.close()
 
 
-def test_one_grader_serves_all_notebooks(settings, grader):
+def test_one_grader_serves_all_until_sources_or_settings_change(
+    school, settings, grader, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gradebook.db-journal").touch()
     assert engine_cache.course_grader(settings, WANTED) is grader
+    os.utime(school.root / "solutions" / "04_heads" / "exercise.toml", (1, 1))
+    changed = engine_cache.course_grader(settings, WANTED)
+    assert changed is not grader
+    settings.trusted_submissions = True
+    assert engine_cache.course_grader(settings, WANTED) is not changed
+    before = engine_cache._made_from(settings)
+    settings.seed_file = str(
+        fill(tmp_path / "seeds", {"seed": "another seed, which is long enough"}) / "seed"
+    )
+    assert engine_cache._made_from(settings) != before
 
 
 @pytest.mark.slow
@@ -75,19 +81,6 @@ def test_only_cases_of_the_asked_assignment_are_recorded(tmp_path, monkeypatch, 
     engine_cache.close()
 
 
-@pytest.mark.slow
-def test_a_new_file_in_the_current_folder_starts_no_new_grader(settings, tmp_path, monkeypatch):
-    monkeypatch.delenv("HEADWAY_SEED_FILE", raising=False)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.chdir(tmp_path)
-    settings.seed_file = ""
-    before = engine_cache._made_from(settings)
-    (tmp_path / "gradebook.db-journal").touch()
-    assert engine_cache._made_from(settings) == before
-    (tmp_path / "config/headway/seed").write_text("another seed\n")
-    assert engine_cache._made_from(settings) != before
-
-
 def answer(source: str = QKV) -> Answer:
     """Return a notebook with one code cell."""
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
@@ -104,27 +97,23 @@ def stored(path: Path, grader) -> Path:
 
 
 @pytest.mark.slow
-def test_answers_come_from_the_store_first(grader, tmp_path):
+def test_answers_come_from_a_whole_store_and_need_no_process(grader, tmp_path):
     path = stored(tmp_path / "grades.sqlite", grader)
-    report = grader.grade(answer(), ["transpose_qkv", "transpose_output"], path, print)
+    warnings: list[str] = []
+    report = grader.grade(answer(), ["transpose_qkv"], path, warnings.append)
+    assert (report.exercises[0].score, report.seed, warnings) == (2.25, "hidden", [])
+    assert not grader.grading._pool._children
+    report = grader.grade(answer(), ["transpose_qkv", "transpose_output"], path, warnings.append)
     assert [(r.name, r.score) for r in report.exercises] == [
         ("transpose_qkv", 2.25),
         ("transpose_output", 0.0),
     ]
-    assert report.seed == "hidden"
-    path.write_bytes(b"not a database, and longer than its header would have to be" * 4)
-    assert grader.grade(answer(), ["transpose_qkv"], path, print).exercises[0].outcome == "passed"
-
-
-@pytest.mark.slow
-def test_stored_results_need_no_process_and_damaged_rows_do(grader, tmp_path):
-    path = stored(tmp_path / "grades.sqlite", grader)
-    assert grader.grade(answer(), ["transpose_qkv"], path, print).exercises[0].score == 2.25
-    assert not grader.grading._pool._children
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE results SET result = '{'")
-    assert grader.grade(answer(), ["transpose_qkv"], path, print).exercises[0].outcome == "passed"
-    assert grader.grading._pool._children
+    assert grader.grade(answer(), ["transpose_qkv"], path, warnings.append).exercises[0].outcome == "passed"
+    path.write_bytes(b"not a database, and longer than its header would have to be" * 4)
+    assert grader.grade(answer(), ["transpose_qkv"], path, warnings.append).exercises[0].outcome == "passed"
+    assert ["damaged" in warnings[0], "cannot be used as a store" in warnings[1]] == [True, True]
 
 
 @pytest.mark.slow
@@ -144,73 +133,11 @@ def test_the_instructor_is_warned_once_of_a_stale_group(settings, tmp_path):
     assert [warning.partition(",")[0] for warning in warnings] == [f"{group} was adopted as too-small"]
 
 
-@contextmanager
-def pretending(allow: Callable[[float], None], config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
-    """Replace `grading`: hang or exit if the content of a notebook says so, otherwise pass its first exercise.
-
-    allow: called with the seconds after which the pool may kill this process.
-    With the setting `warm="broken"`, PLAIN_FILE, which is graded after such a failure, makes the process exit too.
-    """
-
-    def work(task: Task) -> TaskResult:
-        if b"hang" in task.read():
-            allow(0.5)
-            time.sleep(600)
-        exits_on_plain = config.warm == "broken" and task.read() == PLAIN_FILE
-        if b"exit" in task.read() or exits_on_plain:
-            os._exit(1)
-        return TaskResult((ExerciseResult(task.expected[0], "04_heads", "passed", 3.0, 3.0),))
-
-    yield work
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("source", "why"), [("hang", "time limits"), ("exit", "exited 2 times")])
-def test_only_the_notebook_that_stops_the_process_fails(grader, tmp_path, monkeypatch, source, why):
-    monkeypatch.setattr(bounded_grading, "grading", pretending)
-    config = RunConfig(tmp_path, None, grader.key)
-    with BoundedGrading(grader.bundles, config, 1) as grading:
-        pretended = replace(grader, grading=grading)
-        remarks: list[str] = []
-        report = pretended.grade(answer(source), ["transpose_qkv"], tmp_path / "none", remarks.append)
-        assert [(r.outcome, r.score) for r in report.exercises] == [("failed", 0.0)]
-        assert why in remarks[0]
-        other = pretended.grade(answer(), ["transpose_qkv"], tmp_path / "none", print)
-        assert [(r.outcome, r.score) for r in other.exercises] == [("passed", 3.0)]
-
-
-@pytest.mark.slow
-def test_no_points_are_lost_if_a_plain_file_stops_the_process(grader, tmp_path, monkeypatch):
-    monkeypatch.setattr(bounded_grading, "grading", pretending)
-    with BoundedGrading(grader.bundles, RunConfig(tmp_path, None, grader.key, warm="broken"), 1) as grading:
-        report = replace(grader, grading=grading).grade(answer("exit"), ["transpose_qkv"], tmp_path, print)
-    assert [(r.outcome, r.score) for r in report.exercises] == [("could_not_grade", None)]
-
-
-def take_memory(_path: Path) -> int:
-    return len(bytearray(4 << 30))
-
-
-@pytest.mark.slow
-def test_a_notebook_is_read_with_a_memory_limit(tmp_path):
-    with pytest.raises(Blocked, match="memory"):
-        bounded(take_memory, tmp_path / "a.ipynb")
-
-
 def test_a_notebook_of_gigabytes_is_refused_by_its_size(tmp_path):
     with (tmp_path / "a.ipynb").open("wb") as file:
         file.truncate(1 << 40)  # a sparse file
     with pytest.raises(Blocked, match="larger than 8 MiB"):
         readable(tmp_path / "a.ipynb", read_bytes(tmp_path / "a.ipynb"))
-
-
-@pytest.mark.slow
-def test_a_new_grader_is_made_when_sources_or_settings_change(school, settings, grader):
-    os.utime(school.root / "solutions" / "04_heads" / "exercise.toml", (1, 1))
-    changed = engine_cache.course_grader(settings, WANTED)
-    assert changed is not grader
-    settings.trusted_submissions = True
-    assert engine_cache.course_grader(settings, WANTED) is not changed
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def school_of(root: Path, assignment: str) -> School:
     shutil.copy(ROOT / "assignments" / "headway.toml", root / "assignments")
     (root / "home").mkdir()
     school = School(root)
-    school.run(BIN / "grader", "course", "course", cwd=root)
+    school.run(BIN / "grader", "course", "course", "--course", root, cwd=root)
     school.run(BIN / "nbgrader", "generate_assignment", assignment)
     return school
 
