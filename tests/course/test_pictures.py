@@ -8,6 +8,7 @@ from pathlib import Path
 
 import matplotlib
 import pytest
+from helpers.browser.contrast import ratio, rgb
 
 from grader.authoring.build import lesson
 from grader.authoring.content import PICTURES as FOLDER
@@ -88,16 +89,4 @@ def test_the_colours_of_words_have_enough_contrast(dark):
     inks = [c for c in DARK if c not in (PAPER, LINE, BOX)]
     for ink in inks:
         pair = (DARK[ink], DARK[PAPER]) if dark else (ink, PAPER)
-        assert contrast(*pair) >= 4.5, pair
-
-
-def contrast(one: str, other: str) -> float:
-    """Return the contrast ratio of two colours (WCAG 2.2)."""
-    bright, dim = sorted((_luminance(one), _luminance(other)), reverse=True)
-    return (bright + 0.05) / (dim + 0.05)
-
-
-def _luminance(colour: str) -> float:
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+        assert ratio(*map(rgb, pair)) >= 4.5, pair

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from helpers.browser import chrome
 from helpers.browser.contrast import AAA, weakest
 from helpers.browser.samples import CLASS, LONG_CLASS, LONG_REPORT, REPORT
 from helpers.lanes import first_of_each
-from helpers.nbgrader_class.school import ASSIGNMENT, BIN, QKV, answered, school_of
 
 from grader.classroom.pages import page as class_page
 from grader.report.html import page
@@ -71,29 +69,3 @@ def file_of(folder: Path, text: str) -> Path:
 def test_a_page_is_readable_and_not_cut_off(window, tmp_path, name, look):
     look_at(window, file_of(tmp_path, PAGES[name]()), look)
     require_readable(window, look)
-
-
-@pytest.fixture(scope="module")
-def feedback(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Generate nbgrader's feedback on one wrong and one right answer."""
-    school = school_of(tmp_path_factory.mktemp("feedback"), ASSIGNMENT)
-    book = answered(school.released(), QKV, "def transpose_output(X, num_heads):\n    return X\n")
-    school.hand_in("ada", json.dumps(book))
-    school.run(BIN / "nbgrader", "autograde", ASSIGNMENT)
-    school.run(BIN / "nbgrader", "generate_feedback", ASSIGNMENT)
-    return school.course / "feedback" / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.html"
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-@pytest.mark.parametrize("look", LOOKS)
-def test_reports_in_feedback_are_readable_and_not_cut_off(window, feedback, look):
-    look_at(window, feedback, look)
-    reports = window.all(".headway")
-    assert len(reports) == 2
-    width = LOOKS[look]["width"]
-    for report in reports:
-        assert report.rect["x"] >= 0
-        assert report.rect["x"] + report.rect["width"] <= width
-    lowest, text = weakest(window, ".headway")
-    assert lowest >= AAA, text

@@ -20,10 +20,6 @@ def test_an_exercise_not_graded_counts_in_neither_sum():
     assert (both.score, both.points) == (1.5, 4.0)
 
 
-def test_a_sum_of_points_prints_without_binary_noise():
-    assert repr(report(("failed", 0.1), ("failed", 0.2)).score) == "0.3"
-
-
 @pytest.mark.parametrize(
     ("outcomes", "status"),
     [

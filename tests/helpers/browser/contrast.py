@@ -30,6 +30,11 @@ return found;
 """
 
 
+def rgb(colour: str) -> list[float]:
+    """Return [r, g, b] of a colour such as "#1f2328"."""
+    return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+
+
 def luminance(colour: list[float]) -> float:
     """Return the relative luminance of WCAG 2.1. colour: [r, g, b] from 0 to 255."""
     parts = [part / 255 for part in colour]
