@@ -15,8 +15,8 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 import yaml
-from helpers.browser.walk import MASK, ROOT, SOFTMAX, TOO_LATE, commands
 from helpers.command_line import HANGS_AFTER
+from helpers.guide import MASK, ROOT, SOFTMAX, TOO_LATE, commands
 
 from grader.sandbox.choose import report_on
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from helpers.browser.walk import Walk
+from helpers.guide import Walk
 from helpers.nbgrader_class.school import ASSIGNMENT, BIN, CLASS, School, school_of
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def guide(tmp_path_factory: pytest.TempPathFactory) -> Walk:
-    """Run the commands of docs/instructor.md, except those in `ELSEWHERE` (helpers/browser/walk.py)."""
+    """Run the commands of docs/instructor.md, except those in `ELSEWHERE` (helpers/guide.py)."""
     walked = Walk(tmp_path_factory.mktemp("guide"))
     walked.prepare()
     walked.go()

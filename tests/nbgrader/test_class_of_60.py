@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from helpers.browser.walk import ASSIGNMENT, GUIDE, MASK, SOFTMAX, TOO_LATE, Walk, answered
+from helpers.guide import ASSIGNMENT, GUIDE, MASK, SOFTMAX, TOO_LATE, Walk, answered
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 

@@ -1,6 +1,6 @@
 """docs/instructor.md: its commands work unchanged and do what the text says.
 
-The commands in `ELSEWHERE` (helpers/browser/walk.py) are not run.
+The commands in `ELSEWHERE` (helpers/guide.py) are not run.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import csv
 import subprocess
 
 import pytest
-from helpers.browser.walk import ASSIGNMENT, CLASS, ELSEWHERE, GUIDE, ROOT, commands, pictures
+from helpers.guide import ASSIGNMENT, CLASS, ELSEWHERE, GUIDE, ROOT, commands, pictures
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 

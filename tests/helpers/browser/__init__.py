@@ -1,1 +1,1 @@
-"""Helpers for tests of pages: a browser, sample reports, nbgrader's pages, and the commands of a document."""
+"""Helpers for the test of pages in a browser, and sample reports."""

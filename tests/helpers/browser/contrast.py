@@ -16,8 +16,7 @@ const behind = element => {
     if (a === 1) return [r, g, b];
     if (a !== 0) throw new Error("a background that is half transparent");
   }
-  const paper = matchMedia("print").matches; // paper is white
-  return !paper && matchMedia("(prefers-color-scheme: dark)").matches ? [18, 18, 18] : [255, 255, 255];
+  return matchMedia("(prefers-color-scheme: dark)").matches ? [18, 18, 18] : [255, 255, 255];
 };
 const walker = document.createTreeWalker(document.querySelector(arguments[0]), NodeFilter.SHOW_TEXT);
 const found = [];

@@ -1,12 +1,8 @@
-"""Made-up reports and classes for tests of pages: every outcome, hostile texts, and names longer than a line."""
+"""Made-up reports and classes for tests of pages: every outcome, and hostile texts."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from grader.classroom.class_run import GradedSubmission
-from grader.classroom.roster import Person
-from grader.classroom.summary import OUTCOMES
 from grader.report.model import CheckResult, Diagnosis, ExerciseResult, Report
 from helpers.pictures import ONE_OF_EACH
 
@@ -112,37 +108,3 @@ def hostile(text: str) -> ExerciseResult:
         diagnosis=Diagnosis("exact", ((text,),), text, text),
         remarks=(text,),
     )
-
-
-LONG = "Wolfeschlegelsteinhausenbergerdorff_" * 3
-PERSON = Person(LONG, {"section": LONG, "email": f"{LONG}@example.org"})
-# Every outcome, and names that are longer than a line.
-LONG_CLASS = [
-    replace(
-        entry(
-            f"{LONG}{n}",
-            *(
-                replace(result(f"Exercise{LONG}", outcome, 1.0, message="why"), checks=(FAILED,))
-                for outcome in OUTCOMES
-            ),
-            problem="",
-        ),
-        person=PERSON,
-        tree="the same",
-    )
-    for n in range(3)
-] + [
-    entry(f"unnamed{LONG}", failed(UNKNOWN, LONG)),
-    entry(f"also{LONG}", failed(UNKNOWN, LONG)),
-    entry(LONG, result(LONG, "could_not_grade", None, message=LONG)),
-    entry(f"empty{LONG}", problem=f"{LONG}.py defines no exercise that is graded here"),
-]
-LONG_REPORT = replace(
-    REPORT,
-    remarks=(LONG, f"{LONG}.py was graded"),
-    exercises=(
-        *REPORT.exercises,
-        replace(hostile(LONG), checks=(replace(FAILED, message=LONG, where=LONG),)),
-    ),
-    file=f"{LONG}.py",
-)

@@ -15,7 +15,7 @@ from typing import Any
 
 from helpers.command_line import HANGS_AFTER
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
 GUIDE = ROOT / "docs" / "instructor.md"
 ASSIGNMENT = "02_masking"
@@ -25,7 +25,7 @@ IMPORT = "nbgrader db student import students.csv"  # the class submits before t
 ELSEWHERE = {
     "make install": "it is installed: the walk uses this environment",
     ". .venv/bin/activate": "the PATH of the walk has the environment's commands",
-    "jupyter lab": "tests/helpers/browser/jupyter.py starts it, on a port of its own",
+    "jupyter lab": "it opens a browser",
 }
 
 MASK = """\
