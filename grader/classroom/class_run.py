@@ -98,9 +98,7 @@ class ClassRun:
         if result.new:
             store.put(result.new)
             self._new.add(task.number)
-        self._results[task.number] = replace(
-            result, results=tuple(map(self._small, result.results)), new=(), to_send=None
-        )
+        self._results[task.number] = replace(result, results=tuple(map(self._small, result.results)), new=())
         self.progress(len(self._results) + self._copies, len(self._new))
 
     def _small(self, result: ExerciseResult) -> ExerciseResult:

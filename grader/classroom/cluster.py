@@ -1,45 +1,49 @@
 """Grade on the workers of a Dask cluster: `ClusterGrading` replaces `BoundedGrading`, which grades on this machine.
 
-This machine reads the files and looks up stored results. It sends files to the workers, one batch per worker at a
-time. If a worker exits, its batch goes to another worker. A worker gets batches only if its course, grader and
-sandbox are right.
+This machine reads the files and looks up stored results. It sends the other files to the workers, a few at a time,
+and checks the results. A submission whose worker is lost goes to another one; if it loses LOSSES workers, it is graded
+here.
 """
 
 from __future__ import annotations
 
 import logging
 import sys
+import tempfile
 import time
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from distributed import Client, Future, wait
+from distributed import Future, wait
+from distributed.worker import Worker
 
+from grader.bundle.files import load_all
 from grader.bundle.model import Bundle
 from grader.classroom.bounded_grading import BoundedGrading
+from grader.classroom.bounded_reader import BoundedReader
+from grader.classroom.class_run import versions
 from grader.classroom.cluster_connection import connect
-from grader.classroom.cluster_lookup import looking_up
-from grader.classroom.cluster_worker import (
-    NAME,
-    Course,
-    GradingPlugin,
-    grade_batch,
-    refusal,
-    serves_another,
-)
-from grader.classroom.grading_process import RunConfig, Task, TaskResult, results_without_grading
+from grader.classroom.grading_process import RunConfig, Task, TaskResult, look_up
+from grader.classroom.store import Store
+from grader.engine.engine import contracts_of, stubs_of
+from grader.intake.names import Definition
+from grader.intake.neighbours import among
+from grader.report.stored import from_text, to_text
+from grader.sandbox.base import SandboxError
+from grader.sandbox.choose import best_tier
+from grader.support.code import code_digest
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 
-BATCH = 20  # the largest number of submissions in a batch
-# A batch that loses this many workers is split into single submissions. A single submission that loses this many
-# counts as "could_not_grade".
+AHEAD = 2  # submissions that a worker has at a time, so that it does not wait for the next
 LOSSES = 3
 TICK = 1.0  # seconds between looks at the list of workers
-REGISTRATIONS = 10  # attempts to send the course, before the scheduler counts as lost
 
 
 class ClusterError(GraderError):
@@ -48,261 +52,252 @@ class ClusterError(GraderError):
     exit_status = 3
 
 
-def _no_answer() -> ClusterError:
-    return ClusterError(_("the scheduler does not answer; run the command again: what was graded is stored"))
+# ---- on a worker
+
+
+@dataclass(frozen=True)
+class Course:
+    """What a worker needs to grade a class: neither the store nor the secret seed."""
+
+    run: str  # the id of this run
+    code: str  # a hash of the grader's own files
+    config: RunConfig = field(repr=False)  # Dask may log the repr
+    files: dict[str, bytes] = field(repr=False)  # the recorded cases, by their path
+
+
+# The runs for which this worker grades: the process that grades, and the folder of the cases.
+_serving: dict[str, tuple[BoundedGrading, tempfile.TemporaryDirectory[str]]] = {}
+
+
+def set_up(course: Course, dask_worker: Worker) -> None:
+    """Prepare this worker to grade a class. It forgets all other classes except the last, which may be in progress.
+
+    Raises GraderError if the sandbox tier does not work here, or the grader differs.
+    """
+    for run in [course.run, *list(_serving)[:-1]]:
+        tear_down(run)
+    best_tier(course.config.key.sandbox)
+    if versions() != course.config.key.grader or code_digest() != course.code:
+        says = _("it has another grader or another torch ({versions}), or changed code of the grader")
+        raise GraderError(says.format(versions=versions()))
+    folder = tempfile.TemporaryDirectory(dir=dask_worker.local_directory, prefix="cases-")
+    for name, data in course.files.items():
+        Path(folder.name, name).parent.mkdir(exist_ok=True)
+        Path(folder.name, name).write_bytes(data)
+    config = replace(course.config, bundles=Path(folder.name))
+    bundles = config.rules.apply(load_all(config.bundles))
+    _serving[course.run] = BoundedGrading(bundles, config, jobs=1), folder
+
+
+def tear_down(run: str) -> None:
+    """End the process that grades for this run, and remove the cases."""
+    if run in _serving:
+        grading, folder = _serving.pop(run)
+        grading.close()
+        folder.cleanup()
+
+
+def grade_sent(run: str, task: Task) -> TaskResult | None:
+    """Return the result of a task; None if this worker is not set up, or cannot grade."""
+    with suppress(Exception):  # Dask would log an exception with its arguments
+        ((_task, result),) = _serving[run][0].run([task])
+        return result
+    return None
+
+
+# ---- on the instructor's machine
+
+
+def read_to_send(config: RunConfig, task: Task) -> TaskResult:
+    """Return the stored results of a file; `to_send` of the result is a task with the exercises that have none.
+
+    That task holds the file and the modules that it imports, as bytes.
+    """
+    assert config.store is not None
+    bundles, contracts = _recorded(config.bundles)
+    data = task.read()
+    with closing(Store(config.store, config.key)) as store:
+        found, submission = look_up(config.rules.apply(bundles), contracts, store, config, task, data)
+    if submission is None or not found.missing:
+        return found
+    # With the mark of UTF-8, because the text may begin with one.
+    modules = {one.name: partial(bytes, one.source.encode("utf-8-sig")) for one in submission.neighbours}
+    sent = Task(task.number, task.file, partial(bytes, data), found.missing, among(modules))
+    return replace(found, to_send=sent)
+
+
+@cache
+def _recorded(folder: Path) -> tuple[list[Bundle], dict[str, Definition]]:
+    bundles = load_all(folder)
+    return bundles, contracts_of(bundles, stubs_of(bundles))
 
 
 @dataclass
-class _Batch:
-    to_grade: list[tuple[Task, TaskResult]]  # each task with what its lookup found
-    losses: int = 0  # workers that exited while they had this batch
+class _Job:
+    """A submission that is sent: its task, what is stored of it, and how many workers were lost with it."""
+
+    task: Task
+    found: TaskResult
+    losses: int = 0
 
 
 class ClusterGrading:
-    """Grade on the workers of a Dask scheduler.
-
-    The address "local:4" starts 4 workers on this machine. total: at least the number of tasks. Use as a context
-    manager.
-    """
+    """Grade on the workers of a Dask scheduler, or of "local:4". Use as a context manager."""
 
     def __init__(
-        self,
-        bundles: Sequence[Bundle],
-        config: RunConfig,
-        address: str,
-        certificates: Path | None,
-        total: int,
+        self, bundles: Sequence[Bundle], config: RunConfig, address: str, certificate: Path | None = None
     ):
-        self._bundles, self._config, self._course = bundles, config, Course.of(config)
-        self._address, self._certificates = address, certificates
-        self._left = total  # upper bound of the number of tasks that are not looked up yet
-        self._opened = ExitStack()
-        self._accepted: dict[str, Future | None] = {}  # address → the batch in progress there, None if idle
-        self._refused: dict[str, str] = {}  # address → why
-        self._batches: dict[Future, _Batch] = {}
-        self._to_send: list[_Batch] = []
-        # For each task that is waiting for a worker or in progress: the equal tasks, which get its result.
-        self._same: dict[_Key, list[tuple[Task, TaskResult]]] = {}
-        self._graded: set[_Key] = set()  # the keys of the tasks that are done
-        self._no_worker = False  # no worker is connected
+        self._config, self._address, self._certificate = config, address, certificate
+        self._exercises = {exercise.name: exercise for bundle in bundles for exercise in bundle.exercises}
+        self._here = BoundedGrading(bundles, config, jobs=1)
+        paths = config.bundles.glob("*/bundle.*")
+        files = {path.relative_to(config.bundles).as_posix(): path.read_bytes() for path in paths}
+        # `only` and `regrade` are applied here: a task that is sent names the exercises to grade.
+        bare = replace(config, store=None, only=(), regrade=False)
+        self._course = Course(uuid.uuid4().hex, code_digest(), bare, files)
+        self._ready: set[str] = set()  # the addresses of the workers that are set up
+        self._refused: set[str] = set()
+        self._queue: list[_Job] = []
+        self._sent: dict[Future, tuple[str, _Job]] = {}  # with the address of the worker
+        self._alone = False  # no worker is connected
 
     def __enter__(self) -> ClusterGrading:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # lost workers are expected
         with ExitStack() as opened:
-            self._client: Client = opened.enter_context(connect(self._address, self._certificates, opened))
-            self._register()
+            self._client = opened.enter_context(connect(self._address, self._certificate, opened))
             opened.callback(self._leave)
-            self._lookup = opened.enter_context(
-                BoundedGrading(self._bundles, self._config, jobs=1, setup=looking_up)
-            )
+            self._reader = opened.enter_context(BoundedReader())
+            opened.enter_context(self._here)
             self._opened = opened.pop_all()
         return self
-
-    def _register(self) -> None:
-        """Send the course to all workers, also to those that join later. Raises ClusterError.
-
-        If a worker exits during the call, the call raises OSError and is repeated.
-        """
-        for _attempt in range(REGISTRATIONS):
-            try:
-                self._client.register_plugin(GradingPlugin(self._course), NAME)
-                return
-            except OSError:
-                time.sleep(TICK)
-        raise _no_answer()
 
     def __exit__(self, *error: Any) -> None:
         self._opened.__exit__(*error)
 
     def _leave(self) -> None:
         with suppress(Exception):  # the scheduler may be gone
-            self._client.cancel(list(self._batches))
-            others = self._client.run(serves_another, self._course.id, on_error="return")
-            if True not in others.values():  # another `grader grade` may have registered its course
-                self._client.unregister_worker_plugin(NAME)
+            self._client.cancel(list(self._sent))
+            self._client.run(tear_down, self._course.run, on_error="ignore")
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
         """Yield each task with its result when it is ready.
 
         Raises ClusterError if no worker may grade, or the scheduler is lost.
         """
-        looked_up = self._look_up(tasks)
-        more = True
-        while more or self._to_send or self._batches:
-            self._update_workers()
-            idle = [address for address, batch in self._accepted.items() if batch is None]
-            for address in idle:
-                if more and not self._to_send:
-                    more = yield from self._fill_batch(looked_up)
-                if self._to_send:
-                    self._submit(address, self._to_send.pop())
-            yield from self._finished()
-
-    def _fill_batch(
-        self, looked_up: Iterator[tuple[Task, TaskResult]]
-    ) -> Generator[tuple[Task, TaskResult], None, bool]:
-        """Add a batch of the next tasks to `_to_send`; yield tasks whose results are stored.
-
-        Return whether there may be more.
-        """
-        batch, more = _Batch([]), False
-        for task, found in looked_up:
-            self._left -= 1
+        for task in tasks:
+            try:
+                found = self._reader.call(read_to_send, self._config, task)
+            except GraderError:
+                yield task, self._graded_here(task)
+                continue
             if found.to_send is None:
                 yield task, found
-            elif _key(found) in self._same:
-                self._same[_key(found)].append((task, found))
-            else:
-                self._same[_key(found)] = []
-                batch.to_grade.append((task, found))
-            if len(batch.to_grade) >= self._size():
-                more = True
-                break
-        if batch.to_grade:
-            self._to_send.append(batch)
-        return more
-
-    def _look_up(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
-        """Yield each task with its stored results.
-
-        Look a task up again at the end if an equal one was graded meanwhile.
-        """
-        early = []
-        for task, found in self._lookup.run(tasks):
-            if found.to_send is not None and _key(found) in self._graded:
-                early.append(task)
-            else:
-                yield task, found
-        yield from self._lookup.run(early)
-
-    def _size(self) -> int:
-        """Return the size of the next batch: smaller at the end, so that all workers finish at about the same time."""
-        return max(1, min(BATCH, self._left // (2 * len(self._accepted))))
-
-    def _submit(self, address: str, batch: _Batch) -> None:
-        tasks = [found.to_send for _task, found in batch.to_grade]
-        future = self._client.submit(
-            grade_batch, self._course.id, tasks, workers=[address], allow_other_workers=False, pure=False
-        )
-        self._accepted[address], self._batches[future] = future, batch
-
-    def _finished(self) -> Iterator[tuple[Task, TaskResult]]:
-        """Wait a moment for batches; yield the results of those that are done, or that lost too many workers."""
-        if not self._batches:
-            if not self._accepted:  # no worker may grade yet
-                time.sleep(TICK)
-            return
-        with suppress(TimeoutError):
-            wait(list(self._batches), timeout=TICK, return_when="FIRST_COMPLETED")
-        for address, future in list(self._accepted.items()):
-            if future is None or not future.done():
                 continue
-            answer: Any = None
-            with suppress(Exception):  # the worker exited: the answer stays None
-                answer = future.result(timeout=TICK)
-            batch = self._batches.pop(future)
-            self._accepted[address] = None
-            if isinstance(answer, str):
-                self._refuse(address, answer)
-                self._to_send.append(batch)
-            elif answer is None:
-                yield from self._lost(batch)
-            else:
-                for (task, found), graded in zip(batch.to_grade, answer, strict=True):
-                    yield from self._done(task, found, graded)
-        for future in set(self._batches) - set(self._accepted.values()):
-            future.cancel()  # its worker has left
-            yield from self._lost(self._batches.pop(future))
+            self._queue.append(_Job(task, found))
+            while self._send():
+                yield from self._arrived()
+        while self._send() or self._sent:
+            yield from self._arrived()
 
-    def _lost(self, batch: _Batch) -> Iterator[tuple[Task, TaskResult]]:
-        """Queue again or split a batch whose worker exited; yield the result of a submission that is given up."""
-        batch.losses += 1
-        if batch.losses < LOSSES:
-            self._to_send.append(batch)
-        elif len(batch.to_grade) > 1:
-            self._to_send += [_Batch([one]) for one in batch.to_grade]
-        else:
-            ((task, found),) = batch.to_grade
-            problem = _("{n} workers exited while they graded this submission").format(n=LOSSES)
-            names = found.to_send.expected if found.to_send else ()
-            blank = results_without_grading(self._bundles, names, "could_not_grade", problem)
-            yield from self._done(task, found, TaskResult(tuple(blank), problem=problem, grader_failed=True))
-
-    def _done(self, task: Task, found: TaskResult, graded: TaskResult) -> Iterator[tuple[Task, TaskResult]]:
-        """Yield the result of a submission, and of those that are equal to it."""
-        self._graded.add(_key(found))
-        yield task, _joined(found, graded)
-        for other, looked_up in self._same.pop(_key(found)):
-            # Only the first of the equal ones has `new` results, so they are stored once.
-            yield other, _joined(looked_up, replace(graded, new=()))
+    def _send(self) -> bool:
+        """Send submissions to workers; return whether some are left. Raises ClusterError."""
+        self._update_workers()
+        busy = Counter(address for address, _job in self._sent.values())
+        free = [address for n in range(AHEAD) for address in sorted(self._ready) if busy[address] <= n]
+        for address in free[: len(self._queue)]:
+            job = self._queue.pop()
+            sent = self._course.run, job.found.to_send
+            future = self._client.submit(grade_sent, *sent, workers=[address], pure=False)
+            self._sent[future] = address, job
+        return bool(self._queue)
 
     def _update_workers(self) -> None:
-        """Admit workers that joined, forget those that left. Raises ClusterError."""
-        if self._client.status != "running":
+        """Set up workers that joined, and forget those that left. Raises ClusterError."""
+        try:
+            here = set(self._client.scheduler_info(n_workers=-1)["workers"])
+            if here and here <= self._refused:
+                raise ClusterError(_("no worker of this cluster may grade the class; the reasons are above"))
+            self._ready &= here
+            if new := sorted(here - self._ready - self._refused):
+                answers = self._client.run(set_up, self._course, workers=new, on_error="return")
+                self._ready |= {address for address in new if answers[address] is None}
+                for address in set(new) - self._ready:
+                    self._refuse(address, str(answers[address]))
+        except (OSError, KeyError):  # without a connection, Dask's answer is empty
             raise ClusterError(
                 _(
                     "the connection to the scheduler was lost; run the command again: what was graded is stored"
                 )
-            )
-        here = set(self._client.scheduler_info(n_workers=-1)["workers"])
-        for address in set(self._accepted) - here:
-            del self._accepted[address]
-        before, self._no_worker = self._no_worker, not here
-        if self._no_worker and not before:
+            ) from None
+        if not here and not self._alone:
             _say(_("No worker is connected to the scheduler; grading continues when a worker connects."))
-        asked = [*(here - self._accepted.keys() - self._refused.keys())]
-        try:
-            answers = (
-                self._client.run(refusal, self._course.id, workers=asked, on_error="return") if asked else {}
-            )
-        except OSError:
-            raise _no_answer() from None
-        for address, answer in answers.items():
-            if answer == "":
-                self._accepted[address] = None
-            elif isinstance(answer, ImportError):
-                self._refuse(address, _("the grader is not installed there, or is another version"))
-            elif isinstance(answer, OSError):
-                continue  # it may be temporary: the worker is asked again
-            elif isinstance(answer, Exception):
-                self._refuse(address, _("it does not answer ({error})").format(error=type(answer).__name__))
-            elif isinstance(answer, str):
-                self._refuse(address, answer)
-            # None: the worker is not set up yet, and is asked again.
-        if here and here <= set(self._refused):
-            raise ClusterError(_("no worker of this cluster may grade the class; the reasons are above"))
+        self._alone = not here
+
+    def _arrived(self) -> Iterator[tuple[Task, TaskResult]]:
+        """Wait a moment; yield the results that arrived, and those of submissions that lost too many workers."""
+        if not self._sent:
+            time.sleep(TICK)
+        with suppress(TimeoutError):
+            wait(list(self._sent), timeout=TICK, return_when="FIRST_COMPLETED")
+        for future, (address, job) in list(self._sent.items()):
+            if address in self._ready and not future.done():
+                continue
+            del self._sent[future]
+            answer: Any = None
+            with suppress(Exception):  # the worker was lost
+                answer = future.result(timeout=TICK) if future.done() else future.cancel()
+            if answer is not None and address not in self._refused:
+                try:
+                    taken = self._checked(job.found, answer)
+                except Exception:
+                    self._refuse(address, _("it sent something else than a result"))
+                    self._queue.append(job)
+                else:
+                    yield job.task, taken
+                continue
+            self._ready.discard(address)  # if it is there, it has to be set up again
+            job.losses += 1
+            if job.losses < LOSSES:
+                self._queue.append(job)
+            else:
+                yield job.task, self._graded_here(job.task)
 
     def _refuse(self, address: str, why: str) -> None:
-        self._accepted.pop(address, None)
-        self._refused[address] = why
+        self._ready.discard(address)
+        self._refused.add(address)
         _say(_("The worker {address} is not used: {why}.").format(address=address, why=why))
+
+    def _graded_here(self, task: Task) -> TaskResult:
+        try:
+            ((_task, result),) = self._here.run([task])
+            return result
+        except SandboxError as error:  # the sandbox of the class does not work on this machine
+            self._here.close()
+            return TaskResult(problem=str(error), grader_failed=True)
+
+    def _checked(self, found: TaskResult, graded: TaskResult) -> TaskResult:
+        """Add a worker's results to those that are stored.
+
+        Only results of the exercises that were asked for are taken, and stored as those of this submission. Raises
+        any exception if something else was sent.
+        """
+        texts = [to_text(result) for result in graded.results]
+        results = tuple(replace(from_text(text), content=found.content) for text in texts)
+        asked = [self._exercises[name] for name in found.missing]
+        if [(r.name, r.assignment, r.points) for r in results] != [
+            (e.name, e.assignment, e.points) for e in asked
+        ]:
+            raise ValueError("results of other exercises")
+        remarks = dict.fromkeys((*found.remarks, *map(str, graded.remarks)))
+        return replace(
+            found.completed(results),
+            new=results if graded.new else (),
+            problem=str(graded.problem),
+            remarks=tuple(remarks),
+            grader_failed=bool(graded.grader_failed),
+            to_send=None,
+        )
 
 
 def _say(sentence: str) -> None:
     print(sentence, file=sys.stderr, flush=True)
-
-
-_Key = tuple[str, tuple[str, ...]]
-
-
-def _key(found: TaskResult) -> _Key:
-    """Return the content and the exercises to grade: tasks with equal keys have equal results."""
-    return found.content, found.to_send.expected if found.to_send else ()
-
-
-def _joined(found: TaskResult, graded: TaskResult) -> TaskResult:
-    """Combine the results of the store with those of a worker, in the order of the course.
-
-    In `found`, an exercise that was sent is "could_not_grade"; the worker's result replaces it.
-    """
-    by_name = {result.name: result for result in graded.results}
-    results = tuple(by_name.get(result.name, result) for result in found.results)
-    return replace(
-        graded,
-        results=results,
-        content=found.content,
-        tree=found.tree,
-        size=found.size,
-        remarks=(*found.remarks, *graded.remarks),
-        defines=found.defines,
-    )

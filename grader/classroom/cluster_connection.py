@@ -1,62 +1,64 @@
-"""Connect to the scheduler of a cluster, or start the workers of "local:4" on this machine."""
+"""Connect to a cluster with its certificate, make this certificate, or start the workers of "local:4" here.
+
+One certificate, which trusts itself alone, is that of the scheduler, the workers and the client.
+"""
 
 from __future__ import annotations
 
 import logging
+import os
 import tempfile
 from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import dask
 from distributed import Client, LocalCluster
 from distributed.security import Security
 
-from grader.classroom.certificates import encrypted, options_of, require_trust
-from grader.classroom.cluster_worker import DASK
 from grader.support.errors import UsageError
 from grader.support.i18n import _
 
+DAYS = 365  # for which a certificate is valid
+SECONDS = 10.0  # to connect
 LOCAL = "local:"
+# Kubernetes asks for /health. The other web pages of Dask would show names of files.
+ROUTES = "['distributed.http.health']"
+# Dask's settings for the scheduler, the workers and the client, as environment variables.
+DASK = {
+    "DASK_DISTRIBUTED__COMM__DEFAULT_SCHEME": "tls",
+    "DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "True",
+    "DASK_DISTRIBUTED__WORKER__DAEMON": "False",  # a worker starts processes
+    "DASK_DISTRIBUTED__SCHEDULER__HTTP__ROUTES": ROUTES,
+    "DASK_DISTRIBUTED__WORKER__HTTP__ROUTES": ROUTES,
+}
 
 
-def connect(address: str, certificates: Path | None, opened: ExitStack) -> Client:
-    """Return a client of the scheduler at `address`. The caller closes it.
+def connect(address: str, certificate: Path | None, opened: ExitStack) -> Client:
+    """Return a client of the scheduler at `address`, or of the new workers of "local:4".
 
-    opened: gets the cluster of "local:4" and its folder, and closes them at the end.
-    Raises UsageError for a wrong number of workers, an address without encryption, or missing certificates; and if
-    one side rejects the other's certificate, or nothing answers.
+    opened: closes at the end what this function opens, except the client.
+    Raises UsageError for an address without encryption, if nothing answers, or if one side does not trust the other.
     """
-    if address.startswith(LOCAL):
-        return _start_local(_number(address), opened)
-    address = encrypted(address)
-    if certificates is None:
-        raise UsageError(
-            _(
-                "{address} needs --certificates FOLDER; make them with: grader cluster certificates FOLDER"
-            ).format(address=address)
-        )
-    require_trust(address, certificates, "client")
-    files = options_of(certificates, "client")
-    security = Security(
-        tls_ca_file=files["tls-ca-file"],
-        tls_client_cert=files["tls-cert"],
-        tls_client_key=files["tls-key"],
-        require_encryption=True,
-    )
+    settings = dask.config.merge(dask.config.config, dask.config.collect_env(DASK))
+    opened.enter_context(dask.config.set(settings))
     try:
-        return Client(address, security=security, timeout=20)
-    except OSError as error:
-        raise UsageError(
-            _("nothing answers at {address} ({reason}); is the scheduler running?").format(
-                address=address, reason=type(error).__name__
-            )
-        ) from None
+        if address.startswith(LOCAL):
+            return _start_local(int(address.removeprefix(LOCAL)), opened)
+        file = str(certificate or "")
+        security = Security(tls_ca_file=file, tls_client_cert=file, tls_client_key=file)
+        return Client(address, security=security, timeout=SECONDS)
+    except Exception as error:  # Dask raises a dozen types
+        says = _(
+            "no connection to {address} ({reason}); it takes local:4, or the encrypted address of a running scheduler, such as tls://host:8786, and --certificate with the scheduler's certificate"
+        )
+        raise UsageError(says.format(address=address, reason=error)) from None
 
 
 def _start_local(workers: int, opened: ExitStack) -> Client:
-    opened.enter_context(dask.config.set(DASK))
+    folder = opened.enter_context(tempfile.TemporaryDirectory())
+    opened.enter_context(dask.config.set({"temporary-directory": folder}))
     cluster = LocalCluster(
-        local_directory=opened.enter_context(tempfile.TemporaryDirectory()),
         n_workers=workers,
         threads_per_worker=1,
         processes=True,
@@ -69,10 +71,28 @@ def _start_local(workers: int, opened: ExitStack) -> Client:
     return Client(opened.enter_context(cluster))
 
 
-def _number(address: str) -> int:
-    text = address.removeprefix(LOCAL)
-    if not text.isdigit() or not 1 <= int(text) <= 256:
-        raise UsageError(
-            _("--cluster local:N takes a number of workers, such as local:4; not {text}").format(text=text)
-        )
-    return int(text)
+def write_certificate(path: Path) -> None:
+    """Write a certificate with its key. Raises UsageError if the file exists, or cannot be written."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import NameOID
+
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "headway cluster")])
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))  # clocks differ
+        .not_valid_after(now + timedelta(days=DAYS))
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    secret = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(secret + certificate.public_bytes(pem))
+    except OSError as error:
+        says = _("{path} cannot be written: {reason}")
+        raise UsageError(says.format(path=path, reason=error.strerror)) from None

@@ -59,7 +59,7 @@ class GradeOptions:
     keep: str | None = None  # which submission counts, "newest" or "best"; None: as the course file says
     lines: bool = False  # search lines to look at, on public cases
     cluster: str | None = None  # where to grade: the address of a scheduler, or local:N
-    certificates: Path | None = None
+    certificate: Path | None = None  # of the cluster
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
     )
     Store(store, room.key).close()  # raise BadStore before anything is started
     with live(len(found)) as progress:
-        pool = _pool(room.bundles, config, options, jobs, len(found))
+        pool = _pool(room.bundles, config, options, jobs)
         return without_helpers(ClassRun(found, room.bundles, config, pool, progress).grade())
 
 
@@ -209,18 +209,12 @@ def folder_of(root: Path) -> Path:
     return root if root.is_dir() else root.parent
 
 
-def _pool(bundles: Sequence[Bundle], config: RunConfig, options: GradeOptions, jobs: int, total: int) -> Pool:
+def _pool(bundles: Sequence[Bundle], config: RunConfig, options: GradeOptions, jobs: int) -> Pool:
     if options.cluster is None:
         return BoundedGrading(bundles, config, jobs)
-    try:
-        from grader.classroom.cluster import ClusterGrading
-    except ModuleNotFoundError as missing:
-        raise UsageError(
-            _("--cluster needs the package {name}: python -m pip install distributed cryptography").format(
-                name=missing.name
-            )
-        ) from None
-    return ClusterGrading(bundles, config, options.cluster, options.certificates, total)
+    from grader.classroom.cluster import ClusterGrading
+
+    return ClusterGrading(bundles, config, options.cluster, options.certificate)
 
 
 def _tier(options: GradeOptions) -> str:

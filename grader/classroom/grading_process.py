@@ -7,7 +7,7 @@ import gc
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
@@ -19,11 +19,11 @@ from grader.bundle.rules import NO_RULES, Rules
 from grader.classroom.archives import BadArchive
 from grader.classroom.public_lines import with_public_lines
 from grader.classroom.store import Store, StoredResults, StoreKey
-from grader.engine.engine import Engine
+from grader.engine.engine import Engine, known
 from grader.engine.grading_options import GradingOptions
 from grader.engine.load_request import MAX_ENDLESS, case_timeout, limits, load_timeout
 from grader.engine.result import result_without_checks
-from grader.intake.names import read_names
+from grader.intake.names import Definition, read_names
 from grader.intake.neighbours import ReadFile, among, with_neighbours
 from grader.intake.read import Blocked, Submission, shown, submission_from
 from grader.intake.stub_changes import copied_blocks, own_tree
@@ -71,6 +71,7 @@ class Task:
 class TaskResult:
     """The results of a task; `new` are those to store: the exercises that were graded now.
 
+    wanted: the exercises to grade; before they are graded, `results` has those with a stored result.
     content: the hash by which results are stored. defines: the exercises that a graded file defines, wanted or not.
     tree: a hash of the syntax tree of what the student wrote, see `own_tree`.
     problem: why the file as a whole could not be graded. remarks: sentences for the instructor.
@@ -86,7 +87,19 @@ class TaskResult:
     grader_failed: bool = False
     defines: tuple[str, ...] = ()
     tree: str = ""
+    wanted: tuple[str, ...] = ()
     to_send: Task | None = None  # what is to be graded on another machine
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Return the wanted exercises without a result."""
+        have = {result.name for result in self.results}
+        return tuple(name for name in self.wanted if name not in have)
+
+    def completed(self, new: Sequence[ExerciseResult]) -> TaskResult:
+        """Add the results of the missing exercises, in the order of the course."""
+        by_name = {result.name: result for result in (*self.results, *new)}
+        return replace(self, results=tuple(by_name[name] for name in self.wanted), new=tuple(new))
 
 
 @contextmanager
@@ -159,39 +172,60 @@ def grade(
     except (OSError, BadArchive, MemoryError):
         problem = _("{file} cannot be read").format(file=shown(task.file))
         return TaskResult(problem=problem, grader_failed=True)
-    content, size, wanted = hashlib.sha256(data).hexdigest(), len(data), task.expected
+    found = TaskResult(content=hashlib.sha256(data).hexdigest(), size=len(data), wanted=task.expected)
     try:
-        submission = with_neighbours(submission_from(task.file, data), task.beside)
-        content, size = submission.content, sum(len(unit.source) for unit in submission.units)
-        defines = tuple(engine.known(submission))
-        tree = own_tree(submission, tuple(bundle.stub for bundle in engine.bundles))
-        wanted = names_to_grade(engine.bundles, config.only, task.expected or defines)
-        if not wanted:
-            return TaskResult(content=content, size=size, problem=_why_nothing(submission))
-        stored = StoredResults() if config.regrade or store is None else store.get(content, wanted)
-        missing = [name for name in wanted if name not in stored.results]
-        new = engine.with_imports(submission, engine.grade(submission, missing).exercises) if missing else ()
-        found = stored.results | {result.name: result for result in new}
-        results = tuple(found[name] for name in wanted)
+        found, submission = look_up(engine.bundles, engine.contracts, store, config, task, data)
+        if submission is None:
+            return found
+        if found.missing:
+            new = engine.grade(submission, found.missing).exercises
+            found = found.completed(engine.with_imports(submission, new))
         if public is not None:
-            results = with_public_lines(public, submission, results)
-        says = _(
-            "{name} has the syntax tree of the grader's building block; a short answer may have it by chance"
-        )
-        copied = (says.format(name=name) for name in copied_blocks(submission, wanted))
-        remarks = (*stored.remarks, *copied)
-        return TaskResult(results, new, content, size, remarks=remarks, defines=defines, tree=tree)
-    except Blocked as blocked:
-        wanted = names_to_grade(engine.bundles, config.only, task.expected)
-        blank = results_without_grading(engine.bundles, wanted, "blocked", str(blocked))
-        return TaskResult(tuple(blank), content=content, size=size, problem=str(blocked))
+            found = replace(found, results=with_public_lines(public, submission, found.results))
+        return found
     except Exception as error:
         engine.close()
         said = sanitize(f"{type(error).__name__}: {error}", 300)
-        if data == PLAIN_FILE or not grades_a_plain_file(engine, wanted):
+        if data == PLAIN_FILE or not grades_a_plain_file(engine, found.wanted):
             problem = _("the grader failed: {error}").format(error=said)
-            return TaskResult(content=content, size=size, problem=problem, grader_failed=True)
-        return unjudged_file(engine.bundles, wanted, content, size, said)
+            return TaskResult(content=found.content, size=found.size, problem=problem, grader_failed=True)
+        return unjudged_file(engine.bundles, found.wanted, found.content, found.size, said)
+
+
+def look_up(
+    bundles: Sequence[Bundle],
+    contracts: Mapping[str, Definition],
+    store: Store | None,
+    config: RunConfig,
+    task: Task,
+    data: bytes,
+) -> tuple[TaskResult, Submission | None]:
+    """Return the stored results of a file with this content, and its submission; None if it has no exercise to grade.
+
+    contracts: see `contracts_of`.
+    """
+    try:
+        submission = with_neighbours(submission_from(task.file, data), task.beside)
+    except Blocked as blocked:
+        wanted = names_to_grade(bundles, config.only, task.expected)
+        blank = tuple(results_without_grading(bundles, wanted, "blocked", str(blocked)))
+        content = hashlib.sha256(data).hexdigest()
+        return TaskResult(blank, content=content, size=len(data), problem=str(blocked)), None
+    content, size = submission.content, sum(len(unit.source) for unit in submission.units)
+    defines = tuple(known(contracts, read_names(submission)))
+    tree = own_tree(submission, tuple(bundle.stub for bundle in bundles))
+    wanted = names_to_grade(bundles, config.only, task.expected or defines)
+    if not wanted:
+        return TaskResult(content=content, size=size, problem=_why_nothing(submission)), None
+    stored = StoredResults() if config.regrade or store is None else store.get(content, wanted)
+    results = tuple(stored.results[name] for name in wanted if name in stored.results)
+    says = _(
+        "{name} has the syntax tree of the grader's building block; a short answer may have it by chance"
+    )
+    copied = (says.format(name=name) for name in copied_blocks(submission, wanted))
+    remarks = (*stored.remarks, *copied)
+    found = TaskResult(results, (), content, size, "", remarks, False, defines, tree, wanted)
+    return found, submission
 
 
 def plain_file() -> bytes:

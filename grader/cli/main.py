@@ -134,9 +134,10 @@ def main() -> None:
         click.echo(f"grader: {refused}", err=True)
         sys.exit(refused.exit_status)
     except ModuleNotFoundError as missing:
-        if not (missing.name or "").startswith("grader."):
-            raise
-        click.echo(_("grader: {name} is not part of the student kit").format(name=missing.name), err=True)
+        own = (missing.name or "").startswith("grader.")
+        kit = _("grader: {name} is not part of the student kit")
+        package = _("grader: this needs the package {name}: python -m pip install {name}")
+        click.echo((kit if own else package).format(name=missing.name), err=True)
         sys.exit(2)
     except (
         ImportError

@@ -83,11 +83,7 @@ class Engine:
 
         Definitions with a syntax error are included, except under a name in `recognise.COMMON`.
         """
-        return self._known(read_names(submission))
-
-    def _known(self, names: Names) -> dict[str, str]:
-        # A definition that Python can read wins over one with a syntax error.
-        return lost_exercises(self.contracts, names) | match(self.contracts, names)
+        return known(self.contracts, read_names(submission))
 
     def grade(
         self, submission: Submission, wanted: Sequence[str] | None = None, parts: Sequence[Part] = ()
@@ -111,7 +107,9 @@ class Engine:
     def _grade(self, submission: Submission, wanted: Sequence[str] | None, parts: Sequence[Part]) -> Report:
         run = SubmissionRun(self.context, submission, read_names(submission), tuple(parts))
         names = (
-            [n for n in self.exercises if n in wanted] if wanted is not None else list(self._known(run.names))
+            [n for n in self.exercises if n in wanted]
+            if wanted is not None
+            else list(known(self.contracts, run.names))
         )
         exercises = [exercise for name, exercise in self.exercises.items() if name in names]
         for exercise in order_for_worker_reuse(exercises):
@@ -163,6 +161,12 @@ class Engine:
     def close(self) -> None:
         """End the worker, not the launcher. Safe to call twice."""
         self.context.slot.close()
+
+
+def known(contracts: Mapping[str, Definition], names: Names) -> dict[str, str]:
+    """Return exercise → the name it has among these names of a submission; see `Engine.known`."""
+    # A definition that Python can read wins over one with a syntax error.
+    return lost_exercises(contracts, names) | match(contracts, names)
 
 
 def stubs_of(bundles: Sequence[Bundle]) -> dict[str, Source]:

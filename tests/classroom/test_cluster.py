@@ -1,295 +1,345 @@
-"""A cluster gives the same results as one machine.
-
-A worker of another run, with another grader or certificate, or without the sandbox tier of the class, is refused.
-
-How batches are sent to workers: test_cluster_batches.py.
-"""
+"""A cluster gives the results of one machine, also if workers are lost; it refuses workers that lie or do not fit."""
 
 from __future__ import annotations
 
-import asyncio
 import http.client
 import os
-import pickle
+import runpy
 import shutil
-import signal
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
-from urllib.parse import urlsplit
+from types import ModuleType, SimpleNamespace
 
+import dask
 import pytest
 import yaml
 from helpers.command_line import HANGS_AFTER
+from helpers.files import fill
+from helpers.school import ANSWER, WRONG, make_school, records_of, rows, run
 
 from grader.bundle.files import load_all
-from grader.classroom import cluster_worker
-from grader.classroom.certificates import encrypted, require_trust, write_certificates
+from grader.classroom import cluster
 from grader.classroom.class_run import versions
-from grader.classroom.cluster import ClusterError, ClusterGrading
-from grader.classroom.cluster_worker import NAME, Course, GradingPlugin, grade_batch, refusal
-from grader.classroom.grading_process import RunConfig, Task
-from grader.classroom.store import StoreKey
+from grader.classroom.cluster import ClusterError, ClusterGrading, grade_sent, set_up, tear_down
+from grader.classroom.cluster_connection import connect, write_certificate
+from grader.classroom.grading_process import RunConfig, Task, TaskResult
+from grader.classroom.store import Store, StoreKey
+from grader.cli.instructor.cluster import command
+from grader.report.model import CheckResult, ExerciseResult
 from grader.sandbox.base import SandboxError
-from grader.support.errors import UsageError
+from grader.support.errors import GraderError, UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
-GRADER = Path(sys.executable).with_name("grader")
+RECIPES = ROOT / "docs" / "recipes" / "cluster"
+NAMES = ("transpose_qkv",)
 
 
 @pytest.fixture
 def config(tmp_path: Path) -> RunConfig:
-    cases = tmp_path / "cases"
-    shutil.copytree(ROOT / "assignments" / "04_heads", cases / "04_heads")
-    key = StoreKey("cases", versions(), "basic")
-    return RunConfig(cases, tmp_path / "store", key)
+    shutil.copytree(ROOT / "assignments" / "04_heads", tmp_path / "cases" / "04_heads")
+    return RunConfig(tmp_path / "cases", tmp_path / "store", StoreKey("cases", versions(), "basic"))
 
 
-def set_up(course: Course, folder: Path) -> GradingPlugin:
-    """Set up the plugin of a worker with this local folder, and tear it down again."""
-    plugin = GradingPlugin(course)
-    asyncio.run(plugin.setup(SimpleNamespace(local_directory=str(folder))))
-    asyncio.run(plugin.teardown(SimpleNamespace()))
-    return plugin
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    write_certificate(tmp_path / "cluster.pem")
+    return tmp_path / "cluster.pem"
 
 
-# ---- which workers may grade
+def grading(config: RunConfig, address: str = "local:2", certificate: Path | None = None) -> ClusterGrading:
+    return ClusterGrading(load_all(config.bundles), config, address, certificate)
 
 
-def test_a_worker_with_the_same_course_is_accepted(config, tmp_path):
-    plugin = set_up(Course.of(config), tmp_path)
-    assert plugin.refusal == ""
-    assert refusal(plugin.course.id, SimpleNamespace(plugins={NAME: plugin})) == ""
-    assert not list(tmp_path.glob("cases-*")), "the cases are removed"
+def tasks(*sources: str) -> list[Task]:
+    return [
+        Task(n, Path("heads.py"), partial(bytes, source.encode()), NAMES) for n, source in enumerate(sources)
+    ]
 
 
-def test_a_worker_does_not_receive_the_store(config):
-    course = Course.of(config)
-    assert str(config.store).encode() not in pickle.dumps(GradingPlugin(course))
-    assert "bundle" not in repr(course), "the repr, which Dask may log, holds no cases"
-
-
-def test_a_worker_without_the_tier_of_the_class_is_refused(config, tmp_path, monkeypatch):
-    def refuse_strict(_asked):
-        raise SandboxError("the strict sandbox does not work on this machine: user namespaces: not permitted")
-
-    monkeypatch.setattr(cluster_worker, "best_tier", refuse_strict)
-    assert "strict sandbox does not work" in set_up(Course.of(config), tmp_path).refusal
-
-
-@pytest.mark.parametrize(
-    ("changed", "says"),
-    [
-        (lambda course: replace(course, code="another"), "its grader has other code"),
-        (
-            lambda course: replace(
-                course, config=replace(course.config, key=replace(course.config.key, grader="9.9 torch 9.9"))
-            ),
-            "this class is graded with 9.9 torch 9.9",
-        ),
-    ],
-)
-def test_a_worker_of_another_version_is_refused(config, tmp_path, changed, says):
-    assert says in set_up(changed(Course.of(config)), tmp_path).refusal
-
-
-def test_a_worker_that_serves_another_run_grades_no_batch(config, tmp_path, monkeypatch):
-    plugin = set_up(Course.of(config), tmp_path)
-    worker = SimpleNamespace(plugins={NAME: plugin})
-    monkeypatch.setattr(cluster_worker, "get_worker", lambda: worker)
-    assert Course.of(config).id != plugin.course.id, "each run of the same class has its own id"
-    assert "another run" in refusal("another", worker)
-    assert "another run" in grade_batch("another", [])
-    plugin.refusal = None
-    assert "another run" in grade_batch("another", []), "also while the worker is set up for its run"
-    assert grade_batch(plugin.course.id, []) is None, "not set up yet: the scheduler asks again"
-    worker.plugins.clear()
-    assert "another run" in grade_batch(plugin.course.id, []), "its plugin was removed"
-
-
-# ---- addresses and certificates
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "tcp://10.0.0.1:8786",
-        "tcp://127.0.0.1:8786",
-        "tcp://localhost:1",
-        "ucx://host:1",
-        "host",
-        "tcp://127.0.0.1.example.org:1",
-    ],
-)
-def test_an_address_without_encryption_is_refused(address):
-    with pytest.raises(UsageError, match="is not an encrypted address"):
-        encrypted(address)
-
-
-def test_an_encrypted_address_needs_certificates(config):
-    assert encrypted("host:8786") == "tls://host:8786"
-    with pytest.raises(UsageError, match="needs --certificates"):
-        ClusterGrading([], config, "host:8786", None, 1).__enter__()
-
-
-@pytest.mark.parametrize("call", [["scheduler"], ["worker", "tls://127.0.0.1:8786"]])
-def test_scheduler_and_worker_need_certificates_on_one_machine_too(call):
-    done = subprocess.run([GRADER, "cluster", *call], capture_output=True, text=True, timeout=HANGS_AFTER)
-    assert done.returncode == 2
-    assert "Missing option '--certificates'" in done.stderr
-
-
-@contextmanager
-def scheduler(keys: Path) -> Iterator[tuple[str, int | None]]:
-    """Run a scheduler with these certificates. Yield its address, and the port of its web pages."""
-    command = [GRADER, "cluster", "scheduler", "--certificates", keys, "--port", "0", "--"]
-    command += ["--dashboard-address", "127.0.0.1:0"]  # any free port
-    environment = {**os.environ, "TMPDIR": str(keys.parent)}  # Dask makes a folder there
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
-    try:
-        assert process.stderr is not None
-        line = next(line for line in process.stderr if "Scheduler at:" in line)
-        served = next(line for line in process.stderr if "dashboard at:" in line)
-        yield f"tls://127.0.0.1:{line.rpartition(':')[2].strip()}", urlsplit(served.split()[-1]).port
-    finally:
-        process.kill()
-        process.communicate()
+# ---- a class
 
 
 @pytest.mark.slow
-def test_only_certificates_of_one_authority_are_trusted(tmp_path):
-    ours, theirs, mixed = tmp_path / "ours", tmp_path / "theirs", tmp_path / "mixed"
-    for folder in (ours, theirs):
-        write_certificates(folder, days=1)
-        assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
-    with pytest.raises(UsageError, match="is not empty"):
-        write_certificates(ours, days=1)
-    shutil.copytree(theirs, mixed)
-    # A worker with these files trusts the scheduler, but the scheduler does not trust the worker.
-    shutil.copy(ours / "ca.pem", mixed)
-    with scheduler(ours) as (address, _):
-        require_trust(address, ours, "worker")
-        for folder in (theirs, mixed):
-            done = subprocess.run(
-                [GRADER, "cluster", "worker", address, "--certificates", folder],
-                capture_output=True,
-                text=True,
-                timeout=HANGS_AFTER,
-            )
-            assert done.returncode == 2
-            assert "do not trust each other's certificates" in done.stderr
-            assert len(done.stderr.strip().splitlines()) == 1
-    with pytest.raises(UsageError, match="nothing answers"):
-        require_trust(address, ours, "worker")
+def test_a_class_on_a_cluster_has_the_results_of_one_machine(tmp_path):
+    school = make_school(tmp_path / "school")
+    answers = {
+        "ada.py": ANSWER,
+        "bob.py": WRONG,
+        "cyd.py": "def transpose_qkv(:\n",
+        "dee/heads.py": "from layers import transpose_qkv\n",
+        "dee/layers.py": f"\ufeff{ANSWER}",
+        "eve.py": "import os\ndef transpose_qkv(X, num_heads):\n    os._exit(0)\n",
+        "gus.zip": "no archive",
+        "hal.py": "x = 1\n",
+    }
+    fill(school / "class", answers)
+    (school / "class" / "fay.py").write_bytes(b"\xff")
+    call = ("grade", "class", "--format", "jsonl", "--store")
+    here = run(school, *call, "here")
+    there = run(school, *call, "there", "--cluster", "local:2")
+    assert here.returncode == there.returncode
+    assert [without_seconds(one) for one in records_of(here)] == [
+        without_seconds(one) for one in records_of(there)
+    ]
+    stored = [sorted(row[:2] for row in rows(school / side)) for side in ("here", "there")]
+    assert stored[0] == stored[1]
 
 
-def test_a_scheduler_answers_its_probes_and_no_other_page(tmp_path):
-    write_certificates(tmp_path / "keys", days=1)
-    manifest = yaml.safe_load((ROOT / "docs" / "recipes" / "cluster" / "daskcluster.yaml").read_text("utf-8"))
-    (container,) = manifest["spec"]["scheduler"]["spec"]["containers"]
-    probes = {container[f"{kind}Probe"]["httpGet"]["path"] for kind in ("readiness", "liveness")}
-    with scheduler(tmp_path / "keys") as (_, port):
-        for path, status in [
-            *((probe, 200) for probe in probes),
-            ("/info/main/workers.html", 404),
-            ("/metrics", 404),
-        ]:
+def without_seconds(record: dict) -> dict:
+    return {**record, "exercises": [{**exercise, "seconds": 0} for exercise in record["exercises"]]}
+
+
+# ---- workers that are lost, or lie
+
+# Dask runs this in each worker that it starts. {change} may use `first`, which is true in only one worker.
+PRELOAD = """
+import os
+from dataclasses import replace
+from grader.classroom.bounded_grading import BoundedGrading
+
+if BoundedGrading.run.__module__ != __name__:  # Dask may load this file twice
+    try:
+        os.close(os.open({marker!r}, os.O_CREAT | os.O_EXCL))
+        first = True
+    except FileExistsError:
+        first = False
+
+    def run(self, tasks, honest=BoundedGrading.run):
+        for task, result in honest(self, tasks):
+            {change}
+            yield task, result
+
+    BoundedGrading.run = run
+"""
+
+
+@contextmanager
+def changed_workers(folder: Path, change: str) -> Iterator[None]:
+    file = folder / "preload.py"
+    file.write_text(PRELOAD.format(marker=str(folder / "marker"), change=change), "utf-8")
+    with dask.config.set({"distributed.worker.preload": [str(file)]}):
+        yield
+
+
+@pytest.mark.slow
+def test_submissions_of_a_lost_worker_are_graded(config, tmp_path, monkeypatch):
+    """One worker is killed by its first submission. WRONG kills each worker, so it is graded here."""
+    kill = "if first or result.results[0].outcome == 'failed': os.kill(os.getpid(), 9)"
+    monkeypatch.setattr(cluster, "LOSSES", 2)  # saves time
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # what is killed leaves files
+    with changed_workers(tmp_path, kill), grading(config) as cluster_grading:
+        results = dict(cluster_grading.run(tasks(*[ANSWER] * 5, WRONG)))
+    outcomes = {task.number: result.results[0].outcome for task, result in results.items()}
+    assert outcomes == {**dict.fromkeys(range(5), "passed"), 5: "failed"}
+    assert not any(result.grader_failed for result in results.values())
+
+
+@pytest.mark.slow
+def test_a_worker_that_lies_is_refused_and_others_grade(config, tmp_path, capsys):
+    lie = "result = replace(result, results=(replace(result.results[0], name='masked_softmax'),)) if first else result"
+    with changed_workers(tmp_path, lie), grading(config) as cluster_grading:
+        results = dict(cluster_grading.run(tasks(*[ANSWER] * 6)))
+        with closing(Store(config.store, config.key)) as store:
+            store.put([one for result in results.values() for one in result.new])
+        again = dict(cluster_grading.run(tasks(ANSWER)))
+    assert [result.results[0].outcome for result in (*results.values(), *again.values())] == ["passed"] * 7
+    assert [len(result.new) for result in (*results.values(), *again.values())] == [1] * 6 + [0]
+    assert capsys.readouterr().err.count("is not used: it sent something else than a result.") == 1
+
+
+HONEST = ExerciseResult(
+    "transpose_qkv", "04_heads", "passed", 3.0, 3.0, checks=(CheckResult("a", "values", "a", "passed"),)
+)
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        replace(HONEST, name="transpose_output"),
+        replace(HONEST, name="../../store"),
+        replace(HONEST, assignment="/etc"),
+        replace(HONEST, score=30.0, points=30.0),
+        replace(HONEST, score=4.0),
+        replace(HONEST, score=float("nan")),
+        replace(HONEST, outcome="excellent"),
+        replace(HONEST, title=b"bytes"),
+        replace(HONEST, checks=({"id": "a"},)),
+        SimpleNamespace(name="transpose_qkv"),
+        "a text",
+    ],
+)
+def test_what_is_no_result_of_the_exercise_is_not_taken(config, lie):
+    (sent,) = tasks(ANSWER)
+    found = TaskResult(content="ada", wanted=NAMES, to_send=sent)
+    check = grading(config)._checked
+    for wrong in (TaskResult((lie,), (lie,)), TaskResult(), TaskResult((HONEST, HONEST)), lie):
+        with pytest.raises((ValueError, TypeError, AttributeError)):
+            check(found, wrong)
+
+
+def test_a_result_is_stored_for_the_submission_that_was_sent(config):
+    """A worker cannot name the file of another student, whatever it sends beside the results."""
+    (sent,) = tasks(ANSWER)
+    found = TaskResult(content="ada", size=9, tree="t", defines=NAMES, wanted=NAMES, to_send=sent)
+    forged = replace(HONEST, content="bob")
+    taken = grading(config)._checked(
+        found, TaskResult((forged,), (forged, forged), "bob", 1, tree="b", to_send=sent)
+    )
+    assert taken == replace(found, results=(replace(HONEST, content="ada"),), new=taken.results, to_send=None)
+
+
+# ---- workers that do not fit
+
+
+def worker(folder: Path) -> SimpleNamespace:
+    return SimpleNamespace(local_directory=str(folder))
+
+
+def test_a_worker_serves_the_last_two_classes_and_gets_no_store(config, tmp_path):
+    (task,), courses = tasks(ANSWER), [grading(config)._course for _ in range(3)]
+    assert courses[0].config.store is None
+    assert "bundle" not in repr(courses[0]), "the repr, which Dask may log, holds no cases"
+    place = tmp_path / "worker"
+    place.mkdir()
+    assert grade_sent(courses[0].run, task) is None, "the worker is not set up"
+    for course in courses:
+        set_up(course, worker(place))
+        assert list(cluster._serving)[-1] == course.run
+    assert list(cluster._serving) == [course.run for course in courses[1:]]
+    assert grade_sent(courses[0].run, task) is None, "it was forgotten"
+    for course in courses:
+        tear_down(course.run)
+    assert not list(place.iterdir()), "the cases are removed"
+
+
+def test_a_worker_with_another_grader_or_without_the_tier_is_refused(config, tmp_path, monkeypatch):
+    course = grading(config)._course
+    of_another = replace(config, key=replace(config.key, grader="9.9 torch 9.9"))
+    for another in (replace(course, code="another"), replace(course, config=of_another)):
+        with pytest.raises(GraderError, match="another grader"):
+            set_up(another, worker(tmp_path))
+
+    def refuse_strict(_asked):
+        raise SandboxError("the strict sandbox does not work on this machine")
+
+    monkeypatch.setattr(cluster, "best_tier", refuse_strict)
+    with pytest.raises(SandboxError, match="strict sandbox does not work"):
+        set_up(course, worker(tmp_path))
+
+
+# ---- connections
+
+
+@contextmanager
+def scheduler(certificate: Path) -> Iterator[tuple[str, int, subprocess.Popen[str]]]:
+    """Run a scheduler. Yield its address, the port of its web pages, and its process."""
+    call = [Path(sys.executable).with_name("grader"), "cluster", "scheduler", "--certificate", certificate]
+    call += ["--", "--host", "tls://127.0.0.1:0", "--dashboard-address", "127.0.0.1:0"]
+    environment = {**os.environ, "TMPDIR": str(certificate.parent)}
+    with subprocess.Popen(call, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            assert process.stderr is not None
+            address = next(line for line in process.stderr if "Scheduler at:" in line).split()[-1]
+            pages = next(line for line in process.stderr if "dashboard at:" in line)
+            yield address, int(pages.rpartition(":")[2].partition("/")[0]), process
+        finally:
+            process.kill()
+            process.stderr.close()
+
+
+@pytest.mark.slow
+def test_a_scheduler_takes_its_certificate_alone_and_answers_its_probes(certificate, tmp_path):
+    assert stat.S_IMODE(certificate.stat().st_mode) == 0o600
+    with pytest.raises(UsageError, match="cannot be written: File exists"):
+        write_certificate(certificate)
+    write_certificate(tmp_path / "stranger.pem")
+    with scheduler(certificate) as (address, port, _process), ExitStack() as opened:
+        connect(address, certificate, opened).close()
+        with pytest.raises(UsageError, match="certificate"):
+            connect(address, tmp_path / "stranger.pem", opened)
+        with pytest.raises(UsageError, match="encrypted address"):
+            connect(address, None, opened)
+        pages = {"/info/main/workers.html": 404, "/metrics": 404, **dict.fromkeys(probes(), 200)}
+        for path, status in pages.items():
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=HANGS_AFTER)
             connection.request("GET", path)
             assert connection.getresponse().status == status, path
             connection.close()
 
 
-# ---- real workers that are refused
-
-NO_NAMESPACES = 'for kind in user pid; do echo 0 > /proc/sys/user/max_${kind}_namespaces; done; exec "$@"'
-
-
-@contextmanager
-def worker(address: str, keys: Path, before: list[str] | None = None, **variables: str) -> Iterator[None]:
-    """Run a worker with an empty cache. before: the words of a command that starts it, such as `unshare`."""
-    home = keys.parent / "worker"
-    home.mkdir()
-    grader = [sys.executable, "-c", "from grader.cli.main import main; main()"]
-    process = subprocess.Popen(
-        [*(before or []), *grader, "cluster", "worker", address, "--certificates", keys],
-        env={**os.environ, "TMPDIR": str(home), "XDG_CACHE_HOME": str(home), **variables},
-        cwd=home,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        yield
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-def require_refusal(config: RunConfig, address: str, keys: Path) -> None:
-    """Require that a cluster refuses its only worker."""
-    # `bytes` stands for a function that reads the file: it returns b"".
-    task = Task(0, Path("a.py"), bytes, ("transpose_qkv",))
-    grading = ClusterGrading(load_all(config.bundles), config, address, keys, 1)
-    with grading, pytest.raises(ClusterError, match="no worker of this cluster may grade the class"):
-        list(grading.run([task]))
-
-
-@pytest.fixture
-def keys(tmp_path: Path) -> Path:
-    write_certificates(tmp_path / "keys", days=1)
-    return tmp_path / "keys"
-
-
-def has_user_namespaces() -> bool:
-    found = sys.platform == "linux" and shutil.which("unshare")
-    return bool(found) and subprocess.run(["unshare", "--user", "true"], capture_output=True).returncode == 0
-
-
 @pytest.mark.slow
-@pytest.mark.skipif(not has_user_namespaces(), reason="NOT TESTED: this system makes no user namespaces")
-def test_a_real_worker_without_the_tier_is_refused(config, keys, capfd):
-    without_namespaces = ["unshare", "--user", "--map-root-user", "sh", "-c", NO_NAMESPACES, "sh"]
-    strict = replace(config, key=replace(config.key, sandbox="strict"))
-    with scheduler(keys) as (address, _), worker(address, keys, without_namespaces):
-        require_refusal(strict, address, keys)
-    assert "is not used: the strict sandbox does not work on this machine" in capfd.readouterr().err
+def test_a_run_without_workers_waits_and_ends_with_its_scheduler(certificate, config, monkeypatch):
+    with (
+        scheduler(certificate) as (address, _port, process),
+        grading(config, address, certificate) as waiting,
+    ):
+        said = []
+        monkeypatch.setattr(cluster, "_say", lambda text: said.append(text) or process.kill())
+        with pytest.raises(ClusterError, match="run the command again"):
+            list(waiting.run(tasks(ANSWER)))
+    assert "grading continues when a worker connects" in said[0]
 
 
-@pytest.mark.slow
-def test_a_real_worker_with_another_grader_is_refused(config, keys, tmp_path, capfd):
-    shutil.copytree(ROOT / "grader", tmp_path / "other" / "grader")
-    with (tmp_path / "other" / "grader" / "judge" / "tolerance.py").open("a") as file:
-        file.write("# another version\n")
-    with scheduler(keys) as (address, _), worker(address, keys, PYTHONPATH=str(tmp_path / "other")):
-        require_refusal(config, address, keys)
-    assert "is not used: its grader has other code" in capfd.readouterr().err
-
-
-# ---- lost workers
-
-ROOT_ONLY = pytest.mark.skipif(
-    sys.platform != "linux" or os.geteuid() != 0 or not shutil.which("ip"),
-    reason="NOT TESTED: network namespaces need root and ip",
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("tcp://127.0.0.1:8786", "encryption required"),
+        ("ucx://host:1", ""),
+        ("tls://host", "port"),
+        ("host", ""),
+        ("local:x", "int"),
+    ],
 )
+def test_an_address_without_encryption_or_port_is_refused(address, reason, certificate):
+    with ExitStack() as opened, pytest.raises(UsageError, match=f"no connection to {address} .*{reason}"):
+        connect(address, certificate, opened)
 
 
-@pytest.mark.slow
-@ROOT_ONLY
-def test_hosts_that_lose_workers_store_the_same_as_one_machine(tmp_path):
-    private = ["unshare", "--mount", "--propagation", "private"]  # `ip netns` leaves a mount
-    script = [sys.executable, ROOT / "scripts" / "cluster_hosts.py"]
-    done = subprocess.run(
-        [*private, *script, "--submissions", "30", "--kill-every", "10"],
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=HANGS_AFTER,
-    )
-    assert done.stdout.splitlines()[-1] == "equal", done.stdout + done.stderr
-    assert done.returncode == 0
-    assert "host b killed" in done.stdout
+def test_a_package_that_is_missing_is_named():
+    code = "import sys; sys.modules['distributed'] = None; from grader.cli.main import main; main()"
+    call = [sys.executable, "-c", code, "cluster", "worker", "host:1", "--certificate", __file__]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=HANGS_AFTER)
+    assert done.returncode == 2
+    assert done.stderr == "grader: this needs the package distributed: python -m pip install distributed\n"
+
+
+# ---- recipes
+
+
+def probes() -> set[str]:
+    scheduler_pod = manifest()["scheduler"]["spec"]["containers"][0]
+    return {scheduler_pod[f"{kind}Probe"]["httpGet"]["path"] for kind in ("readiness", "liveness")}
+
+
+def manifest() -> dict:
+    return yaml.safe_load((RECIPES / "daskcluster.yaml").read_text("utf-8"))["spec"]
+
+
+def test_the_recipes_use_options_that_exist(certificate, monkeypatch):
+    from distributed.cli.dask_worker import main as dask_worker
+
+    for role in ("scheduler", "worker"):
+        (container,) = manifest()[role]["spec"]["containers"]
+        name, role_, *arguments = container["args"]
+        assert (name, role_) == ("cluster", role)
+        (mount,) = container["volumeMounts"]
+        file = certificate.name
+        assert f"{mount['mountPath']}/{file}" in arguments
+        given = [str(certificate) if word.endswith(file) else word for word in arguments]
+        command.commands[role].make_context(role, given)
+    stub = ModuleType("dask_jobqueue")
+    stub.SLURMCluster = None
+    with monkeypatch.context() as changed:
+        changed.setitem(sys.modules, "dask_jobqueue", stub)
+        changed.chdir(certificate.parent)
+        changed.setattr(os, "environ", dict(os.environ))
+        recipe = runpy.run_path(str(RECIPES / "slurm.py"))
+        assert recipe["SECURITY"].get_connection_args("worker")["ssl_context"]
+    dask.config.refresh()  # forget the settings of the recipe
+    dask_worker.make_context("worker", ["tls://host:1", *recipe["OPTIONS"]["worker_extra_args"]])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.classroom.formats import FORMATS, written
-from grader.cli.instructor.cluster import certificates_option
+from grader.cli.instructor.cluster import certificate_option
 from grader.cli.shared_options import (
     FILE,
     FOLDER,
@@ -39,7 +39,7 @@ Examples:
   grader grade submissions --students students.csv   also lists who submitted nothing; shows sections
   grader grade submissions --keep best           of two submissions of an exercise the better one counts
   grader grade submissions --format jsonl | jq .score
-  grader grade submissions --cluster tls://host:8786 --certificates keys
+  grader grade submissions --cluster tls://host:8786 --certificate cluster.pem
                                                  on the machines of `grader cluster`
 
 \b
@@ -65,7 +65,7 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
     metavar="ADDRESS",
     help=_("Grade on the workers of this scheduler (see grader cluster), or on local:N workers."),
 )
-@certificates_option
+@certificate_option
 @jobs_option
 @click.option("--store", type=FILE, help=_("Store results in this file instead of your cache folder."))
 @click.option("--output", type=FILE, help=_("Write the results to a file."))
