@@ -77,10 +77,12 @@ def test_the_newest_earlier_result_is_one_of_another_key_if_there_is_one(path):
 def test_a_deleted_result_is_nowhere_in_the_files(path):
     with closing(Store(path, NEW)) as store:
         store.put([OTHER])
+        store.put([replace(FAILED, name=f"{n}", message="long" * 1000) for n in range(50)])
         assert sorted(store.contents()) == ["of another file", "of the file"]
         store.delete(["of the file"])
         assert store.contents() == ["of another file"]
     data = b"".join(file.read_bytes() for file in path.parent.iterdir())
+    assert len(data) < 50_000, "the file was written anew"
     assert b"of another file" in data
     assert b"of the file" not in data
 
