@@ -1,9 +1,4 @@
-"""Combine frequent mistakes in pairs, and print the pairs in which the grader does not name both mistakes.
-
-    python scripts/common_pairs.py
-
-`scripts/diagnosis_report.py` and the tests use `pairs`.
-"""
+"""Combine frequent mistakes in pairs, and say which of both the grader names. `diagnosis_report.py` and a test use it."""
 
 from __future__ import annotations
 
@@ -17,7 +12,6 @@ import numpy as np
 from grader.authoring.bank import KnownAnswer, apply
 from grader.authoring.content import read_all
 from grader.authoring.observe import definitions, observe
-from grader.bundle.files import load_all
 from grader.bundle.model import Exercise
 from grader.bundle.safetensors import Array
 from grader.diagnosis.match import explanations
@@ -125,16 +119,3 @@ def _judged(exercise: Exercise, source: str) -> dict[str, JudgedCase]:
 
 def _same(one: tuple[tuple[str, ...], Array], other: tuple[tuple[str, ...], Array]) -> bool:
     return one[0] == other[0] and bool(np.abs(one[1] - other[1]).max(initial=0.0) < SAME)
-
-
-def main() -> None:
-    exercises = {e.name: e for b in load_all(ROOT / "assignments") for e in b.exercises}
-    found = list(pairs(exercises))
-    for pair in found:
-        if not pair.both_named:
-            print(f"{pair.exercise}: {' + '.join(sorted(pair.ids))}: {pair.named or 'no name'}")
-    print(f"{sum(pair.both_named for pair in found)} of {len(found)} pairs named")
-
-
-if __name__ == "__main__":
-    main()

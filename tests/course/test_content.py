@@ -122,18 +122,6 @@ def test_asks_is_a_question(assignment):
 
 
 @each_assignment
-def test_formulas_are_closed_without_spaces_at_their_dollars(assignment):
-    for cell in re.findall(r"# %% \[markdown\]\n((?:#.*\n)+)", assignment.source):
-        text = re.sub(r"^# ?", "", cell, flags=re.M)
-        text = re.sub(r"`[^`]*`", "", text)
-        assert text.count("$$") % 2 == 0
-        inline = re.sub(r"\$\$.*?\$\$", "", text, flags=re.S)
-        assert inline.count("$") % 2 == 0, inline
-        for formula in re.findall(r"\$([^$]+)\$", inline):
-            assert formula == formula.strip(), formula
-
-
-@each_assignment
 def test_questions_open_a_cell_so_that_nbgrader_finds_them(assignment):
     assert assignment.source.count("# ## Questions") == 1
     assert assignment.source.count("\n# %% [markdown]\n# ## Questions") == 1

@@ -5,7 +5,6 @@ Its exercises are graded on hidden seeds, also with counts that student code mak
 
 from __future__ import annotations
 
-import runpy
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -22,7 +21,7 @@ from grader.authoring.record import record
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
 from grader.engine.grading_options import GradingOptions
-from grader.given import gated_attention, prune_heads
+from grader.given import prune_heads
 from grader.intake.read import Submission, Unit
 from grader.judge.removals import spearman
 from grader.sandbox.choose import choose
@@ -143,19 +142,6 @@ def test_half_of_the_heads_is_half_of_the_operations(bias):
     assert parameters == 4 * D * D + (4 * D if bias else 0)
 
 
-@pytest.mark.slow
-def test_gates_and_pruning_of_the_lesson_agree_with_the_blocks():
-    from grader.given import MultiHeadAttention
-
-    torch.manual_seed(0)
-    X, mha = torch.randn(3, 5, 12), MultiHeadAttention(12, 12, 12, 12, 4, 0.0, bias=True)
-    lens = torch.tensor([5, 1, 2])
-    gates = torch.tensor([1.0, 0.0, 0.0, 1.0])
-    want = gated_attention(mha, gates, X, X, X, lens)
-    torch.testing.assert_close(lesson()["gated_attention"](mha, gates, X, X, X, lens), want)
-    torch.testing.assert_close(lesson()["prune_heads"](mha, [2, 1])(X, X, X, lens), want)
-
-
 @pytest.fixture(scope="module")
 def graded() -> Callable[..., list]:
     """Return a function that grades a source with the cases of a seed."""
@@ -193,16 +179,6 @@ def test_a_wrong_answer_fails_on_a_hidden_seed_too(graded):
     wrong = {m.of: m for m in ASSIGNMENT.mistakes() if m.kind == "mistake"}
     source = apply(list(wrong.values()), ASSIGNMENT.source)
     assert [e.outcome for e in graded(source, SEEDS[0])] == ["failed"] * 5
-
-
-@pytest.mark.slow
-def test_cases_are_equal_for_equal_seeds_only():
-    make = runpy.run_path(str(ASSIGNMENT.folder / "cases.py"))["removal_experiment"]
-    from grader.cases.draw import Draw
-
-    first, same, other = (next(make(Draw(seed, "x"))).tensors["X"] for seed in ("a", "a", "b"))
-    assert np.array_equal(first, same)
-    assert not np.array_equal(first, other)
 
 
 # ---- numbers that student code computes from a hidden input; each contains 113

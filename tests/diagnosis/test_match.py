@@ -38,39 +38,6 @@ def answer(engine):
     return graded
 
 
-# Mistakes that books and public code have.
-FAMOUS = [
-    "mha-keys-through-wq",
-    "mha-values-through-wq",
-    "mha-keys-and-values-through-wq",
-    "mha-values-through-wk",
-    "dot-not-scaled",
-    "dot-scaled-up",
-    "mha-scaled-by-all-features",
-    "softmax-over-queries",
-    "softmax-masked-too-late",
-    "softmax-fills-zero",
-    "decblock-wrong-triangle",
-    "softmax-one-key-too-many",
-    "mha-lens-tiled",
-    "heads-cut-straight",
-    "heads-joined-straight",
-    "mha-no-output-layer",
-    "decblock-cache-not-written",
-    "decblock-cache-shared-by-layers",
-    "decblock-cross-without-lengths",
-]
-KNOWN = {m.id: m for a in ASSIGNMENTS.values() for m in a.mistakes()}
-
-
-def test_famous_mistakes_have_sentences_of_their_own():
-    """No other famous mistake, and no other mistake of the same exercise, has the same sentence."""
-    famous = [KNOWN[id] for id in FAMOUS]
-    assert len({m.says for m in famous}) == len(famous) == 19
-    for one in famous:
-        assert [m.id for m in KNOWN.values() if (m.of, m.says) == (one.of, one.says)] == [one.id]
-
-
 @pytest.mark.parametrize(
     ("exercise", "ids"),
     [
