@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from grader.judge.observation import Observation
 from grader.judge.verdict import SKIPPED, JudgedCase
 from grader.report.model import CheckResult
 from grader.support.i18n import _
@@ -66,10 +65,15 @@ def _weights(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]) -> C
     of_weights = {check.id for check in checks if check.outcome == "failed" and check.id in about_parameters}
     if not of_weights:
         return None
+    unmatched = [
+        one
+        for one in judged
+        if (found := one.observation and one.observation.parameters)
+        and (found.get("missing") or found.get("misshapen"))
+    ]
     on_random_weights = {
         check.id
-        for one in judged
-        if one.observation is not None and _unmatched(one.observation)
+        for one in unmatched
         for check in one.checks
         if check.outcome == "failed" and check.facet != "shapes" and not one.codes[check.id].startswith("!")
     } - of_weights
@@ -81,11 +85,6 @@ def _weights(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]) -> C
         _("the weights of the cases could not be loaded, because the parameters have other names or shapes"),
         dict.fromkeys(on_random_weights, RANDOM),
     )
-
-
-def _unmatched(observation: Observation) -> bool:
-    found = observation.parameters or {}
-    return bool(found.get("missing") or found.get("misshapen"))
 
 
 def _skipping(checks: Sequence[CheckResult], ids: set[str], why: str) -> tuple[CheckResult, ...]:

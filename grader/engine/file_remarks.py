@@ -36,8 +36,12 @@ def imports_added(run: SubmissionRun, exercise: Exercise) -> tuple[str, ...]:
 
 
 def is_faulty(run: SubmissionRun) -> bool:
-    """Whether the file has syntax errors, or statements with errors (see `_has_errors`)."""
-    return bool(run.names.faults) or _has_errors(run)
+    """Whether the file has syntax errors, or a statement that raised, and not for code that is not available here."""
+    own = [(note, lacking) for note, lacking in _lacking(run) if note.get("file") != UNIT]
+    errors = [(student_error(note.get("error")), lacking) for note, lacking in own]
+    return bool(run.names.faults) or any(
+        error and (error.ends_python or not lacking) for error, lacking in errors
+    )
 
 
 def _needed(run: SubmissionRun, exercises: Sequence[Exercise]) -> frozenset[str]:
@@ -152,15 +156,6 @@ def _exception(note: Mapping[str, Any], error: StudentError) -> str:
     if error.where is None or error.where[:2] == (note.get("file"), note.get("line")):
         return says
     return _("{says} ({file}, line {line})").format(says=says, file=error.where[0], line=error.where[1])
-
-
-def _has_errors(run: SubmissionRun) -> bool:
-    errors = [
-        (student_error(note.get("error")), lacking)
-        for note, lacking in _lacking(run)
-        if note.get("file") != UNIT
-    ]
-    return any(error and (error.ends_python or not lacking) for error, lacking in errors)
 
 
 def _lacking(run: SubmissionRun) -> list[tuple[Mapping[str, Any], str]]:

@@ -62,22 +62,12 @@ def missing_names(notes: Iterable[Mapping[str, Any]], files: Sequence[Unit]) -> 
             found[block] = Missing(block, module, block=True)
         elif error is not None:
             found |= {name: Missing(name, module) for name in texts(note.get("missing"))}
-            cause = _blamed(error, found)
+            cause = blamed(error, found)
             found |= {name: cause for name in texts(note.get("defines")) if cause and name not in found}
     return found
 
 
 def blamed(
-    errors: Iterable[StudentError], missing: Mapping[str, Missing], defined: Container[str]
-) -> Missing | None:
-    """Return the first missing name that caused one of the exceptions; None if none did.
-
-    defined: the names that the file defines itself.
-    """
-    return next(filter(None, (_blamed(error, missing, defined) for error in errors)), None)
-
-
-def _blamed(
     error: StudentError, missing: Mapping[str, Missing], defined: Container[str] = ()
 ) -> Missing | None:
     """Return the missing name that caused an exception; None if none did.
@@ -139,7 +129,3 @@ def of_missing(missing: Missing) -> str:
     else:
         says = _("`{name}` comes from `{module}`, which was not submitted: put {last}.py beside this file")
     return says.format(name=name, module=module, package=package, last=last)
-
-
-def of_gpu() -> str:
-    return _("this code needs a GPU, and this machine has none")

@@ -10,7 +10,7 @@ from grader.engine.interface import Interface
 from grader.engine.judged_cases import judged_cases
 from grader.engine.load_request import LoadRequest
 from grader.engine.loading import defined_name, definition_errors, load_remarks, own_notes
-from grader.engine.missing_modules import blamed, missing_names, needs_gpu, of_gpu, of_missing
+from grader.engine.missing_modules import blamed, missing_names, needs_gpu, of_missing
 from grader.engine.result import ResultBuilder
 from grader.engine.student_parts import parts_remark
 from grader.engine.submission_run import SubmissionRun
@@ -139,9 +139,11 @@ def _for_missing_code(
     """
     options, notes = run.context.options, run.history.notes
     if options.foreign and no_points and options.device == "cpu" and needs_gpu(errors, notes):
-        return builder.without_checks("could_not_grade", of_gpu(), remarks)
+        says = _("this code needs a GPU, and this machine has none")
+        return builder.without_checks("could_not_grade", says, remarks)
     missing = missing_names(notes, (*run.submission.units, *run.submission.neighbours))
-    cause = blamed(errors, missing, run.names.definitions)
+    causes = (blamed(error, missing, run.names.definitions) for error in errors)
+    cause = next(filter(None, causes), None)
     if cause is None:
         return None
     if options.hidden:

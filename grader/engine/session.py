@@ -121,7 +121,9 @@ class Session:
         self._await_ready()
         seconds = self.limits.wall_seconds if seconds is None else seconds
         token = secrets.token_hex(8)  # a frame that was written before this request cannot answer it
-        words = json.dumps({**request, "timeout": _seconds_until_stack(seconds), "token": token}).encode()
+        # The worker prints its stack a little earlier, so that a busy machine also prints before the limit.
+        stack_after = seconds - max(0.05 * seconds, min(0.25, seconds / 2))
+        words = json.dumps({**request, "timeout": stack_after, "token": token}).encode()
         started = time.monotonic()
         self._channel.forget_recent()
         try:
@@ -232,14 +234,6 @@ class Session:
         lines = [line for line in stack.splitlines()[:MAX_FRAMES] if len(line) <= MAX_FRAME]
         found = [match for line in lines if (match := _FRAME.match(line))]
         return [(spelled[match[1]], int(match[2])) for match in found if match[1] in spelled]
-
-
-def _seconds_until_stack(seconds: float) -> float:
-    """Return the seconds after which the worker prints its stack.
-
-    They are fewer than the time limit, so that a busy machine also prints before the limit.
-    """
-    return seconds - max(0.05 * seconds, min(0.25, seconds / 2))
 
 
 # A line of a stack as Python's `faulthandler` prints it. Student code can print the same: both the number of

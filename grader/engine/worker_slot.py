@@ -65,11 +65,6 @@ class Loaded:
     notes: tuple[dict[str, Any], ...]
     reloaded: bool
 
-    def may_go_on_to(self, request: LoadRequest) -> bool:
-        """Whether a request has the same submission, and allows every block that the code could see so far."""
-        before = self.request
-        return before.content == request.content and before.visible_blocks <= request.visible_blocks
-
     def has_limits(self, limits: Limits) -> bool:
         """Whether the worker was started with these limits; wall seconds are set per message."""
         return self.limits == replace(limits, wall_seconds=self.limits.wall_seconds)
@@ -255,7 +250,9 @@ class WorkerSlot:
                 return there
             if self._reuse_worker:
                 return self._load(request)
-            if there.may_go_on_to(request):
+            # Code can store what it saw, so the next exercise must be allowed to see it, too.
+            is_seen = there.request.visible_blocks <= request.visible_blocks
+            if there.request.content == request.content and is_seen:
                 try:
                     return self._load(request, reloaded=True)
                 except WorkerGone:

@@ -7,7 +7,7 @@ Only the definition of the exercise counts, and the definitions that it uses: to
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -69,7 +69,10 @@ _Statements = Mapping[str, list[tuple[str, ast.stmt]]]
 @lru_cache(maxsize=2)  # asked for by each exercise of a submission
 def _outline(units: tuple[Unit, ...]) -> tuple[Mapping[str, str], _Statements]:
     """Return name → dotted path for imported names, and name → the top-level statements that bind it."""
-    trees = list(_trees(units))
+    trees = []
+    for one in units:
+        with suppress(CannotParse):
+            trees.append((one.name, parse(one.source)))
     aliases = {local: path for _, tree in trees for local, path in _imported(tree)}
     statements: dict[str, list[tuple[str, ast.stmt]]] = {}
     for unit, tree in trees:
@@ -77,12 +80,6 @@ def _outline(units: tuple[Unit, ...]) -> tuple[Mapping[str, str], _Statements]:
             for bound in _binds(node):
                 statements.setdefault(bound, []).append((unit, node))
     return aliases, statements
-
-
-def _trees(units: Iterable[Unit]) -> Iterator[tuple[str, ast.Module]]:
-    for unit in units:
-        with suppress(CannotParse):
-            yield unit.name, parse(unit.source)
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:

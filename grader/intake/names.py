@@ -96,13 +96,6 @@ class Definition:
     parameters: Signature | None = None  # of a function; of `__init__` if the class defines it
     forward: Signature | None = None  # of `forward` if the class defines it
 
-    @property
-    def takes(self) -> frozenset[str] | None:
-        """Return the names of the parameters of `__init__` if the class defines it."""
-        if self.kind != "class" or self.parameters is None:
-            return None
-        return self.parameters.names
-
 
 @dataclass(frozen=True)
 class Names:

@@ -150,9 +150,9 @@ def _is_like(exercise: str, stub: Definition, found: Definition) -> bool:
     """Whether a class takes exactly the parameters of an exercise, and its `forward` as many arguments."""
     wanted, own = _family(exercise), _family(found.name)
     for_other_things = wanted and own and wanted != own
-    if found.takes is None or stub.parameters is None or for_other_things:
+    if found.kind != "class" or not found.parameters or not stub.parameters or for_other_things:
         return False
-    return found.takes == stub.parameters.names and _forward_fits(stub, found)
+    return found.parameters.names == stub.parameters.names and _forward_fits(stub, found)
 
 
 def _meant(found: Definition, contracts: Mapping[str, Definition]) -> tuple[str, ...]:
