@@ -34,6 +34,7 @@ SHOWN = 40  # differences of one kind that are printed; all are in the file that
 def corpus() -> Iterator[tuple[str, str, list[str] | None]]:
     """Yield (path, text, exercises to grade; None: those that are found)."""
     sys.path.insert(0, str(ROOT / "tests"))
+    from files.test_files import CASES
     from helpers.answers import ANSWERS
 
     for answer in ANSWERS:
@@ -47,6 +48,8 @@ def corpus() -> Iterator[tuple[str, str, list[str] | None]]:
         for number, text in enumerate(_sources(path)):
             suffix = ".ipynb" if text.lstrip().startswith("{") else ".py"
             yield f"odd/{path.parent.name}/{path.stem}_{number:03}{suffix}", text, None
+    for number, case in enumerate(CASES.values()):
+        yield f"odd/files/{number:03}{Path(case.answer).suffix}", case.files[case.answer], case.grade
 
 
 def _bank() -> Iterator[tuple[str, str, list[str] | None]]:

@@ -78,6 +78,9 @@ def _cases(title: str, body: str, texts: Mapping[str, str]) -> Iterator[Case]:
         for old, new in changes:
             assert _filled(old, known) in given[answer], f"{title}: {old}"
             given[answer] = given[answer].replace(_filled(old, known), _filled(new, known))
+        if answer.endswith(".ipynb"):
+            cells = [{"cell_type": "code", "source": cell} for cell in given[answer].split("# %%\n")]
+            given[answer] = json.dumps({"cells": cells, "nbformat": 4, "metadata": {}})
         for section in expected:
             first, *rest = _filled(section, known).strip().splitlines()
             found = re.fullmatch(r"(?:(any|course|file|hidden) )?([a-z_, ]+)", first)
@@ -119,9 +122,6 @@ def reports(engine: Engine, tmp_path_factory: pytest.TempPathFactory, request: p
 def _graded(engine: Engine, case: Case, folder: Path) -> tuple[Report, str]:
     for name, text in case.files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        if name.endswith(".ipynb"):
-            cells = [{"cell_type": "code", "source": cell} for cell in text.split("# %%\n")]
-            text = json.dumps({"cells": cells, "nbformat": 4, "metadata": {}})
         (folder / name).write_text(text, "utf-8")
     submission = with_neighbours(read_submission(folder / case.answer))
     report = engine.with_options(**MODES[case.mode]).grade(submission, case.grade)
