@@ -154,7 +154,7 @@ def tier(request) -> str:
     ("also", "least_files"),
     [
         pytest.param([sysconfig.get_path("stdlib")], 300, id="where answers are"),
-        pytest.param(["/"], 1000, id="everywhere", marks=pytest.mark.slow),
+        pytest.param(["/"], 1000, id="everywhere"),
     ],
 )
 def test_no_part_of_an_answer_is_reachable(secrets, tier, also, least_files, monkeypatch):

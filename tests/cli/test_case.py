@@ -35,6 +35,7 @@ class AdditiveAttention(nn.Module):
 """
 
 
+@pytest.mark.slow
 def test_every_public_case_becomes_a_file_or_a_sentence(bundles):
     refused = set()
     for exercise in (e for b in bundles for e in b.exercises):

@@ -147,6 +147,7 @@ def test_another_name_is_no_exercise_but_may_be_meant_as_one(recognised, meant, 
     assert not REPAIRS & {*meant(source)}
 
 
+@pytest.mark.slow
 def test_only_the_first_of_thousands_of_near_names_are_compared(contracts):
     names = names_in("".join(f"class AddNorm{n}: pass\n" for n in range(19_000)))
     others = not_graded({}, (), contracts, names)

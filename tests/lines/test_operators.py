@@ -376,6 +376,7 @@ LONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LONG)
 def test_the_edits_of_a_long_statement_are_bounded(kind):
     before = time.process_time()
