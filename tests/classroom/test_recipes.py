@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import jsonschema
 import pytest
 import yaml
 from helpers.command_line import HANGS_AFTER
@@ -28,42 +27,9 @@ HEAD = "import torch\n"
 RIGHT, WRONG = HEAD + MASK + SOFTMAX, HEAD + MASK + TOO_LATE
 
 # https://gradescope-autograders.readthedocs.io/en/latest/specs/
-NUMBER, TEXT = {"type": "number"}, {"type": "string"}
-FORMAT = {"enum": ["text", "html", "simple_format", "md", "ansi"]}
-VISIBILITY = {"enum": ["hidden", "after_due_date", "after_published", "visible"]}
-TEST = {
-    "type": "object",
-    "required": ["name", "score", "max_score"],
-    "additionalProperties": False,
-    "properties": {
-        "score": NUMBER,
-        "max_score": NUMBER,
-        "name": TEXT,
-        "number": TEXT,
-        "output": TEXT,
-        "status": {"enum": ["passed", "failed"]},
-        "output_format": FORMAT,
-        "name_format": FORMAT,
-        "tags": {"type": "array"},
-        "visibility": VISIBILITY,
-        "extra_data": {"type": "object"},
-    },
-}
-RESULTS = {
-    "type": "object",
-    "required": ["score", "tests"],
-    "additionalProperties": False,
-    "properties": {
-        "score": NUMBER,
-        "execution_time": NUMBER,
-        "output": TEXT,
-        "output_format": FORMAT,
-        "visibility": VISIBILITY,
-        "stdout_visibility": VISIBILITY,
-        "extra_data": {"type": "object"},
-        "tests": {"type": "array", "items": TEST},
-    },
-}
+BOTH = {"score", "output", "output_format", "visibility", "extra_data"}
+RESULTS = BOTH | {"execution_time", "stdout_visibility", "tests"}
+TEST = BOTH | {"max_score", "name", "name_format", "number", "status", "tags"}
 
 landlocked = pytest.mark.skipif(
     not report_on("landlock").available, reason="NOT TESTED: no landlock on this machine"
@@ -101,7 +67,7 @@ def runs(home: Path) -> dict[str, subprocess.CompletedProcess[str]]:
         line: subprocess.run(
             ["bash", "-c", line],
             cwd=home,
-            env=environment(home),
+            env=environment(home, HEADWAY_COURSE=str(home / "assignments")),
             capture_output=True,
             text=True,
             timeout=HANGS_AFTER,
@@ -169,7 +135,8 @@ def results(base: Path, files: dict[str, str]) -> dict[str, Any]:
     done = call(base, "run_autograder")
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads((base / "results" / "results.json").read_text("utf-8"))
-    jsonschema.validate(found, RESULTS)
+    assert found.keys() <= RESULTS
+    assert all(test.keys() <= TEST for test in found["tests"])
     return found
 
 
