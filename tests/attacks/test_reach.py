@@ -150,6 +150,7 @@ def tier(request) -> str:
 
 # In landlock no folder with answers can be listed. So that the short search reads some files, it also gets the
 # folder of Python's standard library.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("also", "least_files"),
     [

@@ -69,6 +69,7 @@ def graded(bundles, config: RunConfig, monkeypatch, *texts: bytes):
     return ClassRun(files, bundles, config, bounded_grading.BoundedGrading(bundles, config, jobs=2)).grade()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "why"),
     [(b"hang", "time limits"), (b"exit", "exited 2 times")],
