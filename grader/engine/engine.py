@@ -124,7 +124,7 @@ class Engine:
         """Give each result a remark on the imports that were added for it, as reports of a class have no others."""
         run = SubmissionRun(self.context, submission, read_names(submission))
         return tuple(
-            replace(result, remarks=(*imports_added(run, self.exercises[result.name]), *result.remarks))
+            replace(result, remarks=(*imports_added(run, [self.exercises[result.name]]), *result.remarks))
             for result in results
         )
 

@@ -11,7 +11,6 @@ from grader.engine.missing_modules import missing_names
 from grader.engine.submission_run import SubmissionRun
 from grader.engine.visibility import visible_blocks
 from grader.intake.needs import UNIT, first_use, missing_imports
-from grader.intake.read import Submission
 from grader.judge.observation import StudentError, student_error, texts
 from grader.support.i18n import _, ngettext
 from grader.support.sanitize import sanitize
@@ -25,14 +24,8 @@ _NEEDS = re.compile(
 
 def file_remarks(run: SubmissionRun, exercises: Sequence[Exercise]) -> tuple[str, ...]:
     """Return sentences about imports that were added, other files that were used, and statements that were skipped."""
-    notes = run.history.notes
-    added = _imports_added(run.submission, _missing(run, exercises), run.context.options.foreign)
-    return (*added, *_files_used(notes), *_summary_of_skipped(run, _needed(run, exercises)))
-
-
-def imports_added(run: SubmissionRun, exercise: Exercise) -> tuple[str, ...]:
-    """Return the sentence about imports that were added for one exercise; () if none were."""
-    return _imports_added(run.submission, _missing(run, [exercise]), run.context.options.foreign)
+    used = _files_used(run.history.notes)
+    return (*imports_added(run, exercises), *used, *_summary_of_skipped(run, _needed(run, exercises)))
 
 
 def is_faulty(run: SubmissionRun) -> bool:
@@ -48,19 +41,15 @@ def _needed(run: SubmissionRun, exercises: Sequence[Exercise]) -> frozenset[str]
     return frozenset().union(*map(run.needs, exercises))
 
 
-def _missing(run: SubmissionRun, exercises: Sequence[Exercise]) -> dict[str, str]:
-    """Return name → its import, for names that exercises need and that the file does not import."""
-    needed = _needed(run, exercises)
-    blocks = frozenset[str]().union(*map(visible_blocks, exercises))
-    found = missing_imports(run.submission, sorted(blocks))
-    return {name: line for name, line in found.items() if name in needed}
+def imports_added(run: SubmissionRun, exercises: Sequence[Exercise]) -> tuple[str, ...]:
+    """Return one sentence about the imports that were added for exercises; none if there are none.
 
-
-def _imports_added(submission: Submission, missing: Mapping[str, str], foreign: bool) -> tuple[str, ...]:
-    """Return one sentence about the imports that were added; none if there are none.
-
-    foreign: the reader may not be the author, so the sentence does not ask to add them.
+    With `--file` the reader may not be the author, so the sentence does not ask to add them.
     """
+    submission, foreign = run.submission, run.context.options.foreign
+    needed, blocks = _needed(run, exercises), frozenset[str]().union(*map(visible_blocks, exercises))
+    found = missing_imports(submission, sorted(blocks))
+    missing = {name: line for name, line in found.items() if name in needed}
     used = [(import_, *first_use(submission, name), name) for name, import_ in missing.items()]
     if len(used) < 2:
         return tuple(_import_added(*one, foreign) for one in used)

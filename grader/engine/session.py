@@ -32,12 +32,11 @@ MAX_STEPS, MAX_LOSS = 1_000_000, 1e6
 class Reply:
     """A worker's reply, not checked yet: a JSON object, and bytes that should be safetensors.
 
-    seconds: the time from the request to the reply. printed: what the worker printed meanwhile, cut to size.
+    printed: what the worker printed since the request, cut to size.
     """
 
     words: dict[str, Any]
     body: bytes
-    seconds: float
     printed: str = ""
 
 
@@ -139,7 +138,7 @@ class Session:
             gone.printed = self._recently_printed().partition("Timeout (")[0]  # without the worker's stack
             self.close()
             raise
-        return Reply(raw, tensors, time.monotonic() - started, self._recently_printed())
+        return Reply(raw, tensors, self._recently_printed())
 
     def _recently_printed(self) -> str:
         return self._channel.recent.decode("utf-8", "replace")

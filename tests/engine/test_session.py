@@ -87,7 +87,6 @@ def test_a_valid_reply_comes_back_as_it_was_sent(worker):
         # The worker prints its stack after this timeout, 5 % before the session's.
         assert reply.words == {"got": "run", "timeout": 57.0}
         assert reply.body == b"xy" * 200_000
-        assert 0 < reply.seconds < 5
 
 
 @pytest.mark.parametrize(
