@@ -96,11 +96,7 @@ def test_an_out_of_memory_device_costs_no_points_and_is_reported(bundles, engine
     assert (on_device.facet, on_device.outcome) == ("device", "could_not_grade")
     assert on_device.message.startswith("GPU out of memory: close other programs")
     assert "Tried to allocate 20.00 MiB" in on_device.message
-
-
-def test_the_same_exception_on_the_cpu_fails(engine):
-    (result,) = engine.grade(out_of_memory("True"), ["sequence_mask"]).exercises
-    assert result.outcome == "failed"
+    assert engine.grade(out_of_memory("True"), ["sequence_mask"]).exercises[0].outcome == "failed"
 
 
 def test_cuda_computes_in_the_given_dtype_despite_a_files_settings():
@@ -150,13 +146,6 @@ def as_checks(*outcomes: str) -> tuple[CheckResult, ...]:
     return tuple(CheckResult(str(n), "values", "values", outcome) for n, outcome in enumerate(outcomes))
 
 
-def report_on(*names: str) -> Report:
-    checks = [CheckResult("c/values", "values", "values", "passed")]
-    checks += [CheckResult(f"{n}/device", "device", "the same there", "passed", device=n) for n in names]
-    result = ExerciseResult("masked_softmax", "02_masking", "passed", 1.0, 1.0, checks=tuple(checks))
-    return Report((result,), "strict", "2", "1")
-
-
 @pytest.mark.parametrize(
     ("names", "sentence"),
     [
@@ -167,7 +156,10 @@ def report_on(*names: str) -> Report:
     ],
 )
 def test_a_report_names_the_devices_besides_the_cpu(names, sentence):
-    report = report_on(*names)
+    checks = [CheckResult(f"{n}/device", "device", "the same there", "passed", device=n) for n in names]
+    checks += as_checks("passed")
+    result = ExerciseResult("masked_softmax", "02_masking", "passed", 1.0, 1.0, checks=tuple(checks))
+    report = Report((result,), "strict", "2", "1")
     assert devices_checked(report) == sentence
     page = fragment(report)
     assert sentence in page

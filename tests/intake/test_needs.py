@@ -1,9 +1,11 @@
-"""The names of a file that a definition needs."""
+"""The names of a file that a definition needs, and customary names, such as `F`, that it uses without defining them."""
 
 from pathlib import Path
 
+import pytest
+
 from grader.intake.names import read_names
-from grader.intake.needs import needs
+from grader.intake.needs import IMPORTS, missing_imports, needs, units_to_run
 from grader.intake.read import Submission, Unit
 
 SOURCE = """
@@ -42,3 +44,56 @@ def test_variables_of_a_function_are_not_those_of_the_file():
 
 def test_a_deep_expression_is_read():
     assert "size" in needed("f", "def f():\n    return " + "-" * 80 + "size\n")
+
+
+def missing(*sources):
+    units = tuple(Unit(f"cell {number}", source) for number, source in enumerate(sources, 1))
+    return tuple(missing_imports(Submission(Path("a.ipynb"), units), ["masked_softmax"]))
+
+
+def test_customary_names_that_are_used_and_not_bound_are_missing():
+    assert missing("class A(nn.Module):\n    x = math.sqrt(2)", "y = F.relu(torch.ones(2))") == (
+        "torch",
+        "nn",
+        "F",
+        "math",
+    )
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        "import math",
+        "from x import math",
+        "import y as math",
+        "math = 1",
+        "def math(): ...",
+        "def f(math): ...",
+        "for math in x: ...",
+        "with x as math: ...",
+        "try: ...\nexcept E as math: ...",
+        "(math := 1)",
+        "[math for math in x]",
+        "match x:\n    case {**math}: ...",
+        "match x:\n    case [*math]: ...",
+        "from maths import *",
+    ],
+)
+def test_a_name_that_is_bound_anywhere_is_not_missing(bound):
+    assert missing("math.sqrt(2)", bound) == ()
+
+
+def test_a_building_block_is_offered_where_it_is_not_defined():
+    assert missing("def f(X):\n    return masked_softmax(X, None)") == ("masked_softmax",)
+    assert missing("def masked_softmax(X, lens): ...", "masked_softmax(X, None)") == ()
+
+
+def test_other_names_are_not_offered():
+    assert missing("einops.rearrange(x)", "x = y = =") == ()
+
+
+@pytest.mark.parametrize("name", IMPORTS)
+def test_each_import_binds_its_name(name):
+    unit, _own = units_to_run(Submission(Path("a.py"), (Unit("a.py", f"{name}.x"),)))
+    assert unit.source == IMPORTS[name]
+    assert missing(unit.source, f"{name}.x") == ()
