@@ -1,11 +1,9 @@
-"""A confined worker cannot make these system calls, reach private files or the network, or exceed its limits."""
+"""What a confined worker cannot do, besides what the canaries and the attacks in tests/attacks/ try."""
 
 from __future__ import annotations
 
 import os
 import signal
-import socket
-import struct
 from pathlib import Path
 
 import pytest
@@ -15,63 +13,36 @@ from grader.sandbox.launcher import SandboxLauncher
 from grader.sandbox.server import Program
 from grader.sandbox.visible_paths import DEVICES, site_folders
 
-# These tests make raw system calls, because a Python function may refuse before the kernel does.
+# Raw system calls, because a Python function may refuse before the kernel does. tests/attacks/machine.py has more.
+# The numbers in `libc.syscall(…)` are those of x86-64.
 RAW = """
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
 def errno_of(result):
     return ctypes.get_errno() if result < 0 else 0
 """
-EPERM, ENOTTY, ENOSYS = 1, 25, 38
-RAW_CALLS = {
-    "fork": "libc.fork()",
-    "vfork by clone": "libc.syscall(56, 0x4000 | 17, 0, 0, 0, 0)",
-    "exec": "libc.execve(b'/usr/bin/true', None, None)",
-    "a network socket": "libc.socket(2, 1, 0)",
-    "a local socket": "libc.socket(1, 1, 0)",
-    "a netlink socket": "libc.socket(16, 3, 0)",
-    "a pair of sockets": "libc.socketpair(1, 1, 0, (ctypes.c_int * 2)())",
-    "unshare": "libc.unshare(0x10000000)",
-    "setns": "libc.setns(0, 0)",
-    "mount": "libc.mount(b'/dev', b'/dev', None, ctypes.c_ulong(4096), None)",
-    "umount": "libc.umount2(b'/scratch', 2)",
-    "chroot": "libc.chroot(b'.')",
-    "memfd_create": "libc.memfd_create(b'x', 0)",
-    "shared memory": "libc.shmget(0, 4096, 0o1600)",
-    "a message queue": "libc.msgget(0, 0o1600)",
-    "ptrace": "libc.ptrace(0, 0, 0, 0)",
-    "memory of another process": "libc.process_vm_readv(1, None, 0, None, 0, 0)",
-    "setuid": "libc.setuid(0)",
-    "keys": "libc.syscall(250, 0, -3, 0, 0)",
-    "bpf": "libc.syscall(321, 0, 0, 0)",
-    "io_uring": "libc.syscall(425, 1, 0)",
-    "userfaultfd": "libc.syscall(323, 0)",
-    "perf events": "libc.syscall(298, 0, 0, 0, 0, 0)",
-    "pidfd_open": "libc.syscall(434, 1, 0)",
-    "open by handle": "libc.syscall(304, -100, 0, 0)",
-    "the parent's death signal": "libc.prctl(1, 0, 0, 0, 0)",
-    "being traceable": "libc.prctl(4, 1, 0, 0, 0)",
-    "a second filter": "libc.prctl(22, 2, 0, 0, 0)",
-    "signals to all": "libc.kill(-1, 0)",
-    "signals to the group": "libc.kill(0, 0)",
-    "limits of another process": "libc.prlimit(2, 7, None, None)",
-    "chmod": "libc.chmod(b'.', 0o777)",
-    "a named pipe": "libc.mkfifo(b'pipe', 0o600)",
-    "a link": "libc.symlink(b'/etc', b'link')",
-    "a file lock": "libc.flock(0, 2)",
-    "the host name": "libc.sethostname(b'x', 1)",
-    "priority": "libc.setpriority(0, 0, -5)",
-    "terminal input": "libc.ioctl(0, 0x5412, b'x')",
-}
-NUMBERED = {name for name, call in RAW_CALLS.items() if "syscall(" in call}
+EPERM, ENOSYS = 1, 38
+RAW_CALLS = (
+    "libc.syscall(56, 0x4000 | 17, 0, 0, 0, 0)",  # vfork by clone
+    "libc.umount2(b'/scratch', 2)",
+    "libc.ptrace(0, 0, 0, 0)",
+    "libc.setuid(0)",
+    "libc.syscall(250, 0, -3, 0, 0)",  # keyctl
+    "libc.prctl(4, 1, 0, 0, 0)",  # be traceable
+    "libc.prlimit(2, 7, None, None)",
+    "libc.chmod(b'.', 0o777)",
+    "libc.mkfifo(b'pipe', 0o600)",
+    "libc.symlink(b'/etc', b'link')",
+    "libc.flock(0, 2)",
+    "libc.sethostname(b'x', 1)",
+    "libc.setpriority(0, 0, -5)",
+)
 
 
-@pytest.mark.parametrize("name", RAW_CALLS)
-def test_system_call_is_refused(worker, name):
-    if name in NUMBERED and os.uname().machine != "x86_64":
-        pytest.skip("the numbers are those of x86-64")
-    reply = worker.ask(RAW + f"answer = errno_of({RAW_CALLS[name]})")
-    assert reply == {"answer": ENOTTY if name == "terminal input" else EPERM}
+def test_system_calls_are_refused(worker):
+    calls = [call for call in RAW_CALLS if "syscall(" not in call or os.uname().machine == "x86_64"]
+    listed = ", ".join(f"{call!r}: errno_of({call})" for call in calls)
+    assert worker.ask(f"{RAW}answer = {{{listed}}}") == {"answer": dict.fromkeys(calls, EPERM)}
 
 
 def test_clone3_falls_back_to_clone(worker):
@@ -97,25 +68,6 @@ def test_a_refusal_of_honest_code_is_explained_in_a_sentence(worker, source):
     error = worker.ask(source)["error"]
     assert "sandbox" in error
     assert SENTENCES[source] in error
-
-
-def test_files_of_the_machine_cannot_be_read(worker, tmp_path):
-    secret = tmp_path / "seed"
-    secret.write_text("17")
-    tmp_path.chmod(0o755)
-    root = Path(__file__).parents[2]
-    paths = [secret, root / "pyproject.toml", root / "grader" / "sandbox" / "base.py", Path(__file__)]
-    paths += [Path("/etc/shadow"), Path("/etc/group"), Path("/etc/hostname"), Path("/root/.bashrc")]
-    paths += [Path(f"/proc/{os.getpid()}/environ"), Path("/proc/1/environ"), Path("/proc/self/environ")]
-    for path in paths:
-        error = worker.ask(f"answer = open({str(path)!r}, 'rb').read(4).hex()").get("error", "")
-        assert error.startswith(("FileNotFoundError", "PermissionError")), f"{path} was read"
-
-
-def test_home_folders_show_no_private_files(worker):
-    for home in {"/home", "/root", os.path.expanduser("~")}:
-        listed = worker.ask(f"import os; answer = os.listdir({home!r})").get("answer", [])
-        assert not {".ssh", ".cache", ".config", ".bashrc", ".profile"} & set(listed), f"{home}: {listed}"
 
 
 def test_only_the_workers_part_of_the_project_can_be_read(worker):
@@ -147,45 +99,12 @@ def test_only_modules_of_the_worker_can_be_imported(worker):
         assert worker.ask(f"import {name}")["error"].startswith("ModuleNotFoundError"), name
 
 
-def test_nothing_outside_the_scratch_folder_can_be_written(worker, tmp_path):
-    tmp_path.chmod(0o777)
-    places = [tmp_path, Path(os.__file__).parent, Path("/usr/lib"), Path("/etc"), Path("/"), Path("/dev")]
-    for place in places:
-        reply = worker.ask(f"open({str(place / 'planted')!r}, 'w')")
-        assert "error" in reply, f"{place} was written"
-    assert not (tmp_path / "planted").exists()
-
-
 def test_strict_uses_landlock_too(worker):
     """Mounts and permissions allow writing to /dev/zero; landlock refuses it."""
     if not landlock.version():
         pytest.skip("this kernel has no Landlock")
     assert worker.ask("open('/dev/zero', 'wb')")["error"].startswith("PermissionError")
     assert worker.ask("open('/dev/null', 'wb').write(b'x'); answer = 1") == {"answer": 1}
-
-
-def test_the_machines_network_cannot_be_reached(worker):
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.setblocking(False)
-        port = listener.getsockname()[1]
-        address = struct.pack("=H", socket.AF_INET) + struct.pack("!H4s8x", port, bytes([127, 0, 0, 1]))
-        worker.ask(RAW + f"libc.connect(libc.socket(2, 1, 0), {address!r}, 16)")
-        with pytest.raises(BlockingIOError):
-            listener.accept()
-
-
-def test_a_worker_has_only_its_own_descriptors(worker):
-    found = worker.ask("""
-        import os
-        answer = []
-        for number in range(1024):
-            try:
-                os.fstat(number)
-                answer.append(number)
-            except OSError:
-                pass
-        """)["answer"]
-    assert found == [0, 1, 2, 3, 4]
 
 
 def test_argv_variables_and_modules_show_no_trace_of_the_server(worker):
@@ -260,28 +179,9 @@ def test_two_workers_share_no_folder(start):
     assert "error" in second.ask(f"answer = open({where!r} + '/mine').read()")
 
 
-def test_a_worker_can_signal_only_itself(worker):
-    assert worker.ask("import os; os.kill(os.getpid(), 0); answer = 1") == {"answer": 1}
-    assert worker.ask(f"import os; os.kill({os.getpid()}, 0)")["error"].startswith("PermissionError")
-
-
-# 6 is SIGABRT, 11 is SIGSEGV. The first process of a pid namespace ignores SIGABRT; then `abort` ends with SIGSEGV.
-@pytest.mark.parametrize(("source", "ended"), [("os.abort()", {6, 11}), ("ctypes.string_at(0)", {11})])
-def test_a_crash_ends_only_its_own_worker(start, source, ended):
-    crashed = start()
-    assert crashed.ask("import ctypes, os, signal; " + source).signal in ended
-    assert start().ask("answer = 1") == {"answer": 1}
-
-
 def test_cpu_time_is_bounded(start):
     end = start(cpu_seconds=1).ask("while True: pass")
     assert end.signal == signal.SIGKILL
-
-
-# The limit is 1 GiB; 15 << 26 is 0.94 GiB, 17 << 26 is 1.06 GiB.
-def test_memory_is_bounded(start):
-    assert start(memory_bytes=1 << 30).ask("x = bytearray(15 << 26)") == {"answer": None}
-    assert start(memory_bytes=1 << 30).ask("x = bytearray(17 << 26)")["error"].startswith("MemoryError")
 
 
 def test_memory_that_libraries_map_does_not_count(tier, start):
@@ -292,16 +192,6 @@ def test_memory_that_libraries_map_does_not_count(tier, start):
         assert start(vast, memory_bytes=1 << 30).ask("x = bytearray(15 << 26)") == {"answer": None}
         refused = start(vast, memory_bytes=1 << 30).ask("x = bytearray(17 << 26)")
         assert refused["error"].startswith("MemoryError")
-
-
-def test_disk_space_and_files_are_bounded(tier, start):
-    small = start(file_bytes=1 << 20)
-    assert small.ask("open('a', 'wb').write(bytes(2 << 20))")["error"].startswith("OSError")
-    if tier == "strict":
-        filled = small.ask("for n in range(4): open(f'f{n}', 'wb').write(bytes(400 << 10))")
-        assert "No space left" in filled["error"]
-        entries = small.ask("for n in range(5000): open(f'e{n}', 'w').close()")
-        assert "No space left" in entries["error"]
 
 
 def test_threads_are_bounded_for_each_worker_alone(start):
@@ -323,12 +213,17 @@ def test_threads_are_bounded_for_each_worker_alone(start):
     assert second.ask(start_threads)["answer"] >= 25
 
 
-def test_limits_cannot_be_raised(start):
-    for name in ("RLIMIT_AS", "RLIMIT_CPU", "RLIMIT_NPROC", "RLIMIT_FSIZE", "RLIMIT_NOFILE"):
-        reply = start().ask(f"""
-            import resource
-            soft, hard = resource.getrlimit(resource.{name})
+def test_limits_cannot_be_raised(worker):
+    refused = worker.ask("""
+        import resource
+        answer = []
+        for name in ("AS", "CPU", "NPROC", "FSIZE", "NOFILE"):
+            limit = getattr(resource, f"RLIMIT_{name}")
+            soft, hard = resource.getrlimit(limit)
             assert soft == hard, (soft, hard)
-            resource.setrlimit(resource.{name}, (hard + 1, hard + 1))
-            """)
-        assert reply["error"].startswith(("ValueError", "PermissionError", "OSError")), name
+            try:
+                resource.setrlimit(limit, (hard + 1, hard + 1))
+            except (ValueError, OSError):
+                answer.append(name)
+        """)
+    assert refused == {"answer": ["AS", "CPU", "NPROC", "FSIZE", "NOFILE"]}
