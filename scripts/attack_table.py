@@ -1,20 +1,18 @@
 """Write docs/attacks.md: python scripts/attack_table.py [--check]
 
-The page has the attack suite, the faults of `tests/attacks/reviewed.py`, and the recorded runs with generated inputs.
+The page has the attack suite and the recorded runs with generated inputs.
 `--check` writes nothing; it exits with 1 if the page is not up to date.
 """
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from attacks.reviewed import FOUND, WAYS, Found  # noqa: E402 (tests/ must be on the path first)
-from attacks.suite import Attack  # noqa: E402
+from attacks.suite import Attack  # noqa: E402 (tests/ must be on the path first)
 from attacks.table import ATTACKS, FAMILIES  # noqa: E402
 from fuzz.run import MEMORY, SECONDS, Findings, recorded  # noqa: E402
 
@@ -24,11 +22,15 @@ HEAD = """# What has been tried against the grader
 
 Made by `python scripts/attack_table.py` from `tests/attacks/`; do not edit.
 
-{count} hostile submissions. `tests/attacks/test_attacks.py` grades each in the tiers `strict` and `landlock` and
-asserts four things. The submission is *failed* or *blocked*; it never passes, and it is never *could not be graded*, which
-would leave it out of the sum of the points. No file, connection, process or shared memory shows its success. An attack marked
-● succeeds in the tier `basic`, which isolates nothing; this shows that the attack itself works. An honest submission that is
-graded next gets full marks.
+{count} hostile submissions. `tests/attacks/test_attacks.py` grades each in the strongest tier that the machine has, in CI
+in `strict`, and asserts four things. The submission is *failed* or *blocked*; it never passes, and it is never *could not be
+graded*, which would leave it out of the sum of the points. No file, connection, process or shared memory shows its success. An
+honest submission that is graded next gets full marks.
+
+{marked} attacks depend on the tier, and run in `strict`, `landlock` and `basic`. Those marked ● succeed in `basic`, which isolates
+nothing; this shows that the attack itself works. Those marked ○ fail in `basic`, too.
+
+[Faults that attacks made use of](fixed-faults.md) has the faults that were found and fixed.
 
 | family | attacks | shown to work in `basic` |
 |---|--:|--:|
@@ -36,18 +38,6 @@ graded next gets full marks.
 
 There is a known exception: in `catches_*` exercises, students write tests. These tests get right and broken modules, and could
 inspect them. Each of these exercises is worth two points, and their workers grade nothing else.
-"""
-
-REVIEWED = """## What a review found
-
-Each row is a fault that an attack made use of, and the test that shows the attack now fails: by `grader check` and `check()`,
-by `grader grade`, and by nbgrader. The words after a test are the parameters with which it ran. An empty cell: the attack does
-not exist there. The last column: each attack was run once against the code before the fix, by the commands of that code. A
-command was stopped after 25 to 150 seconds, or at 2.2 GiB.
-
-| | found | check | grade | nbgrader | seen on the code before |
-|---|---|---|---|---|---|
-{rows}
 """
 
 FUZZED = """## Generated inputs
@@ -67,25 +57,15 @@ def rendered() -> str:
         f"| {family} | {len(attacks)} | {sum(a.control for a in attacks)} |"
         for family, attacks in FAMILIES.items()
     )
-    parts = [HEAD.format(count=len(ATTACKS), summary=summary)]
+    marked = sum(attack.control or attack.every_tier for attack in ATTACKS.values())
+    parts = [HEAD.format(count=len(ATTACKS), marked=marked, summary=summary)]
     for family, attacks in FAMILIES.items():
         rows = "\n".join(map(_row, attacks))
         parts.append(
             f"## {family.capitalize()}\n\n| attack | what it tries | success would be | `basic` |\n|---|---|---|---|\n{rows}\n"
         )
-    parts.append(REVIEWED.format(rows="\n".join(map(_found, FOUND))))
     parts.append(_fuzzed())
     return "\n".join(parts)
-
-
-def _found(found: Found) -> str:
-    tests = [_short(getattr(found, way)) for way in WAYS]
-    return "| " + " | ".join([found.id, found.what, *tests, found.before]) + " |"
-
-
-def _short(tests: str) -> str:
-    """Return the text with the name of each test in backquotes, without its folder and file."""
-    return re.sub(r"\S+::(\w+)", r"`\1`", tests)
 
 
 def _fuzzed() -> str:
@@ -97,7 +77,12 @@ def _fuzzed() -> str:
 
 
 def _row(attack: Attack) -> str:
-    cells = (f"`{attack.id}`", attack.tries, attack.success, "●" if attack.control else "")
+    cells = (
+        f"`{attack.id}`",
+        attack.tries,
+        attack.success,
+        "●" if attack.control else "○" if attack.every_tier else "",
+    )
     return "| " + " | ".join(_plain(cell) for cell in cells) + " |"
 
 

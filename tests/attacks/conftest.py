@@ -31,6 +31,8 @@ LITTLE = Limits(
     file_bytes=1 << 20,
     processes=16,
 )
+# The tiers that confine a worker and that this machine has, the strongest first.
+TIERS_HERE = [tier for tier in CONFINED if report_on(tier).available]
 SERVER_PROCESSES = 3  # a guard, the server, and a worker that is ready
 SECRET = "a secret that no worker may read"
 
@@ -130,12 +132,19 @@ def targets(temporary: Path) -> Iterator[Targets]:
     made.folder.rmdir()
 
 
-def _under_test(tier: str, bundles: list[Bundle], targets: Targets, folder: Path) -> Iterator[TierUnderTest]:
+@pytest.fixture(scope="module")
+def under_test(
+    request: pytest.FixtureRequest,
+    bundles: list[Bundle],
+    targets: Targets,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[TierUnderTest]:
+    """Yield the tier that is the parameter of the test."""
     others = processes()
-    launcher = choose(tier)
+    launcher = choose(request.param)
     engine = Engine(bundles, launcher)
     try:
-        made = TierUnderTest(engine, targets, folder)
+        made = TierUnderTest(engine, targets, tmp_path_factory.mktemp(request.param))
         made.allowed_processes = others + SERVER_PROCESSES
         made.grade_honest()  # starts the server, which makes files that it removes only when it ends
         engine.close()  # ends the worker, not the server; the next grading starts a new worker
@@ -145,25 +154,8 @@ def _under_test(tier: str, bundles: list[Bundle], targets: Targets, folder: Path
         launcher.close()
 
 
-@pytest.fixture(scope="module", params=CONFINED)
-def confined(
-    request: pytest.FixtureRequest,
-    bundles: list[Bundle],
-    targets: Targets,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[TierUnderTest]:
-    """Yield each tier that confines a worker, if this machine has it."""
-    if not report_on(request.param).available:
-        pytest.skip(f"no {request.param} sandbox on this machine")
-    yield from _under_test(request.param, bundles, targets, tmp_path_factory.mktemp(request.param))
-
-
-@pytest.fixture(scope="module")
-def unconfined(
-    bundles: list[Bundle], targets: Targets, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[TierUnderTest]:
-    """Yield the tier `basic`, in which the control attacks succeed."""
-    yield from _under_test("basic", bundles, targets, tmp_path_factory.mktemp("basic"))
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    terminalreporter.write_line(f"the strongest sandbox for attacks here: {', then '.join(TIERS_HERE)}")
 
 
 def processes() -> int:

@@ -16,9 +16,10 @@ def loaded(id: str, tries: str, statements: str) -> Attack:
     )
 
 
-def called(id: str, tries: str, body: str) -> Attack:
+def called(id: str, tries: str, body: str, **more: bool) -> Attack:
     """Return an attack that uses up a resource in the call."""
-    return calling(id, tries, body, success="the grader waits, or the next submission suffers", exhausts=True)
+    success = "the grader waits, or the next submission suffers"
+    return calling(id, tries, body, success=success, exhausts=True, **more)
 
 
 ATTACKS = (
@@ -27,7 +28,7 @@ ATTACKS = (
         "prints 120 KB that look like the start of a stack, on one line, and exits",
         "os.write(2, b'Timeout (0:00:01)!' + b'File \"' * 20_000 + b'\\n')\nos._exit(1)",
     ),
-    called("loop", "loops for ever", "while True: pass"),
+    called("loop", "loops for ever", "while True: pass", every_tier=True),
     called("sleep", "sleeps for ever", "import time\ntime.sleep(1e6)"),
     called(
         "deadlock",
@@ -44,6 +45,7 @@ ATTACKS = (
         "ignored-signals",
         "ignores every signal and loops",
         "import signal\nfor n in range(1, 65):\n    try: signal.signal(n, signal.SIG_IGN)\n    except (OSError, ValueError): pass\nwhile True: pass",
+        every_tier=True,
     ),
     called(
         "no-watchdog",
@@ -62,20 +64,32 @@ ATTACKS = (
         "forks",
         "forks as often as it can",
         "for _ in range(500):\n    try:\n        if os.fork() == 0: os._exit(0)\n    except OSError: pass",
+        every_tier=True,
     ),
     called(
         "threads",
         "starts threads until it fails",
         "import threading, time\nfor _ in range(5000): threading.Thread(target=time.sleep, args=(9,), daemon=True).start()",
+        every_tier=True,
     ),
     called(
-        "memory", "takes memory until it fails", "kept = []\nwhile True: kept.append(torch.ones(1 << 24))"
+        "memory",
+        "takes memory until it fails",
+        "kept = []\nwhile True: kept.append(torch.ones(1 << 24))",
+        every_tier=True,
     ),
     called(
-        "memory-in-small-pieces", "takes memory in small pieces", "kept = []\nwhile True: kept.append([kept])"
+        "memory-in-small-pieces",
+        "takes memory in small pieces",
+        "kept = []\nwhile True: kept.append([kept])",
     ),
     called("memory-at-once", "asks for more memory than there is", "return torch.ones(1 << 44)"),
-    called("disk", "fills the disk", "with open('big', 'wb') as f:\n    while True: f.write(bytes(1 << 20))"),
+    called(
+        "disk",
+        "fills the disk",
+        "with open('big', 'wb') as f:\n    while True: f.write(bytes(1 << 20))",
+        every_tier=True,
+    ),
     called("inodes", "makes files until it fails", "for n in range(100000): open(f'f{n}', 'w').close()"),
     called(
         "deep-folders",
@@ -159,7 +173,7 @@ ATTACKS = (
         "deletes an object whose `__del__` never returns",
         "class D:\n    def __del__(self):\n        while True: pass\nD()",
     ),
-    called("segfault", "crashes the interpreter", "import ctypes\nctypes.string_at(0)"),
+    called("segfault", "crashes the interpreter", "import ctypes\nctypes.string_at(0)", every_tier=True),
     called("abort", "aborts", "os.abort()"),
     called("recursion", "calls itself for ever", "return masked_softmax(X, valid_lens)"),
     called(

@@ -26,6 +26,7 @@ class Attack:
 
     tries: what the submission does; `success`: what it would gain. docs/attacks.md shows both.
     control: the attack succeeds in the tier `basic`. A test runs it there, to show that it is a real attack.
+    every_tier: its success depends on the tier, or on the limits of the tier. It runs in all of them; controls do, too.
     exhausts: the submission gets small limits, so that it ends soon.
     before: exercises of the same submission that are graded first.
     data: the bytes of a file called `name`, submitted instead of `source`.
@@ -41,6 +42,7 @@ class Attack:
     exercise: str = "masked_softmax"
     success: str = "points for an answer that is wrong"
     control: bool = False
+    every_tier: bool = False
     exhausts: bool = False
     before: tuple[str, ...] = ()
     name: str = "answer.py"

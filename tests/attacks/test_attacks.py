@@ -1,4 +1,6 @@
-"""In `strict` and `landlock`, an attack does not pass, leaves no trace and does not harm the next submission.
+"""Where a worker is confined, an attack does not pass, leaves no trace and does not harm the next submission.
+
+An attack runs in the strongest tier that this machine has; those that depend on the tier run in all tiers.
 
 No attack makes an exercise *could not be graded* either. Such an exercise does not count in the sum, so with the
 attack students could remove exercises that they cannot solve. If a worker reports an internal error, the grader
@@ -11,11 +13,12 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import time
 from xml.etree import ElementTree
 
 import pytest
-from attacks.conftest import LITTLE, processes, settled
+from attacks.conftest import LITTLE, TIERS_HERE, processes, settled
 from attacks.suite import Attack
 from attacks.table import ATTACKS, FAMILIES
 from helpers.lanes import first_of_each
@@ -25,27 +28,44 @@ from grader.intake.read import Blocked
 from grader.report.formats import FORMATS
 from grader.report.terminal import show
 
-CONTROLS = [attack for attack in ATTACKS.values() if attack.control]
 FAMILY_OF = {attack.id: family for family, attacks in FAMILIES.items() for attack in attacks}
+CONTROLS = [attack for attack in ATTACKS.values() if attack.control]
+EVERY_TIER = [attack for attack in ATTACKS.values() if attack.control or attack.every_tier]
+# Where attacks must fail: all in the strongest tier, those that depend on the tier in the others.
+RUNS = [(tier, attack) for tier in TIERS_HERE[:1] for attack in ATTACKS.values()]
+RUNS += [(tier, attack) for tier in TIERS_HERE[1:] for attack in EVERY_TIER]
+RUNS += [("basic", attack) for attack in EVERY_TIER if not attack.control]
 
 
-def test_the_suite_has_at_least_90_attacks_of_6_families():
-    assert len(ATTACKS) >= 90
+def test_the_suite_has_at_least_286_attacks_of_6_families():
+    assert len(ATTACKS) >= 286
     assert len(FAMILIES) == 6
+    assert len(EVERY_TIER) >= 40
     assert all(attack.tries and attack.success for attack in ATTACKS.values())
 
 
+def test_the_strongest_tier_is_strict_in_ci():
+    assert TIERS_HERE[:1] == ["strict"] or not os.environ.get("CI")
+
+
 @pytest.mark.parametrize(
-    "attack", first_of_each(ATTACKS.values(), key=lambda a: FAMILY_OF[a.id], name=lambda a: a.id)
+    ("under_test", "attack"),
+    [
+        pytest.param(*run.values[0], id=run.id, marks=run.marks)
+        for run in first_of_each(
+            RUNS, key=lambda run: FAMILY_OF[run[1].id], name=lambda run: f"{run[0]}-{run[1].id}"
+        )
+    ],
+    indirect=["under_test"],
 )
-def test_an_attack_gains_nothing_and_harms_nothing(attack: Attack, confined, monkeypatch):
+def test_an_attack_gains_nothing_and_harms_nothing(under_test, attack: Attack, monkeypatch):
     with monkeypatch.context() as little:
         if attack.exhausts:
             little.setattr("grader.engine.load_request.limits", lambda exercise: LITTLE)
         started = time.monotonic()
         result, refusal = None, ""
         try:
-            result = confined.grade(attack)
+            result = under_test.grade(attack)
         except Blocked as refused:
             refusal = str(refused)
         assert refusal.isprintable()
@@ -54,39 +74,44 @@ def test_an_attack_gains_nothing_and_harms_nothing(attack: Attack, confined, mon
             assert (result.score or 0) <= result.points / 2, (
                 "an answer that does not pass gets at most half of the points"
             )
-            check_formats(confined.engine.report([result]))
+            check_formats(under_test.engine.report([result]))
         assert time.monotonic() - started < 240  # seconds, enough for a busy machine
-    confined.engine.close()
-    assert confined.targets.touched() == []
-    honest = confined.grade_honest()
-    assert (honest.outcome, honest.score) == ("passed", honest.points), honest.message
-    confined.engine.close()
-    assert settled(confined.allowed_processes), f"{processes()} processes are left"
+    under_test.engine.close()
+    assert under_test.targets.touched() == []
+    if (
+        under_test.engine.launcher.tier != "basic"
+    ):  # there, one honest answer after all: a start takes a second
+        honest = under_test.grade_honest()
+        assert (honest.outcome, honest.score) == ("passed", honest.points), honest.message
+        under_test.engine.close()
+    assert settled(under_test.allowed_processes), f"{processes()} processes are left"
 
 
+@pytest.mark.parametrize("under_test", ["basic"], indirect=True)
 @pytest.mark.parametrize(
     "attack",
     first_of_each(CONTROLS, key=lambda a: FAMILY_OF[a.id], name=lambda a: a.id),
 )
-def test_a_control_attack_succeeds_in_the_basic_tier(attack: Attack, unconfined):
+def test_a_control_attack_succeeds_in_the_basic_tier(attack: Attack, under_test):
     """The attack passes or leaves a trace, so its failure in the other tiers shows that they work."""
-    result = unconfined.grade(attack)
-    touched = unconfined.targets.touched()
+    result = under_test.grade(attack)
+    touched = under_test.targets.touched()
     assert result.outcome == "passed" or touched, "an attack that fails in every tier shows nothing"
     # These attacks leave a trace, except if they only read.
     if "file is" in attack.success or "connection" in attack.success:
         assert touched or "read" in attack.success
-    unconfined.engine.close()
+    under_test.engine.close()
     if attack.id == "daemon":
-        assert within(60, lambda: unconfined.targets.touched() == ["daemon is in the folder"]), (
+        assert within(60, lambda: under_test.targets.touched() == ["daemon is in the folder"]), (
             "the daemon ended with its grader"
         )
 
 
-def test_an_honest_answer_passes_in_basic_after_the_attacks(unconfined):
+@pytest.mark.parametrize("under_test", ["basic"], indirect=True)
+def test_an_honest_answer_passes_in_basic_after_the_attacks(under_test):
     """The control attacks run first if one process runs the whole file."""
-    honest = unconfined.grade_honest()
-    unconfined.engine.close()
+    honest = under_test.grade_honest()
+    under_test.engine.close()
     assert (honest.outcome, honest.score) == ("passed", honest.points)
 
 

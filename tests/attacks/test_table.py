@@ -1,12 +1,9 @@
-"""docs/attacks.md is up to date, and the tests that it names exist."""
+"""docs/attacks.md is up to date, and the tests that docs/fixed-faults.md names exist."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
-from attacks.reviewed import FOUND
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -16,9 +13,8 @@ def test_the_page_is_what_the_script_writes():
     assert done.returncode == 0, "run `python scripts/attack_table.py`"
 
 
-@pytest.mark.parametrize("found", FOUND, ids=lambda found: found.id)
-def test_the_tests_of_a_finding_exist(found):
-    named = [way for way in (found.check, found.grade, found.nbgrader) if way]
-    assert named
-    for file, test in re.findall(r"(\S+)::(\w+)", " ".join(named)):
-        assert f"def {test}(" in (ROOT / "tests" / file).read_text("utf-8")
+def test_the_tests_of_fixed_faults_exist():
+    named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "fixed-faults.md").read_text("utf-8")))
+    sources = [path.read_text("utf-8") for path in (ROOT / "tests").glob("*/test_*.py")]
+    assert len(named) > 10
+    assert [name for name in sorted(named) if not any(f"def {name}(" in source for source in sources)] == []
