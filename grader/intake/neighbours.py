@@ -27,6 +27,7 @@ MAX_NEIGHBOURS = 20
 OTHER_FRAMEWORKS = frozenset({"flax", "jax", "keras", "mxnet", "paddle", "tensorflow"})
 MAX_IMPORTS = 200  # of one file that are looked up
 MAX_PARTS = 8  # of a dotted name that is looked up
+MAX_LENGTH = 4096  # of the name of a module: no path is longer
 ReadFile = Callable[[PurePosixPath], bytes | None]
 
 
@@ -97,7 +98,8 @@ def content_of(path: Path, data: bytes, beside: ReadFile) -> str:
 def imported_modules(units: Iterable[Unit]) -> Iterator[str]:
     """Yield the modules that import statements name, as they are written: "attention", ".layers.norm".
 
-    `from a import b` names "a" and, since b may be a module, "a.b".
+    `from a import b` names "a" and, since b may be a module, "a.b". Skip a module whose name is too long for a file: each
+    name imported from it would repeat it.
     """
     for unit in units:
         try:
@@ -107,7 +109,7 @@ def imported_modules(units: Iterable[Unit]) -> Iterator[str]:
         for node in statements(body):
             if isinstance(node, ast.Import):
                 yield from (alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom):
+            elif isinstance(node, ast.ImportFrom) and len(node.module or "") <= MAX_LENGTH:
                 module = "." * node.level + (node.module or "")
                 yield from ([module] if node.module else [])
                 stem = module if module.endswith(".") else f"{module}."

@@ -20,6 +20,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from attacks.conftest import TIERS_HERE
 
 from grader.authoring.content import read
 from grader.authoring.record import record
@@ -29,8 +30,8 @@ from grader.engine.engine import Engine
 from grader.engine.grading_options import GradingOptions
 from grader.intake.read import Submission, Unit
 from grader.report.model import Report
-from grader.sandbox.choose import choose, report_on
-from grader.sandbox.tiers import CONFINED
+from grader.sandbox.choose import choose
+from grader.sandbox.tiers import AUTO
 from grader.support.code import BEGIN, END
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -141,23 +142,15 @@ def search(secrets: Secrets, tier: str, roots: list[str]) -> tuple[Report, list[
     return report, found, ast.literal_eval(walks[-1])
 
 
-@pytest.fixture(params=CONFINED)
-def tier(request) -> str:
-    if not report_on(request.param).available:
-        pytest.skip(f"no {request.param} sandbox on this machine")
-    return request.param
-
-
 # In landlock no folder with answers can be listed. So that the short search reads some files, it also gets the
 # folder of Python's standard library.
+STDLIB = sysconfig.get_path("stdlib")
+SEARCHES = [pytest.param(tier, ["/"], 1000, id=f"{tier}-everywhere") for tier in TIERS_HERE[:1]]
+SEARCHES += [pytest.param(tier, [STDLIB], 300, id=f"{tier}-where answers are") for tier in TIERS_HERE[1:]]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("also", "least_files"),
-    [
-        pytest.param([sysconfig.get_path("stdlib")], 300, id="where answers are"),
-        pytest.param(["/"], 1000, id="everywhere"),
-    ],
-)
+@pytest.mark.parametrize(("tier", "also", "least_files"), SEARCHES)
 def test_no_part_of_an_answer_is_reachable(secrets, tier, also, least_files, monkeypatch):
     monkeypatch.setenv("HEADWAY_SEED_FILE", str(secrets.folder / "seed"))
     monkeypatch.setenv("HEADWAY_SEED", SEED)
@@ -183,7 +176,7 @@ def test_the_search_finds_answers_in_the_basic_tier(secrets):
 
 
 @pytest.mark.slow
-def test_the_search_finds_answers_that_a_request_contains(secrets, tier, monkeypatch):
+def test_the_search_finds_answers_that_a_request_contains(secrets, monkeypatch):
     """Send the expected values and the lines of the reference solution to the worker."""
     import grader.engine.worker_slot as slot
 
@@ -195,7 +188,7 @@ def test_the_search_finds_answers_that_a_request_contains(secrets, tier, monkeyp
         return {**message(load, case), "expected": values, "reference": lines}
 
     monkeypatch.setattr(slot, "case_message", with_answers)
-    _report, found, _walked = search(secrets, tier, [])
+    _report, found, _walked = search(secrets, AUTO, [])
     found_names = {finding.partition(" in ")[0] for finding in found}
     assert {name for name in secrets.needles if name.startswith("line")} <= found_names
     assert {name for name in secrets.needles if name.endswith(("<f8", "as text"))} & found_names
