@@ -7,20 +7,43 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import struct
 import subprocess
 import sys
 import sysconfig
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from grader.sandbox.base import Exit, Limits, SandboxError
 from grader.support.files import owned
 
 if sys.platform == "win32":
-    from grader.sandbox import windows_job as process_tree
+    from grader.sandbox.windows_job import START_OPTIONS, ProcessTree, python
 else:
-    from grader.sandbox import process_group as process_tree
+    START_OPTIONS: dict[str, Any] = {"start_new_session": True}
+
+    def python() -> str:
+        """Return the Python to start workers with."""
+        return sys.executable
+
+    class ProcessTree:
+        """Kills the worker's whole process group. A process that has left the group runs until its own limits."""
+
+        def __init__(self, leader: subprocess.Popen[bytes]):
+            self._leader = leader
+
+        def limit(self, limits: Limits) -> None:
+            """Do nothing: the worker limits itself before it runs student code."""
+
+        def kill(self) -> None:
+            with contextlib.suppress(OSError):
+                os.killpg(self._leader.pid, signal.SIGKILL)
+
+        def close(self) -> None:
+            """Do nothing: a process group needs no descriptor."""
+
 
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
@@ -69,9 +92,9 @@ class ColdProcess:
                 stderr=self.log_writer,
                 cwd=self._scratch.name,
                 env=_environment(self._scratch.name, cuda),
-                **process_tree.START_OPTIONS,
+                **START_OPTIONS,
             )
-            self._tree = process_tree.ProcessTree(self._process)
+            self._tree = ProcessTree(self._process)
         except (OSError, SandboxError) as error:
             self._close_descriptors()
             self._scratch.cleanup()
@@ -127,7 +150,7 @@ def _reap(process: subprocess.Popen[bytes], timeout: float) -> Exit:
 def _command(warm: bool) -> list[str]:
     source = _STREAMS + _START.format(paths=_paths())
     level = "full" if warm else "none"
-    return [process_tree.python(), "-I", "-S", "-X", "utf8", "-c", source, str(os.getpid()), level]
+    return [python(), "-I", "-S", "-X", "utf8", "-c", source, str(os.getpid()), level]
 
 
 def _paths() -> list[str]:

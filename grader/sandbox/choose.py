@@ -74,14 +74,14 @@ def report_on(tier: str, fresh: bool = False) -> TierReport:
         return TierReport(tier, False, f"needs Linux; this is {sys.platform}")
     if reason := _too_few_open_files():
         return TierReport(tier, False, reason)
-    from grader.sandbox import selftest, selftest_cache
+    from grader.sandbox import selftest
 
-    known = None if fresh else selftest_cache.get(tier)
+    known = None if fresh else selftest.cached(tier)
     if known is not None:
         return known
     report = selftest.examine(tier)
     if _TRANSIENT not in report.reason:
-        selftest_cache.put(report)
+        selftest.store(report)
     return report
 
 

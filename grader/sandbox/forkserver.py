@@ -8,6 +8,11 @@ that a worker inherits has only Python, torch and the program that serves reques
 PACKAGE is the folder of the package `grader`. CONTROL is the descriptor of the control socket. PARENT_ALIVE_PIPE is a
 descriptor that becomes readable when the parent ends. PARENT is the pid of the parent. The new process becomes the
 supervisor, and forks the worker server.
+
+The supervisor kills the server when the parent ends. It watches the parent through a process descriptor, and a pipe
+that only the parent holds. The kernel's death signal is not enough: the kernel sends it when the parent's thread ends,
+not the parent. The server cannot watch, because it may be busy importing torch when the parent is killed. For the same
+reason the supervisor serves the disk quota.
 """
 
 from __future__ import annotations
@@ -16,26 +21,19 @@ import contextlib
 import importlib
 import os
 import select
+import signal
 import socket
 import sys
-import tempfile
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-from grader.sandbox import (
-    huge_pages,
-    kernel,
-    lockdown,
-    packets,
-    refusals,
-    remove_tree,
-    resources,
-    supervisor,
-)
-from grader.sandbox.base import Limits, SandboxError
-from grader.sandbox.server_tier import Tier, make_tier
+from grader.sandbox import huge_pages, kernel, lockdown, packets, resources
+from grader.sandbox.base import Limits, SandboxError, Tier
+from grader.sandbox.disk_quota import DiskQuota
+from grader.sandbox.tiers import row
+from grader.sandbox.visible_paths import plan
 from grader.worker import preload
 
 if sys.platform != "linux":
@@ -56,35 +54,63 @@ def main() -> None:
     resources.lift_memory_limit()
     control = socket.socket(fileno=int(sys.argv[2]))
     parent_alive_pipe, parent = int(sys.argv[3]), int(sys.argv[4])
-    process_end = supervisor.watch(parent)
+    process_end = _watch(parent)
     received = packets.receive(control)
     if received is None:
         return
     config, _ = received
-    folder = ""
     try:
-        tier = make_tier(
-            config["tier"], config["package"], config["sites"], config["code"], config["temporary"]
-        )
-        if config["folder"]:
-            folder = tempfile.mkdtemp(prefix="headway-", dir=config["temporary"])
+        layout = plan(config["package"], config["sites"], config["code"])
+        tier: Tier = row(config["tier"]).load()(layout, config["temporary"])
         tier.separate()
         supervisor_pid, server = os.getpid(), os.fork()
     except (SandboxError, OSError) as error:
         packets.send(control, {"failed": str(error)})
-        if folder:
-            remove_tree.remove_tree(folder)
         return
     if server == 0:
         os.close(parent_alive_pipe)
         os.close(process_end)
-        _become_server(tier, control, config | {"folder": folder}, supervisor_pid)
+        _become_server(tier, control, config, supervisor_pid)
     control.close()
-    code = supervisor.supervise(server, (parent_alive_pipe, process_end), tier.quota)
+    code = _supervise(server, (parent_alive_pipe, process_end), tier.quota)
     tier.leave()
-    if folder:
-        remove_tree.remove_tree(folder)
     os._exit(code)
+
+
+def _watch(parent: int) -> int:
+    """Return a descriptor that becomes readable when `parent` ends; exit if it already has."""
+    descriptor = os.pidfd_open(parent)
+    if os.getppid() != parent:
+        os._exit(1)
+    return descriptor
+
+
+def _supervise(server: int, parent_alive: Sequence[int], quota: DiskQuota | None) -> int:
+    """Wait until the server or the parent ends, then kill the server. Return the server's exit code or signal.
+
+    parent_alive: descriptors that become readable when the parent ends.
+    """
+    server_end = os.pidfd_open(server)
+    while not _wait((server_end, *parent_alive), quota):
+        continue
+    signal.pidfd_send_signal(server_end, signal.SIGKILL)
+    _, status = os.waitpid(server, 0)
+    return abs(os.waitstatus_to_exitcode(status))
+
+
+def _wait(ends: Sequence[int], quota: DiskQuota | None) -> bool:
+    """Wait for events. Return True if one of `ends` is readable; otherwise answer calls of workers."""
+    poll = select.poll()
+    asking = quota.descriptors if quota else []
+    for descriptor in (*ends, *asking):
+        poll.register(descriptor, select.POLLIN)
+    ready = poll.poll()
+    if any(descriptor in ends for descriptor, _ in ready):
+        return True
+    for descriptor, event in ready:
+        if quota:
+            quota.serve(descriptor, event)
+    return False
 
 
 def _become_server(
@@ -95,7 +121,7 @@ def _become_server(
         in_own_pid_namespace = os.getppid() == 0
         kernel.die_with_parent(0 if in_own_pid_namespace else supervisor_pid)
         server = _Server(tier, control, config)
-        packets.send(control, {"ready": True, "leaves": tier.leaves, "folder": config["folder"]})
+        packets.send(control, {"ready": True, "leaves": tier.leaves})
         server.serve()
         code = 0
     except SandboxError as error:
@@ -212,7 +238,7 @@ class _Server:
             kept = lockdown.arrange_descriptors(descriptors, self._tier.kept_descriptors())
             status = lockdown.STATUS
             self._tier.confine(number, limits, kept)
-            refusals.install()
+            lockdown.explain_refusals()
             # Listed before the fork: searching sys.modules here would copy a page for each name.
             for name in self._own_modules:
                 del sys.modules[name]

@@ -21,9 +21,7 @@ if sys.platform != "linux":
 
 
 class LandlockTier:
-    """Server side of the tier; see `server_tier.Tier`."""
-
-    name = "landlock"
+    """Server side of the tier; see `base.Tier`."""
 
     def __init__(self, layout: Layout, temporary: str) -> None:
         self.layout = layout
@@ -39,7 +37,7 @@ class LandlockTier:
         )
 
     def separate(self) -> None:
-        """In the supervisor, before it forks the server: make a folder for the workers' folders."""
+        """Make a folder for the workers' folders."""
         try:
             self.leaves = tempfile.mkdtemp(prefix="headway-", dir=self._temporary)
             os.chmod(self.leaves, 0o711)  # other users can open their own folder in it, but not list it
@@ -48,7 +46,7 @@ class LandlockTier:
         self.quota = disk_quota.DiskQuota(self.leaves)
 
     def enclose(self) -> None:
-        """In the server: collect the many grants that all workers share, once."""
+        """Collect the many grants that all workers share, once."""
         self._server = os.getpid()
         os.environ["TMPDIR"] = self.leaves  # some parts of torch need a temporary folder at import
         read, listed = readable_entries(self.layout)
@@ -70,12 +68,10 @@ class LandlockTier:
         return os.fork()
 
     def kept_descriptors(self) -> list[int]:
-        """Return the descriptors that `confine` needs beside the worker's pipes."""
         assert self._rules is not None and self.quota is not None
         return [self._rules.descriptor, self.quota.workers_end]
 
     def confine(self, number: int, limits: Limits, kept: list[int]) -> None:
-        """In the worker: every step except the filter of system calls, which comes last."""
         assert self._rules is not None
         self._rules.descriptor, supervisor = kept
         ids, scratch = self._ids(number), self._scratch(number)
@@ -93,11 +89,9 @@ class LandlockTier:
         kernel.die_with_parent(self._server)
 
     def clean_up(self, number: int) -> None:
-        """Remove the folder of a dead worker."""
         remove_tree(self._scratch(number))
 
     def leave(self) -> None:
-        """In the supervisor, after the server and its workers died."""
         remove_tree(self.leaves)
 
     def _restrict_files(self, scratch: str) -> None:

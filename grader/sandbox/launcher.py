@@ -9,8 +9,7 @@ import time
 from typing import Any
 
 from grader.sandbox.base import FORK_SECONDS, START_SECONDS, Limits, Program, SandboxError
-from grader.sandbox.process import SandboxedProcess, ServerEndedError
-from grader.sandbox.server import Server
+from grader.sandbox.server import SandboxedProcess, Server, ServerEndedError
 from grader.worker.preload import LEVELS
 
 if sys.platform != "linux":
@@ -70,21 +69,6 @@ class SandboxLauncher:
         raise SandboxError(
             f"the worker server exited {_ATTEMPTS} times; its last output: {self._server.last_output_line()}"
         )
-
-    def folder(self) -> str:
-        """Return the folder on this machine that the program asked for, see `Program.folder`.
-
-        Raises SandboxError if the server does not start.
-        """
-        with self._lock:
-            server = self._living_server()
-        try:
-            server.wait_until_ready(time.monotonic() + START_SECONDS)
-        except ServerEndedError:
-            raise SandboxError(
-                f"the worker server exited; its last output: {server.last_output_line()}"
-            ) from None
-        return server.folder
 
     def warm(self, level: str) -> None:
         """Have the server import more of torch, without waiting for it; see `preload`.

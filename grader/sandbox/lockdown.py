@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import _multiprocessing  # type: ignore[import-not-found]
 import os
 import signal
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from io import TextIOWrapper
+from typing import Any
 
 from grader.sandbox import kernel, seccomp
 
@@ -17,6 +19,21 @@ if sys.platform != "linux":
 REQUEST, REPLY = 3, 4  # descriptors of the worker's pipes; 0 is /dev/null, 1 and 2 are the log
 STATUS = 5  # the worker sends "ready" or the failed step here; it is closed before student code runs
 FIRST_KEPT = 6
+
+_PROGRAM = "the grader's sandbox starts no other programs or processes"
+_SOCKET = "the grader's sandbox has no network and no sockets"
+_SENTENCES = {
+    "subprocess.Popen": _PROGRAM,
+    "os.system": _PROGRAM,
+    "os.exec": _PROGRAM,
+    "os.posix_spawn": _PROGRAM,
+    "os.spawn": _PROGRAM,
+    "os.fork": _PROGRAM,
+    "os.forkpty": _PROGRAM,
+    "pty.spawn": _PROGRAM,
+    "socket.__new__": _SOCKET,
+    "socket.getaddrinfo": _SOCKET,
+}
 
 
 def arrange_descriptors(given: Sequence[int], kept: Iterable[int]) -> list[int]:
@@ -85,3 +102,28 @@ def _move_up(descriptor: int) -> int:
     import fcntl
 
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 64)
+
+
+def explain_refusals() -> None:
+    """Raise PermissionError with a sentence at Python's audit events for actions that the kernel refuses.
+
+    This is help, not protection: hostile code may remove it.
+    """
+    sys.addaudithook(_refuse)
+    _refuse_shared_locks()
+
+
+def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
+    sentence = _SENTENCES.get(event)
+    if sentence:
+        raise PermissionError(sentence)
+
+
+def _refuse_shared_locks() -> None:
+    """Refuse locks between processes, which raise no audit event. A DataLoader with workers first makes such a lock."""
+
+    class SemLock(_multiprocessing.SemLock):  # type: ignore[misc]
+        def __new__(cls, *arguments: Any, **options: Any) -> Any:
+            raise PermissionError(f"{_PROGRAM}: use num_workers=0, and threads instead of multiprocessing")
+
+    _multiprocessing.SemLock = SemLock

@@ -25,11 +25,10 @@ _AROUND_WORKER = kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC
 
 
 class Strict:
-    """Server side of the tier; see `server_tier.Tier`."""
+    """Server side of the tier; see `base.Tier`. Each worker's folder is a tmpfs of limited size."""
 
-    name = "strict"
-    leaves = ""  # no folder on the machine
-    quota = None  # each worker's folder is a tmpfs of limited size
+    leaves = ""
+    quota = None
 
     def __init__(self, layout: Layout, temporary: str) -> None:
         self.layout = layout
@@ -39,14 +38,14 @@ class Strict:
         self._uid_map = identity.uid_map()  # read now: the small root has no /proc/self
 
     def separate(self) -> None:
-        """In the supervisor, before it forks the server: make a pid namespace for the server."""
+        """Make a pid namespace for the server."""
         try:
             kernel.unshare("make a pid namespace", kernel.CLONE_NEWPID)
         except SandboxError:
             self._enter_user_namespace()
 
     def enclose(self) -> None:
-        """In the server, before torch is imported: no network and a small read-only file system."""
+        """Leave the network, and enter a small read-only file system."""
         self._proc = os.open("/proc", os.O_PATH | os.O_CLOEXEC)
         self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         kernel.unshare("make mount, network, ipc and host name namespaces", _AROUND_SERVER)
@@ -69,11 +68,9 @@ class Strict:
         return pid
 
     def kept_descriptors(self) -> list[int]:
-        """Return the descriptors that `confine` needs beside the worker's pipes."""
         return [self._proc]
 
     def confine(self, number: int, limits: Limits, kept: list[int]) -> None:
-        """In the worker: every step except the filter of system calls, which comes last."""
         (proc,) = kept
         kernel.unshare("make a worker's mount namespace", _AROUND_WORKER)
         root.mount_scratch(limits.file_bytes, resources.SCRATCH_ENTRIES)
@@ -90,10 +87,10 @@ class Strict:
         kernel.die_with_parent(0)  # 0: the parent is outside this pid namespace
 
     def clean_up(self, number: int) -> None:
-        """Do nothing: a worker's folder disappears with its mount namespace."""
+        """A worker's folder disappears with its mount namespace."""
 
     def leave(self) -> None:
-        """In the supervisor, at the end: do nothing, since nothing was made on the machine."""
+        """Nothing was made on the machine."""
 
     def _enter_user_namespace(self) -> None:
         user, group = os.geteuid(), os.getegid()

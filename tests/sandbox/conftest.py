@@ -16,11 +16,10 @@ from typing import Any
 
 import pytest
 
-from grader.sandbox.base import Limits
+from grader.sandbox.base import Limits, Program
 from grader.sandbox.choose import report_on
 from grader.sandbox.launcher import SandboxLauncher
-from grader.sandbox.process import SandboxedProcess
-from grader.sandbox.server import Program
+from grader.sandbox.server import SandboxedProcess
 from grader.sandbox.tiers import CONFINED
 
 ENTRIES = Path(__file__).with_name("entries")

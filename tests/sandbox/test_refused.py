@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from grader.sandbox import landlock
+from grader.sandbox.base import Program
 from grader.sandbox.launcher import SandboxLauncher
-from grader.sandbox.server import Program
 from grader.sandbox.visible_paths import DEVICES, site_folders
 
 # Raw system calls, because a Python function may refuse before the kernel does. tests/attacks/machine.py has more.

@@ -15,10 +15,9 @@ project, code, *options = sys.argv[1:]
 sys.path.insert(0, project)
 
 from grader.sandbox import kernel, seccomp  # noqa: E402
-from grader.sandbox.base import Limits, SandboxError  # noqa: E402
+from grader.sandbox.base import Limits, Program, SandboxError  # noqa: E402
 from grader.sandbox.choose import choose, report_all  # noqa: E402
-from grader.sandbox.process import SandboxedProcess  # noqa: E402
-from grader.sandbox.server import Program  # noqa: E402
+from grader.sandbox.server import SandboxedProcess  # noqa: E402
 
 # The answer is the user id, the files in the worker's folder, and a sum by torch.
 SOURCE = """
