@@ -6,13 +6,9 @@ The default limits and the timeouts for starting workers are here, too.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from grader.support.errors import GraderError
-
-if TYPE_CHECKING:
-    from grader.sandbox.disk_quota import DiskQuota
-    from grader.sandbox.visible_paths import Layout
 
 # Timeouts in seconds. A bundle cannot change them.
 START_SECONDS = 120.0  # for a server or a cold worker to import torch: a cold disk reads it slowly
@@ -119,38 +115,6 @@ class Launcher(Protocol):
 
     def close(self) -> None:
         """Stop what this launcher started; in `basic`, not the workers that `start` returned."""
-
-
-class Tier(Protocol):
-    """The worker server's side of a confined tier: its steps, in the order of their calls.
-
-    A failed step raises SandboxError with its name, or OSError.
-    """
-
-    layout: Layout  # the paths that workers may see
-    leaves: str  # a folder on the machine that `leave` removes, or ""
-    quota: DiskQuota | None  # `separate` makes it, the supervisor serves it
-
-    def separate(self) -> None:
-        """In the supervisor, before it forks the server."""
-
-    def enclose(self) -> None:
-        """In the server, before it imports torch and the program."""
-
-    def fork(self, number: int) -> int:
-        """In the server: fork worker `number` and return its pid. No number is used twice."""
-
-    def kept_descriptors(self) -> list[int]:
-        """Return the descriptors that `confine` needs in the worker, besides the worker's pipes."""
-
-    def confine(self, number: int, limits: Limits, kept: list[int]) -> None:
-        """In the worker: every step except the filter of system calls, which comes last."""
-
-    def clean_up(self, number: int) -> None:
-        """In the server, after worker `number` died."""
-
-    def leave(self) -> None:
-        """In the supervisor, after the server and its workers died."""
 
 
 class SandboxError(GraderError):

@@ -30,9 +30,9 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from grader.sandbox import huge_pages, kernel, lockdown, packets, resources
-from grader.sandbox.base import Limits, SandboxError, Tier
+from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.disk_quota import DiskQuota
-from grader.sandbox.tiers import row
+from grader.sandbox.tiers import Tier, row
 from grader.sandbox.visible_paths import plan
 from grader.worker import preload
 

@@ -21,7 +21,7 @@ if sys.platform != "linux":
 
 
 class LandlockTier:
-    """Server side of the tier; see `base.Tier`."""
+    """Server side of the tier; see `tiers.Tier`."""
 
     def __init__(self, layout: Layout, temporary: str) -> None:
         self.layout = layout

@@ -25,7 +25,7 @@ _AROUND_WORKER = kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC
 
 
 class Strict:
-    """Server side of the tier; see `base.Tier`. Each worker's folder is a tmpfs of limited size."""
+    """Server side of the tier; see `tiers.Tier`. Each worker's folder is a tmpfs of limited size."""
 
     leaves = ""
     quota = None

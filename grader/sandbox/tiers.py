@@ -7,16 +7,52 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from grader.sandbox.base import SandboxError
+from grader.sandbox.base import Limits, SandboxError
+
+if TYPE_CHECKING:
+    from grader.sandbox.disk_quota import DiskQuota
+    from grader.sandbox.visible_paths import Layout
+
+
+class Tier(Protocol):
+    """The worker server's side of a confined tier: its steps, in the order of their calls.
+
+    A failed step raises SandboxError with its name, or OSError.
+    """
+
+    layout: Layout  # the paths that workers may see
+    leaves: str  # a folder on the machine that `leave` removes, or ""
+    quota: DiskQuota | None  # `separate` makes it, the supervisor serves it
+
+    def separate(self) -> None:
+        """In the supervisor, before it forks the server."""
+
+    def enclose(self) -> None:
+        """In the server, before it imports torch and the program."""
+
+    def fork(self, number: int) -> int:
+        """In the server: fork worker `number` and return its pid. No number is used twice."""
+
+    def kept_descriptors(self) -> list[int]:
+        """Return the descriptors that `confine` needs in the worker, besides the worker's pipes."""
+
+    def confine(self, number: int, limits: Limits, kept: list[int]) -> None:
+        """In the worker: every step except the filter of system calls, which comes last."""
+
+    def clean_up(self, number: int) -> None:
+        """In the server, after worker `number` died."""
+
+    def leave(self) -> None:
+        """In the supervisor, after the server and its workers died."""
 
 
 @dataclass(frozen=True)
 class TierRow:
     """One tier: its name, the class that implements it, and what it needs.
 
-    implementation: "module:class"; a `Tier` of `server_tier` if `confined`, else a `Launcher`. confined: the kernel
+    implementation: "module:class"; a `Tier` if `confined`, else a `Launcher`. confined: the kernel
     confines the workers, so the tier also suits submissions that are not trusted.
     not_promised: attacks of the self-test that the tier may let through.
     """
