@@ -1,4 +1,4 @@
-"""Run the commands of a document in docs/ unchanged. In the middle, a small class submits."""
+"""Run the commands of docs/instructor.md unchanged. In the middle, a small class submits."""
 
 from __future__ import annotations
 
@@ -61,30 +61,27 @@ def sequence_mask(X, valid_len, value=0):
     raise type("<img src=x onerror=document.title='owned'>", (ValueError,), {})()
 """
 
+TENTH = MASK.replace("X.masked_fill", "0.9 * X.masked_fill")  # the group that gets a name
+# Wrong for integers; the document removes integers from the cases.
+AS_FLOATS = MASK.replace("X.masked_fill(~keep, value)", "X * keep.float() + value * (~keep).float()")
+
 # student → answers for (sequence_mask, masked_softmax); None: the cell is as released
 CLASS: dict[str, tuple[str | None, str | None]] = {
     "ada": (MASK, SOFTMAX),
     "bob": (MASK, TOO_LATE),
     "cyd": (MASK.replace("] < valid_len", "] <= valid_len"), SOFTMAX),
-    "dee": (MASK.replace("X.masked_fill", "0.9 * X.masked_fill"), TOO_LATE),
+    "dee": (TENTH, TOO_LATE),
     "eve": (MASK, "def masked_softmax(X, valid_lens)\n    return X.softmax(-1)\n"),
     "fay": (MASK, None),
     "gus": (LOUD, SOFTMAX),
-    "hal": (MASK.replace("X.masked_fill", "0.9 * X.masked_fill"), SOFTMAX),
+    "hal": (TENTH, SOFTMAX),
+    "ian": (AS_FLOATS, SOFTMAX),
+    "zoe": (TENTH + "# her own\n", SOFTMAX),
 }
-NAMES = [
-    "Ada Lovelace",
-    "Bob Noyce",
-    "Cyd Charisse",
-    "Dee Hock",
-    "Eve Curie",
-    "Fay Ajzenberg",
-    "Gus Mie",
-    "Hal Abelson",
-]
+ABSENT = "abe"  # is in the class list and submits nothing
 
 
-def commands(guide: Path = GUIDE) -> list[str]:
+def commands(guide: Path) -> list[str]:
     """Return the commands of a document, in order: the lines of its blocks marked `sh`, without their comments."""
     blocks = re.findall(r"^```sh\n(.*?)^```", guide.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     lines = [re.sub(r"\s+#.*$", "", line) for block in blocks for line in block.splitlines()]
@@ -96,7 +93,7 @@ class Walk:
     """An instructor's checkout in a folder of its own, and what the commands printed there."""
 
     root: Path
-    said: dict[str, str] = field(default_factory=dict)  # command → what it printed
+    said: list[tuple[str, str]] = field(default_factory=list)  # (command, what it printed)
 
     @property
     def checkout(self) -> Path:
@@ -120,25 +117,28 @@ class Walk:
             "HOME": str(self.home),
             "XDG_CACHE_HOME": str(self.root / "cache"),
             "PATH": f"{BIN}:{os.environ['PATH']}",
+            "PYTHONPATH": str(self.checkout),  # as if the grader were installed from there
             "JUPYTER_PLATFORM_DIRS": "1",
             "PYTHONWARNINGS": "ignore",
             "COLUMNS": "100",
         }
 
-    def prepare(self, assignments: tuple[str, ...] = (ASSIGNMENT,)) -> None:
-        """Make a checkout with few assignments: recording all hidden cases would take minutes."""
+    def prepare(self) -> None:
+        """Make a checkout with the grader and one assignment: recording all hidden cases would take minutes."""
+        shutil.copytree(
+            ROOT / "grader", self.checkout / "grader", ignore=shutil.ignore_patterns("__pycache__")
+        )
         for top in ("assignments", "solutions"):
-            for name in assignments:
-                shutil.copytree(ROOT / top / name, self.checkout / top / name)
+            shutil.copytree(ROOT / top / ASSIGNMENT, self.checkout / top / ASSIGNMENT)
         shutil.copy(ROOT / "assignments" / "headway.toml", self.checkout / "assignments")
 
-    def go(self, guide: Path = GUIDE) -> None:
-        """Run every command of a document, each in the folder where the one before ended.
+    def go(self) -> None:
+        """Run every command of the document, each in the folder where the one before ended.
 
-        The students submit before the command `IMPORT`.
+        The students submit before the command `IMPORT`. GROUP is the group without a name that was printed last.
         """
         here = self.checkout
-        for line in commands(guide):
+        for line in commands(GUIDE):
             if line in ELSEWHERE:
                 continue
             if line == IMPORT:
@@ -150,8 +150,10 @@ class Walk:
 
         `grader grade` may exit with 1 (not all students passed), `grader regrade` too (points change).
         """
+        groups = re.findall(r"sequence_mask:[0-9a-f]{16}", " ".join(printed for _line, printed in self.said))
+        typed = line.replace("GROUP", groups[-1]) if groups else line
         done = subprocess.run(
-            ["bash", "-c", f"{line}\ncode=$?; echo; pwd; exit $code"],
+            ["bash", "-c", f"{typed}\ncode=$?; echo; pwd; exit $code"],
             cwd=here,
             env=self.environment,
             capture_output=True,
@@ -161,21 +163,8 @@ class Walk:
         allowed = (0, 1) if line.startswith(("grader grade", "grader regrade")) else (0,)
         assert done.returncode in allowed, (line, done.stdout, done.stderr)
         printed, _newline, place = done.stdout.rstrip("\n").rpartition("\n")
-        self.said[line] = printed + done.stderr
+        self.said.append((line, printed + done.stderr))
         return Path(place)
-
-    def run(self, *command: str) -> str:
-        """Run a command that is not in the document, in the course folder. Return its output."""
-        done = subprocess.run(
-            command,
-            cwd=self.course,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=HANGS_AFTER,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout + done.stderr
 
     def hand_in(self) -> None:
         """Submit the notebook of every student, and write the class list `students.csv`."""
@@ -184,8 +173,9 @@ class Walk:
             path = self.course / "submitted" / student / ASSIGNMENT / released.name
             path.parent.mkdir(parents=True)
             path.write_text(json.dumps(answered(json.loads(released.read_text("utf-8")), answers)), "utf-8")
-        rows = [f"{student},{name.replace(' ', ',')}" for student, name in zip(CLASS, NAMES, strict=True)]
-        (self.course / "students.csv").write_text("\n".join(["id,first_name,last_name", *rows, ""]), "utf-8")
+        rows = [f"{who},{who.title()},X,{'AB'[n % 2]}" for n, who in enumerate([*CLASS, ABSENT])]
+        table = "\n".join(["id,first_name,last_name,section", *rows, ""])
+        (self.course / "students.csv").write_text(table, "utf-8")
 
 
 def answered(book: dict[str, Any], answers: tuple[str | None, str | None]) -> dict[str, Any]:
@@ -200,7 +190,7 @@ def cell(book: Mapping[str, Any], grade_id: str) -> dict[str, Any]:
     return next(c for c in book["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == grade_id)
 
 
-def pictures(guide: Path = GUIDE) -> Iterator[Path]:
+def pictures(guide: Path) -> Iterator[Path]:
     """Yield the paths of the pictures that a document shows."""
     for place in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", guide.read_text("utf-8")):
         yield (guide.parent / place).resolve()

@@ -1,23 +1,21 @@
-"""Classes that go through real nbgrader commands once per session; the tests read the results."""
+"""Courses that go through real nbgrader commands once per session; the tests read the results."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from helpers.guide import Walk
-from helpers.nbgrader_class.school import ASSIGNMENT, BIN, CLASS, School, school_of
+from helpers.guide import Walk as Guide
+from helpers.nbgrader_class.school import ASSIGNMENT, School, school_of
 
 if TYPE_CHECKING:
-    from helpers.nbgrader_class.walks import Nbgrader
+    from helpers.nbgrader_class.walk import Walk
 
 
 @pytest.fixture(scope="session")
-def guide(tmp_path_factory: pytest.TempPathFactory) -> Walk:
+def guide(tmp_path_factory: pytest.TempPathFactory) -> Guide:
     """Run the commands of docs/instructor.md, except those in `ELSEWHERE` (helpers/guide.py)."""
-    walked = Walk(tmp_path_factory.mktemp("guide"))
+    walked = Guide(tmp_path_factory.mktemp("guide"))
     walked.prepare()
     walked.go()
     return walked
@@ -30,22 +28,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> School:
 
 
 @pytest.fixture(scope="session")
-def school(made: School) -> School:
-    """Submit and grade the answers of CLASS, and generate feedback."""
-    book = made.released()
-    for student, answer in CLASS.items():
-        text = answer(book)
-        made.hand_in(student, text if isinstance(text, str) else json.dumps(text))
-    made.run(BIN / "nbgrader", "autograde", ASSIGNMENT)
-    made.run(BIN / "nbgrader", "generate_feedback", ASSIGNMENT)
-    return made
+def walk(made: School) -> Walk:
+    """Take a class of right, wrong, odd and hostile submissions through nbgrader."""
+    from helpers.nbgrader_class.walk import walk_of  # imports nbgrader, which takes seconds
+
+    return walk_of(made)
 
 
 @pytest.fixture(scope="session")
-def walk(made: School) -> Iterator[Nbgrader]:
-    """Take a whole class through nbgrader's exchange."""
-    from helpers.nbgrader_class.walks import by_the_exchange
-
-    nbgrader = by_the_exchange(made)
-    yield nbgrader
-    nbgrader.close()
+def school(walk: Walk) -> School:
+    return walk.school

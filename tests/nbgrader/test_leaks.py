@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.nbgrader_class.school import ASSIGNMENT, School
-from helpers.nbgrader_class.students import CLASS
-from helpers.nbgrader_class.walks import Nbgrader, marks
+from helpers.nbgrader_class.students import CLASS, HOSTILE
+from helpers.nbgrader_class.walk import Walk
 
 from grader.authoring.content import read_all
 from grader.bundle.files import load_all
@@ -101,16 +101,13 @@ def _count(words: np.ndarray, known: np.ndarray) -> int:
     return int((known[nearest] == words).sum())
 
 
-def files(walk: Nbgrader) -> Iterator[Path]:
+def files(walk: Walk) -> Iterator[Path]:
     """Yield the gradebook, the exported grades, and the files below 4 MiB that students or graders may read."""
-    rooms = [walk.folder / room for room in ROOMS] + [
-        walk.exchange,
-        *(walk.school.root / "walk-homes").iterdir(),
-    ]
-    yield walk.folder / "gradebook.db"
-    yield walk.folder / "grades.csv"
-    for room in rooms:
-        yield from (path for path in room.rglob("*") if path.is_file() and path.stat().st_size < 4 << 20)
+    yield walk.course / "gradebook.db"
+    yield walk.course / "grades.csv"
+    for room in ROOMS:
+        places = (walk.course / room).rglob("*")
+        yield from (path for path in places if path.is_file() and path.stat().st_size < 4 << 20)
 
 
 def test_the_search_finds_numbers_answers_and_the_seed(hidden, made, walk):
@@ -121,51 +118,40 @@ def test_the_search_finds_numbers_answers_and_the_seed(hidden, made, walk):
         f"expected {hidden.some[0]:.9f}"
     )
     assert hidden.in_text(str(hidden.some.tolist()))
-    source = documents(walk.folder / "source" / ASSIGNMENT)
+    source = documents(walk.course / "source" / ASSIGNMENT)
     assert list(leaks(source, answers(read_all(made.root / "solutions")), ()))
-    assert list(seeds([Document("a.txt", _seed(made).encode())], _seed(made)))
+    seed = made.seed.read_text("utf-8").strip()
+    assert list(seeds([Document("a.txt", seed.encode())], seed))
     (assignment,) = read_all(made.root / "solutions")
     page = f"<pre><span>{html.escape(assignment.source.replace(BEGIN, '').replace(END, ''))}</span></pre>"
     assert list(leaks([_code_of("page", page)], answers([assignment]), ()))
 
 
-def test_no_file_has_numbers_of_a_hidden_case_as_bytes(hidden, walk):
-    leaking = [path for path in files(walk) if hidden.in_bytes(path.read_bytes())]
-    assert leaking == []
-    assert len(list(files(walk))) > 4 * len(CLASS)
-
-
-def test_no_file_has_a_number_of_a_hidden_case_as_text(hidden, walk):
-    for path in files(walk):
+def test_no_file_has_a_number_of_a_hidden_case_or_the_seed(hidden, made, walk):
+    seed = made.seed.read_text("utf-8").strip()
+    for path in (found := list(files(walk))):
+        data = path.read_bytes()
+        assert not hidden.in_bytes(data), path
         if path.suffix != ".safetensors":
-            assert hidden.in_text(path.read_bytes().decode("utf-8", "replace")) == [], path
+            assert hidden.in_text(data.decode("utf-8", "replace")) == [], path
+        assert list(seeds([Document(path.name, data)], seed)) == []
+    assert len(found) > 3 * len(CLASS)
 
 
-@pytest.mark.parametrize("student", CLASS)
-def test_no_report_shows_a_number_with_three_decimals(walk, student):
+def test_no_report_or_comment_shows_a_number_with_three_decimals(walk):
     """A report shows no values at all; points have at most two decimals."""
-    page = (walk.folder / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html").read_text("utf-8")
-    reports = list(_reports(page))
-    assert len(reports) == 2
-    for report in reports:
-        assert re.findall(r"\d\.\d{3,}", _text(report)) == []
-
-
-def test_no_comment_shows_a_number_with_three_decimals(walk):
-    texts = {about: mark.comment for about, mark in marks(walk).items() if mark.comment}
+    for student in (*CLASS, *HOSTILE):
+        reports = list(_reports(walk.school.feedback(student)))
+        assert len(reports) == 2
+        for report in reports:
+            assert re.findall(r"\d\.\d{3,}", _text(report)) == []
+    texts = {about: mark.comment for about, mark in walk.marks.items() if mark.comment}
     assert len(texts) > len(CLASS) / 2
     assert {about: text for about, text in texts.items() if re.search(r"\d\.\d{3,}", text)} == {}
 
 
-def test_no_file_shows_the_seed(made, walk):
-    everything = [Document(path.name, path.read_bytes()) for path in files(walk)]
-    assert list(seeds(everything, _seed(made))) == []
-
-
-@pytest.mark.parametrize("room", ["release", "outbound"])
-def test_no_answer_is_released(made, walk, room):
-    folder = walk.folder / "release" if room == "release" else walk.exchange / "walk" / "outbound"
-    released = documents(folder)
+def test_no_answer_is_released(made, walk):
+    released = documents(walk.course / "release")
     assert {Path(document.name).name for document in released} >= {
         f"{ASSIGNMENT}.ipynb",
         "bundle.json",
@@ -174,17 +160,12 @@ def test_no_answer_is_released(made, walk, room):
     assert list(leaks(released, answers(read_all(made.root / "solutions")), ())) == []
 
 
-@pytest.mark.parametrize("student", NO_ANSWER)
-def test_a_student_without_an_answer_sees_none(made, walk, student):
-    """Search the graded notebook and the page for answers."""
-    graded = documents(walk.folder / "autograded" / student)
-    page = (walk.folder / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html").read_text("utf-8")
-    seen = [*graded, _code_of(student, page)]
-    assert list(leaks(seen, answers(read_all(made.root / "solutions")), ())) == []
-
-
-def _seed(school: School) -> str:
-    return (school.root / "home" / ".config" / "headway" / "seed").read_text("utf-8").strip()
+def test_a_student_without_an_answer_sees_none(made, walk):
+    """Search the graded notebooks and the pages for answers."""
+    for student in NO_ANSWER:
+        graded = documents(walk.course / "autograded" / student)
+        seen = [*graded, _code_of(student, walk.school.feedback(student))]
+        assert list(leaks(seen, answers(read_all(made.root / "solutions")), ())) == [], student
 
 
 def _reports(page: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A made-up class for nbgrader: the folders, real commands, and what each student submits."""
+"""An instructor's checkout with one assignment, the nbgrader course made from it, and its notebooks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,8 +27,6 @@ OUTPUT = (
     "    R, T, d = X.shape\n"
     "    return X.reshape(R // num_heads, num_heads, T, d).transpose(1, 2).reshape(R // num_heads, T, -1)\n"
 )
-LOUD = "    import sys, warnings\n    print(X.tolist(), file=sys.stderr)\n    warnings.warn('careful', stacklevel=1)\n"
-
 Book = dict[str, Any]
 
 
@@ -42,6 +39,10 @@ class School:
     @property
     def course(self) -> Path:
         return self.root / "course"
+
+    @property
+    def seed(self) -> Path:
+        return self.root / "home" / ".config" / "headway" / "seed"
 
     @property
     def environment(self) -> dict[str, str]:
@@ -72,11 +73,6 @@ class School:
 
     def released(self) -> Book:
         return json.loads((self.course / "release" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_text("utf-8"))
-
-    def hand_in(self, student: str, text: str) -> None:
-        path = self.course / "submitted" / student / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
-        path.parent.mkdir(parents=True)
-        path.write_text(text, "utf-8")
 
     def autograded(self, student: str) -> Book:
         return json.loads(
@@ -110,45 +106,6 @@ def answered(book: Book, qkv: str = QKV, output: str = OUTPUT) -> Book:
     return book
 
 
-def right_and_loud(book: Book) -> Book:
-    """Answer right, print much, and add a cell, a tag and another kernel."""
-    book = answered(book, "%%time\n" + QKV.replace("    B, T", LOUD + "    B, T"))
-    book["cells"].insert(
-        1, {**new_cell("%matplotlib inline\n!ls\nprint('hello')"), "metadata": {"tags": ["mine"]}}
-    )
-    book["metadata"]["kernelspec"] = {"name": "another", "display_name": "Another", "language": "python"}
-    return book
-
-
-def deleted_and_renamed(book: Book) -> Book:
-    """Delete the graded cell of the first exercise; rename the `grade_id` of the second solution."""
-    book = answered(book)
-    book["cells"].remove(cell(book, "check-transpose_qkv"))
-    cell(book, "transpose_output")["metadata"]["nbgrader"]["grade_id"] = "my_own_name"
-    return book
-
-
-def tampered(book: Book) -> Book:
-    """Change nbgrader's metadata so that nbgrader would raise an exception or give a hundred points.
-
-    Also change the source of a graded cell, add a wrong copy of an answer, and reverse the cells after the third.
-    """
-    book = answered(book)
-    cell(book, "check-transpose_qkv")["metadata"]["nbgrader"].update(points=100.0)
-    cell(book, "check-transpose_output")["source"] = "100.0"
-    cell(book, "transpose_output")["metadata"]["nbgrader"].update(schema_version=0)
-    copy = json.loads(json.dumps(cell(book, "transpose_qkv")))
-    book["cells"].insert(
-        2, {**copy, "source": "def transpose_qkv(X, num_heads):\n    return None\n", "id": "copied"}
-    )
-    book["cells"] = [*book["cells"][:3], *reversed(book["cells"][3:])]
-    return book
-
-
-def another_assignment(book: Book) -> Book:
-    return {**book, "cells": [new_cell("def masked_softmax(X, valid_lens):\n    return X\n")]}
-
-
 def new_cell(source: str) -> dict[str, Any]:
     return {
         "cell_type": "code",
@@ -158,27 +115,3 @@ def new_cell(source: str) -> dict[str, Any]:
         "execution_count": None,
         "source": source,
     }
-
-
-CRASHING = "def transpose_qkv(X, num_heads):\n    raise ValueError(f'secret {X.tolist()} <script>alert(1)</script>')\n"
-HOSTILE = (
-    "import os, sys\nprint('x' * 1000, file=sys.stderr)\ndef transpose_qkv(X, num_heads):\n    os._exit(0)\n"
-)
-
-# Student → function from the released notebook to the submitted one; a text is submitted as it is.
-CLASS: dict[str, Callable[[Book], Book | str]] = {
-    "ada": right_and_loud,
-    "bob": lambda book: answered(book, QKV.replace(".transpose(1, 2)", "")),
-    "cyd": lambda book: answered(book, QKV.replace("return ", "return 1.37 * ")),
-    "dee": lambda book: answered(book, "def transpose_qkv(:\n"),
-    "eve": lambda book: answered(book, CRASHING),
-    "fay": lambda book: book,
-    "gus": lambda book: answered(book, HOSTILE),
-    "hal": deleted_and_renamed,
-    "ivy": lambda book: "{ this is no notebook",
-    "jon": tampered,
-    # The factor depends on the input.
-    "jim": lambda book: answered(book, QKV.replace("return ", "return X.abs().max() * ")),
-    "kim": another_assignment,
-    "lea": lambda book: answered(book, QKV.replace(".transpose(1, 2)", "")),  # is graded again
-}
