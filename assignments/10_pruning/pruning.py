@@ -88,8 +88,8 @@ def attention_maps(model: nn.Module, *inputs) -> dict[str, list[torch.Tensor]]:
 # %% [markdown]
 # ## Try it
 #
-# The maps of a small untrained encoder, one picture per head: queries from top to bottom, keys from left to
-# right. In a notebook, `grader.report.maps.draw` draws the same picture.
+# The maps of a small untrained encoder, one picture per layer with a map for each head: queries from top to
+# bottom, keys from left to right.
 
 # %%
 try:
@@ -355,8 +355,8 @@ def removal_experiment(model: nn.Module, data: tuple) -> list[dict]:
 # ## Try it
 #
 # This classifier is untrained, so the accuracies have no meaning. `grader check` runs your experiment on a
-# model whose heads have a known strength. It draws your curves, and the range of the accuracies that any choice
-# of heads can give.
+# model whose heads have a known strength. It draws your accuracies, and says between which accuracies any choice
+# of heads is.
 
 # %%
 try:
