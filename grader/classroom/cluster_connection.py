@@ -40,7 +40,8 @@ def connect(address: str, certificate: Path | None, opened: ExitStack) -> Client
     opened: closes at the end what this function opens, except the client.
     Raises UsageError for an address without encryption, if nothing answers, or if one side does not trust the other.
     """
-    settings = dask.config.merge(dask.config.config, dask.config.collect_env(DASK))
+    # Key by key: a thread of an earlier client may change the whole configuration while it is copied.
+    settings = {_dotted(name): dask.config.interpret_value(value) for name, value in DASK.items()}
     opened.enter_context(dask.config.set(settings))
     try:
         if address.startswith(LOCAL):
@@ -53,6 +54,11 @@ def connect(address: str, certificate: Path | None, opened: ExitStack) -> Client
             "no connection to {address} ({reason}); it takes local:4, or the encrypted address of a running scheduler, such as tls://host:8786, and --certificate with the scheduler's certificate"
         )
         raise UsageError(says.format(address=address, reason=error)) from None
+
+
+def _dotted(name: str) -> str:
+    """Return the key of a setting: distributed.comm.default-scheme for DASK_DISTRIBUTED__COMM__DEFAULT_SCHEME."""
+    return name.removeprefix("DASK_").lower().replace("__", ".").replace("_", "-")
 
 
 def _start_local(workers: int, opened: ExitStack) -> Client:
