@@ -27,7 +27,7 @@ from grader.cases.draw import PUBLIC_SEED
 from grader.diagnosis.signature import named_by
 from grader.judge.finding import FLOATS
 from grader.judge.observation import Observation
-from grader.lines.suspects import changed_words
+from grader.lines.statement_words import changed_words
 from grader.support.code import stub
 
 # Judges that compare with the results of the reference alone; `one_of` also accepts the results of `also` answers.

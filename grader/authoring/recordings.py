@@ -32,7 +32,7 @@ CODE: tuple[str, ...] = (
     "given",
     "judge",
     "lines/__init__.py",
-    "lines/suspects.py",
+    "lines/statement_words.py",
     "report/model.py",
     "support",
     "worker",

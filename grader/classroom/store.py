@@ -102,7 +102,11 @@ class Store:
         """Raise BadStore for an error of the file or the database."""
         try:
             yield
-        except (OSError, sqlite3.Error) as error:
+        except (
+            OSError,
+            sqlite3.Error,
+            UnicodeDecodeError,
+        ) as error:  # also a message of SQLite that is no UTF-8
             says = _(
                 "{path} cannot be used as a store: {reason}; try again, or remove it, or name another with --store"
             )
@@ -112,7 +116,7 @@ class Store:
         """Return the stored results of a submission."""
         try:
             rows = self._database.execute(_OF_KEY, (content, *self._key)).fetchall()
-        except sqlite3.Error:
+        except (sqlite3.Error, UnicodeDecodeError):
             rows = [(name, None) for name in exercises]
         found = {name: _result(text) for name, text in rows if name in exercises}
         results = {name: result for name, result in found.items() if result is not None}

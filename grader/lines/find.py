@@ -18,7 +18,8 @@ from grader.intake.read import Submission, Unit
 from grader.lines.candidates import Place, places
 from grader.lines.pointer import MAX_LINES, first_agreed, point
 from grader.lines.search import Budget, Candidate, Search, ordered, runnable
-from grader.lines.suspects import Statement, Words, agreement, likeness, prior, ranked
+from grader.lines.statement_words import Words
+from grader.lines.suspects import Statement, agreement, likeness, prior, ranked
 from grader.report.model import Diagnosis, ExerciseResult, Report
 
 DOUBTFUL = 0.05  # agreement of a certified line with a named mistake, below which the line is not shown

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 import sys
-import zlib
-from contextlib import closing
 from pathlib import Path
 
 import pytest
-from helpers.command_line import WRONG as KNOWN_MISTAKE
 from helpers.files import fill
 from helpers.hostile_archives import HOSTILE as HOSTILE_ARCHIVES
 from helpers.hostile_class import COSTLY, INSIDE, PACKED, costly, hostile_class
@@ -115,7 +111,7 @@ def test_check_reads_a_costly_file_within_bounds(school, kind):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="plants a symbolic link")
 def test_nothing_is_written_into_a_folder_of_submissions(school):
-    """The grader reads no store in such a folder, prints a sentence about it, and follows no link."""
+    """The grader reads no store in such a folder, and follows no link."""
     folder = fill(
         school / "planted", {"ada/answer.py": "def transpose_qkv(X, num_heads):\n    return 0 * X\n"}
     )
@@ -129,23 +125,5 @@ def test_nothing_is_written_into_a_folder_of_submissions(school):
     for place in (folder, folder / "ada"):
         done = run(school, "grade", place, "--format", "jsonl")
         assert outcome(json.loads(done.stdout)) == "failed"
-        assert (f"{place / '.headway' / 'grades.sqlite'} is ignored" in done.stderr) is (place == folder)
     assert sorted(folder.rglob("*")) == before
     assert not [*(school / "elsewhere").iterdir()]
-
-
-@pytest.mark.slow
-def test_a_forged_row_is_graded_again_with_a_remark(school):
-    folder = fill(school / "forged", {"ada.py": KNOWN_MISTAKE + "# forged\n"})
-    run(school, "grade", folder)
-    with closing(sqlite3.connect(store_of(school, folder))) as database, database:
-        ((stored,),) = database.execute("SELECT result FROM results").fetchall()
-        forged = json.loads(zlib.decompress(stored)) | {"outcome": "passed", "score": 3.0}
-        database.execute("UPDATE results SET result = ?", (zlib.compress(json.dumps(forged).encode()),))
-    done = run(school, "grade", folder, "--format", "jsonl")
-    record = json.loads(done.stdout)
-    assert outcome(record) == "failed"
-    assert "transpose_qkv is damaged or was not written by this grader" in record["remarks"][0]
-    # That run has replaced the row, so the next runs use it.
-    assert "ada.py: The stored result of" not in run(school, "grade", folder).stdout
-    assert json.loads(run(school, "grade", folder, "--format", "jsonl").stdout)["remarks"] == []

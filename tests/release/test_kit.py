@@ -305,6 +305,7 @@ def test_a_kit_with_a_leak_is_refused_and_nothing_is_left(tmp_path, monkeypatch,
     before = sorted(tmp_path.iterdir())
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HEADWAY_SEED_FILE", str(seed))
+    monkeypatch.setenv("HEADWAY_COURSE", ".")
     done = CliRunner().invoke(command, ["kit"])
     assert done.exit_code == 1
     assert done.output.splitlines()[-1] == f"grader: not released: {why}"

@@ -1,0 +1,95 @@
+"""The words of a statement: its names, calls, constants and operators, each alone and with the expression around it.
+
+A bundle holds the words of the statements that a known mistake changes. The statement of a student that shares most
+words with them is likely to be the faulty one. A word is stored as a hash of 16 bits. Many words have the same hash,
+so a hash does not say for certain which word it was.
+"""
+
+from __future__ import annotations
+
+import ast
+import zlib
+from collections.abc import Iterator, Mapping
+
+Words = frozenset[int]
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def words_by_line(tree: ast.AST, names: Mapping[str, str] | None = None) -> dict[int, Words]:
+    """Return first line → words, for every statement except docstrings and calls of `print`.
+
+    The words of statements inside a statement count only for the inner ones. names: the labels of the names
+    in functions around the tree, see `_names`.
+    """
+    labels = dict(names or {})
+    if isinstance(tree, FUNCTIONS):
+        labels |= _names(tree)
+    found: dict[int, Words] = {}
+    if isinstance(tree, ast.stmt) and not _only_prints(tree):
+        found[tree.lineno] = frozenset(zlib.crc32(word.encode()) & 0xFFFF for word in _words(tree, labels))
+    for part in ast.iter_child_nodes(tree):
+        if isinstance(part, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+            found |= words_by_line(part, labels)
+    return found
+
+
+def changed_words(wrong: str, right: str) -> tuple[int, ...]:
+    """Return the words of the statements that only one of two sources has, sorted."""
+    before, after = (words_by_line(ast.parse(source)).values() for source in (wrong, right))
+    only = [words for words in before if words not in after]
+    only += [words for words in after if words not in before]
+    return tuple(sorted(frozenset[int]().union(*only)))
+
+
+def _only_prints(statement: ast.stmt) -> bool:
+    """Whether a statement is a docstring or a call of `print`."""
+    match statement:
+        case ast.Expr(ast.Constant()) | ast.Expr(ast.Call(ast.Name("print"))):
+            return True
+    return False
+
+
+def _names(function: ast.AST) -> dict[str, str]:
+    """Name → label. Students choose names: a parameter gets its position, and every local name gets the same label."""
+    assert isinstance(function, FUNCTIONS)
+    arguments = function.args
+    parameters = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    stored = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    places = {name: f"parameter {place}" for place, name in enumerate(parameters) if name != "self"}
+    return dict.fromkeys(stored, "local name") | places
+
+
+def _words(statement: ast.stmt, names: Mapping[str, str]) -> Iterator[str]:
+    waiting = [(type(statement).__name__, part) for part in _inner(statement)]
+    yield type(statement).__name__
+    while waiting:
+        outer, node = waiting.pop()
+        label = _label(node)
+        label = names.get(label, label) if isinstance(node, (ast.Name, ast.arg)) else label
+        yield from (label, f"{outer}>{label}")
+        waiting += [(label, part) for part in _inner(node)]
+
+
+def _inner(node: ast.AST) -> list[ast.AST]:
+    """Return the children of a node without statements, operators and contexts; for a call, its arguments and the
+    object of a method.
+    """
+    if isinstance(node, ast.Call) and isinstance(node.func, (ast.Attribute, ast.Name)):
+        owner = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        return [*owner, *node.args, *node.keywords]
+    kinds = (ast.expr, ast.keyword, ast.arg, ast.arguments, ast.comprehension, ast.withitem)
+    return [part for part in ast.iter_child_nodes(node) if isinstance(part, kinds)]
+
+
+def _label(node: ast.AST) -> str:
+    if isinstance(node, ast.Call):
+        return f"{_label(node.func)}()"
+    if isinstance(node, ast.Compare):
+        return type(node.ops[0]).__name__
+    if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.BoolOp)):
+        return type(node.op).__name__
+    if isinstance(node, ast.Constant):
+        return repr(node.value)
+    if isinstance(node, ast.Attribute):
+        return node.attr.rstrip("_")
+    return str(getattr(node, "id", None) or getattr(node, "arg", None) or type(node).__name__)
