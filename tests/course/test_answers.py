@@ -28,8 +28,6 @@ EXERCISES = [(a, e["name"]) for a in read_all(ROOT / "solutions") for e in a.exe
 UNNAMED = {
     "DecoderBlock/wrong_cache_on_class",
     "DecoderBlock/wrong_pre_norm",
-    "gated_attention/wrong_no_dropout",
-    "kernel_attention_weights/wrong_divided_by_max",
     "prune_heads/wrong_num_heads_unchanged",
     "removal_experiment/wrong_heads_not_put_back",
 }

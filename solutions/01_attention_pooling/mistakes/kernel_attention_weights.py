@@ -30,6 +30,7 @@ MISTAKES = [
     mistake(
         "pool-divided-by-largest",
         edit("scores.softmax(dim=-1)", "(scores - scores.amax(dim=-1, keepdim=True)).exp()"),
+        forms=[[edit("scores.softmax(dim=-1)", "scores.exp() / scores.exp().amax(dim=-1, keepdim=True)")]],
         says="the exponentials are divided by the largest of their row instead of by their sum",
         asks="Can the nearest key have a weight of exactly one when the other keys have weights above zero?",
     ),

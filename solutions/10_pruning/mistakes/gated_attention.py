@@ -129,6 +129,19 @@ MISTAKES = [
             num_heads = mha.num_heads
             """,
         ),
+        forms=[
+            [
+                edit(
+                    "heads = mha.attention(queries, keys, values, valid_lens)",
+                    """
+                    mode = mha.training
+                    mha.eval()
+                    heads = mha.attention(queries, keys, values, valid_lens)
+                    mha.train(mode)
+                    """,
+                )
+            ]
+        ],
         says="in training, dropout has no effect",
         asks=(
             "What does the module do with its attention weights in training mode, and does your code do it "
