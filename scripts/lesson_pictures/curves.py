@@ -43,24 +43,11 @@ def kernel_regression() -> Sheet:
     bell = np.exp(-(((query - places) * 1.5) ** 2) / 2)
     tallest = np.exp(-(((query - keys) * 1.5) ** 2) / 2).max()
     # The kernel, scaled so that it touches the tops of the bars.
-    low.plot(
-        places,
-        bell * shares.max() / tallest,
-        color=BLUE,
-        linewidth=pt(1.2),
-        linestyle=":",
-    )
+    low.plot(places, bell * shares.max() / tallest, ":", color=BLUE, linewidth=pt(1.2))
     low.bar(keys, shares, 0.22, color=BLUE)
     for key, share in zip(keys, shares, strict=True):
-        low.text(
-            key + 0.17,
-            share + 0.05,
-            f"{share:.2f}",
-            fontsize=pt(12),
-            color=INK,
-            ha="left",
-            va="bottom" if share > 0.1 else "center",
-        )
+        va = "bottom" if share > 0.1 else "center"
+        low.text(key + 0.17, share + 0.05, f"{share:.2f}", fontsize=pt(12), color=INK, ha="left", va=va)
     low.plot([query, query], [0, 1.02], color=BLUE, linewidth=pt(1), linestyle=(0, (2, 2)))
     low.set(
         xlim=(-0.6, 6.6), ylim=(0, 0.95), xticks=keys, xticklabels=[f"{k:g}" for k in keys], yticks=[0, 0.5]
@@ -106,25 +93,12 @@ def table_of_sines() -> Sheet:
         # One cell for each run of equal shades: the file is smaller.
         for shade, run in groupby(range(T), key=shades.__getitem__):
             first, *others = run
-            colour = BLUE if shade > 0 else ORANGE
-            strength = 0.045 * abs(shade)
-            sheet.cell(
-                left + first * wide,
-                y,
-                wide * (1 + len(others)),
-                high,
-                colour=colour,
-                strength=strength,
-                edge="none",
-            )
+            look = {"colour": BLUE if shade > 0 else ORANGE, "strength": 0.045 * abs(shade), "edge": "none"}
+            sheet.cell(left + first * wide, y, wide * (1 + len(others)), high, **look)
         points = np.linspace(0, T - 1, 125)
         wave = function(points / 10000 ** (2 * j / D))
-        sheet.line(
-            [
-                (left + (i + 0.5) * wide, y + high / 2 - v * (high / 2 - 3))
-                for i, v in zip(points, wave, strict=True)
-            ]
-        )
+        heights = y + high / 2 - wave * (high / 2 - 3)
+        sheet.line([*zip(left + (points + 0.5) * wide, heights, strict=True)])
         sheet.text(left - 10, y + high / 2, f"{column}  {('sin', 'cos')[column % 2]}", ha="right")
     for j in range(D // 2):
         y = 48 + j * 76

@@ -10,15 +10,15 @@ DOTTED = (0, (3, 2))
 def multi_head_attention() -> Sheet:
     sheet = Sheet(520)
     lanes = [
-        ("queries", "q", "T", "query_size", 90),
-        ("keys", "k", "S", "key_size", 250),
-        ("values", "v", "S", "value_size", 410),
+        ("queries", "T", "query_size", 90),
+        ("keys", "S", "key_size", 250),
+        ("values", "S", "value_size", 410),
     ]
-    for name, letter, steps, size, x in lanes:
+    for name, steps, size, x in lanes:
         sheet.text(x, 24, name, 14)
         sheet.arrow((x, 36), (x, 78))
         sheet.shape(x + 8, 54, f"(B, {steps}, {size})")
-        sheet.box(x - 42, 78, 84, 32, f"$W_{letter}$", colour=BLUE, strength=0.2, size=15)
+        sheet.box(x - 42, 78, 84, 32, f"$W_{name[0]}$", colour=BLUE, strength=0.2, size=15)
         sheet.arrow((x, 110), (x, 152))
         sheet.shape(x + 8, 130, f"(B, {steps}, D)")
         sheet.box(x - 56, 152, 112, 30, "split into heads", size=12)
@@ -128,21 +128,11 @@ def reading_encoder() -> Sheet:
     sheet.text(24, 24, "keys and values: the encoder's outputs", 13, ha="left")
     for j, weight in enumerate(weights):
         x = 60 + 92 * j
-        padded = j == 3
-        sheet.cell(
-            x - 34,
-            44,
-            68,
-            34,
-            "" if padded else f"$h_{j + 1}$",
-            colour=BLUE,
-            strength=0.0 if padded else 0.2,
-            hatch="////" if padded else "",
-            size=15,
-        )
-        if padded:
+        if j == 3:
+            sheet.cell(x - 34, 44, 68, 34, colour=BLUE, strength=0.0, hatch="////")
             sheet.text(x + 42, 61, "padding", 12, FAINT, ha="left")
         else:
+            sheet.cell(x - 34, 44, 68, 34, f"$h_{j + 1}$", colour=BLUE, strength=0.2, size=15)
             sheet.arrow((x, 78), (x, 128))
         sheet.cell(x - 12, 172 - 60 * weight, 24, 60 * weight + 0.5, colour=ORANGE, strength=0.6)
         sheet.line([(x - 24, 172), (x + 24, 172)], FAINT)

@@ -100,17 +100,9 @@ class Sheet:
         dashed: bool = False,
     ) -> None:
         """Draw a box with a label. strength: the opacity of `colour`. round: the radius of the corners."""
-        patch = FancyBboxPatch(
-            (x, y),
-            w,
-            h,
-            boxstyle=f"round,pad=0,rounding_size={round}",
-            facecolor=(colour, strength),
-            edgecolor=edge,
-            linewidth=pt(width),
-            linestyle="--" if dashed else "-",
-        )
-        self._add(patch)
+        look = {"facecolor": (colour, strength), "edgecolor": edge, "linewidth": pt(width)}
+        shape = f"round,pad=0,rounding_size={round}"
+        self._add(FancyBboxPatch((x, y), w, h, boxstyle=shape, linestyle="--" if dashed else "-", **look))
         if label:
             self.text(x + w / 2, y + h / 2, label, size)
 
@@ -149,33 +141,15 @@ class Sheet:
         """Draw an arrow along the points; its head is at the last one."""
         if len(points) > 2:
             self.line(points[:-1], colour, width, style)
-        self._add(
-            FancyArrowPatch(
-                points[-2],
-                points[-1],
-                arrowstyle="-|>,head_length=4,head_width=2.2",
-                shrinkA=0,
-                shrinkB=0,
-                color=colour,
-                linewidth=pt(width),
-                linestyle=style,
-            )
-        )
+        self.arc(*points[-2:], 0, colour, width, style)
 
-    def arc(self, start: Point, end: Point, bend: float, colour: str, style: str = "-") -> None:
-        self._add(
-            FancyArrowPatch(
-                start,
-                end,
-                connectionstyle=f"arc3,rad={bend}",
-                arrowstyle="-|>,head_length=4,head_width=2.2",
-                shrinkA=0,
-                shrinkB=0,
-                color=colour,
-                linewidth=pt(1.8),
-                linestyle=style,
-            )
-        )
+    def arc(
+        self, start: Point, end: Point, bend: float, colour: str, width: float = 1.8, style: str = "-"
+    ) -> None:
+        """Draw an arrow along an arc; bend: its height over its length."""
+        look = {"color": colour, "linewidth": pt(width), "linestyle": style, "shrinkA": 0, "shrinkB": 0}
+        head, path = "-|>,head_length=4,head_width=2.2", f"arc3,rad={bend}"
+        self._add(FancyArrowPatch(start, end, arrowstyle=head, connectionstyle=path, **look))
 
     def plus(self, x: float, y: float) -> None:
         """Draw the plus sign where a residual connection is added."""
@@ -198,11 +172,8 @@ def _lean(drawn: str, height: int) -> str:
     view = re.search(r'viewBox="[^"]*"', head)
     assert view is not None
     body = re.sub(r"<!--.*?-->", "", body, flags=re.DOTALL)
-    body = (
-        re.sub(r' xlink:href="#DejaVuSans-', ' href="#g', body)
-        .replace('id="DejaVuSans-', 'id="g')
-        .replace("xlink:", "")
-    )
+    body = body.replace(' xlink:href="#DejaVuSans-', ' href="#g').replace('id="DejaVuSans-', 'id="g')
+    body = body.replace("xlink:", "")
     body = re.sub(r'(?<= d=")[^"]*', lambda path: _shorter(path[0]), body)
     body = re.sub(r"translate\([^)]*\)", lambda place: _shorter(place[0]), body)
     body = re.sub(r'<g id="(?:patch|line2d)_\d+">\s*(<path[^>]*/>)\s*</g>', r"\1", body)

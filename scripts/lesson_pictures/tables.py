@@ -27,20 +27,12 @@ def masks() -> Sheet:
         for t in range(4):
             sheet.text(70, y + 34 * t + 17, f"query {t}", 12, ha="right")
             for s in range(4):
-                label = f"{scores[t, s]:g}" if kept[t, s] else "−∞"
-                sheet.cell(78 + 46 * s, y + 34 * t, 46, 34, label, hatch="" if kept[t, s] else NO)
-                label = f"{weights[t, s]:.2f}" if kept[t, s] else "0"
-                strength = 0.6 * round(float(weights[t, s]), 2)
-                sheet.cell(
-                    350 + 46 * s,
-                    y + 34 * t,
-                    46,
-                    34,
-                    label,
-                    colour=BLUE,
-                    strength=strength,
-                    hatch="" if kept[t, s] else NO,
-                )
+                hatch = "" if kept[t, s] else NO
+                score = "−∞" if hatch else f"{scores[t, s]:g}"
+                weight = "0" if hatch else f"{weights[t, s]:.2f}"
+                shade = {"colour": BLUE, "strength": 0.6 * round(float(weights[t, s]), 2)}
+                sheet.cell(78 + 46 * s, y + 34 * t, 46, 34, score, hatch=hatch)
+                sheet.cell(350 + 46 * s, y + 34 * t, 46, 34, weight, hatch=hatch, **shade)
             sheet.text(544, y + 34 * t + 17, "sum 1", 12, FAINT, ha="left")
         for s in range(4):
             sheet.text(101 + 46 * s, y + 148, f"key {s}", 12)
@@ -90,19 +82,11 @@ def heads_in_memory() -> Sheet:
             sheet.text(394, y + 35 + 30 * t, f"step {t}", 12, ha="right")
         sheet.text(24, y + 116, verdict, 12, ha="left")
 
-    row(
-        142,
-        "Reshape alone: right shape, wrong content",
-        [1, 2, 3, 4, 5, 6, 7, 8],
-        "result[0] mixes both heads, and all its values come from step 0.",
-    )
+    verdict = "result[0] mixes both heads, and all its values come from step 0."
+    row(142, "Reshape alone: right shape, wrong content", [1, 2, 3, 4, 5, 6, 7, 8], verdict)
     sheet.line([(24, 280), (576, 280)], FAINT, 0.8)
-    row(
-        306,
-        "Permute the axes, then reshape",
-        [1, 2, 5, 6, 3, 4, 7, 8],
-        "Each result holds one head, with both steps. Reshape alone cannot put 5 after 2.",
-    )
+    verdict = "Each result holds one head, with both steps. Reshape alone cannot put 5 after 2."
+    row(306, "Permute the axes, then reshape", [1, 2, 5, 6, 3, 4, 7, 8], verdict)
     return sheet
 
 
@@ -123,9 +107,8 @@ def cache() -> Sheet:
                 sheet.cell(92 + side * s, y, side, 34, hatch=NO)
             if s < t:
                 sheet.cell(368 + side * s, y, side, 34, str(s), colour=ORANGE, strength=0.2)
-                sheet.line(
-                    [(374 + side * s, y + 29), (362 + side * (s + 1), y + 29)], ORANGE, 2.5, (0, (1.2, 1.2))
-                )
+                ends = [(374 + side * s, y + 29), (362 + side * (s + 1), y + 29)]
+                sheet.line(ends, ORANGE, 2.5, (0, (1.2, 1.2)))
             elif s == t:
                 sheet.cell(368 + side * s, y, side, 34, str(s), colour=BLUE, strength=0.35, edge=INK)
         sheet.text(368 + side * (t + 1) + 6, y + 17, "new", 12, BLUE, ha="left")
@@ -145,20 +128,18 @@ def owned_by_a_head() -> Sheet:
 
     def matrix(x: float, y: float, rows: int, columns: int, removed: str) -> None:
         sheet.cell(x, y, columns * unit, rows * unit, colour=BOX)
+        right, bottom = x + columns * unit, y + rows * unit
+        by_rows = removed == "rows"
         mine = (
             (x, y + 2 * unit, columns * unit, 2 * unit)
-            if removed == "rows"
+            if by_rows
             else (x + 2 * unit, y, 2 * unit, rows * unit)
         )
         sheet.cell(*mine, colour=ORANGE, strength=0.3, hatch="xxxx")
-        for h in range(1, 4):
-            at = 2 * h * unit
-            ends = (
-                [(x, y + at), (x + columns * unit, y + at)]
-                if removed == "rows"
-                else [(x + at, y), (x + at, y + rows * unit)]
+        for at in (2 * unit, 4 * unit, 6 * unit):
+            sheet.line(
+                [(x, y + at), (right, y + at)] if by_rows else [(x + at, y), (x + at, bottom)], FAINT, 1
             )
-            sheet.line(ends, FAINT, 1)
 
     for place, name in enumerate(("$W_q$", "$W_k$", "$W_v$")):
         x = 66 + 122 * place
@@ -194,16 +175,8 @@ def what_heads_do() -> Sheet:
     for t in range(4):
         sheet.text(88, 76 + side * t + 18, f"step {t}", 12, ha="right")
         for s in range(5):
-            mine = s == 3 - t
-            sheet.cell(
-                96 + side * s,
-                76 + side * t,
-                side,
-                side,
-                "●" if mine else "",
-                colour=BLUE,
-                strength=0.55 if mine else 0.05,
-            )
+            mark, strength = ("●", 0.55) if s == 3 - t else ("", 0.05)
+            sheet.cell(96 + side * s, 76 + side * t, side, side, mark, colour=BLUE, strength=strength)
     for s, word in enumerate(words):
         sheet.text(96 + side * s + 18, 62, word, 13)
     sheet.text(186, 240, "source words (columns), target steps (rows)", 12, FAINT)
@@ -213,17 +186,9 @@ def what_heads_do() -> Sheet:
     sheet.text(450, 24, "an induction head, in a language model", 13)
     row = ["7", "4", "9", "5", "7", "4"]
     for s, word in enumerate(row):
-        again = s in (1, 5)
-        sheet.cell(
-            330 + 34 * s,
-            130,
-            34,
-            34,
-            word,
-            size=14,
-            colour=PURPLE if again else GREEN if s == 2 else PAPER,
-            strength=0.3 if again or s == 2 else 1,
-        )
+        colour = PURPLE if s in (1, 5) else GREEN if s == 2 else PAPER
+        strength = 1 if colour == PAPER else 0.3
+        sheet.cell(330 + 34 * s, 130, 34, 34, word, size=14, colour=colour, strength=strength)
     sheet.cell(330 + 34 * 6 + 8, 130, 34, 34, "?", size=14)
     sheet.line([(368, 172), (394, 172)], PURPLE, 2)
     sheet.line([(504, 172), (530, 172)], PURPLE, 2)
