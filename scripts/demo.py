@@ -13,6 +13,7 @@ import re
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -20,7 +21,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.padding import Padding
 from rich.rule import Rule
-from rich.table import Table
 from rich.text import Text
 
 from grader.authoring.bank import apply
@@ -38,13 +38,6 @@ from grader.support.i18n import _, ngettext
 ROOT = Path(__file__).resolve().parents[1]
 BROKEN = "MultiHeadAttention"
 MISTAKE = "mha-keys-and-values-through-wq"
-COMMANDS = (
-    ("grader", _("list the exercises and what is next")),
-    ("grader check masked_softmax", _("grade one exercise of assignments/")),
-    ("grader explain MultiHeadAttention", _("list the mistakes that the grader knows")),
-    ("grader grade FOLDER", _("grade submissions with hidden cases")),
-    ("make test", _("run the tests")),
-)
 
 
 def main() -> int:
@@ -59,24 +52,22 @@ def main() -> int:
     console = Console(highlight=False)
     launcher = choose()  # starts a process, which imports torch while this script reads the solutions
     options = GradingOptions(torch_version=version("torch"), quick=True)
-    engine = Engine(find(ROOT).bundles, launcher, options)
-    try:
+    with closing(launcher), closing(Engine(find(ROOT).bundles, launcher, options)) as engine:
         assignments = read_all(ROOT / "solutions")
-        problems = _reference_solutions(engine, assignments, console)
+        unexpected = _reference_solutions(engine, assignments, console)
         picture = Console(highlight=False, record=True, width=80, force_terminal=True) if svg else console
-        problems += _wrong_answer(engine, assignments, picture)
-        if svg:
-            image = picture.export_svg(title="grader check MultiHeadAttention")
-            svg.write_text(re.sub(r"@font-face \{[^}]*\}\s*", "", image), "utf-8")  # no font from the network
-    finally:
-        engine.close()
-        launcher.close()
-    _next_steps(console)
-    for problem in problems:
-        console.print(_("UNEXPECTED: {problem}").format(problem=problem), style="red", markup=False)
-    if problems:
+        unexpected += _wrong_answer(engine, assignments, picture)
+    if svg:
+        image = picture.export_svg(title="grader check MultiHeadAttention")
+        svg.write_text(re.sub(r"@font-face \{[^}]*\}\s*", "", image), "utf-8")  # no font from the network
+    for result in unexpected:
+        sentence = _("UNEXPECTED: {name} has the outcome {outcome}, and these names: {found}")
+        found = result.diagnosis.alternatives
+        sentence = sentence.format(name=result.name, outcome=result.outcome, found=found)
+        console.print(sentence, style="red", markup=False)
+    if unexpected:
         console.print(_("If you changed solutions/, run `grader build` first."), markup=False)
-    return 1 if problems else 0
+    return 1 if unexpected else 0
 
 
 def grade(engine: Engine, assignment: Assignment, source: str) -> Report:
@@ -86,11 +77,10 @@ def grade(engine: Engine, assignment: Assignment, source: str) -> Report:
     return engine.grade(Submission(Path(file), (Unit(file, source),)), names)
 
 
-def _reference_solutions(engine: Engine, assignments: Sequence[Assignment], console: Console) -> list[str]:
-    """Grade every reference solution and print one line per assignment.
-
-    Return a sentence for each exercise that did not pass.
-    """
+def _reference_solutions(
+    engine: Engine, assignments: Sequence[Assignment], console: Console
+) -> list[ExerciseResult]:
+    """Grade every reference solution, print one line per assignment, and return what did not pass."""
     console.print(Rule(_("The reference solutions, graded with the public cases")), Text(), sep="\n")
     started = time.monotonic()
     results: list[ExerciseResult] = []
@@ -102,9 +92,10 @@ def _reference_solutions(engine: Engine, assignments: Sequence[Assignment], cons
             report = grade(watched, assignment, assignment.source)
             results += report.exercises
             console.print(_line(assignment, report))
+    unexpected = [result for result in results if result.outcome != "passed"]
     total = engine.report(results)
     sentence = _("{passed} of {all} exercises passed in {seconds:.0f} s, {score} points.").format(
-        passed=sum(result.outcome == "passed" for result in results),
+        passed=len(results) - len(unexpected),
         all=len(results),
         seconds=time.monotonic() - started,
         score=points(total.score, total.points),
@@ -113,11 +104,7 @@ def _reference_solutions(engine: Engine, assignments: Sequence[Assignment], cons
     if any(result.partial for result in results):
         skipped = _("The long training of the capstone is not part of this demonstration.")
         console.print(Text(f"  {skipped}", style="dim"))
-    return [
-        _("{name} of the reference solutions: {outcome}").format(name=result.name, outcome=result.outcome)
-        for result in results
-        if result.outcome != "passed"
-    ]
+    return unexpected
 
 
 def _line(assignment: Assignment, report: Report) -> Text:
@@ -129,8 +116,10 @@ def _line(assignment: Assignment, report: Report) -> Text:
     return Text.assemble(f"  {assignment.name:<26}{exercises:<15}", (mark, style), f"{score:>12}")
 
 
-def _wrong_answer(engine: Engine, assignments: Sequence[Assignment], console: Console) -> list[str]:
-    """Grade the wrong answer and print its report. Return a sentence for each outcome that is not as expected."""
+def _wrong_answer(
+    engine: Engine, assignments: Sequence[Assignment], console: Console
+) -> list[ExerciseResult]:
+    """Grade the wrong answer, print its report, and return what was not graded as expected."""
     assignment = next(a for a in assignments if a.mistakes(BROKEN))
     mistake = next(m for m in assignment.mistakes(BROKEN) if m.id == MISTAKE)
     console.print(Text(), Rule(_("A wrong answer: keys and values are projected with W_q")), Text())
@@ -142,26 +131,9 @@ def _wrong_answer(engine: Engine, assignments: Sequence[Assignment], console: Co
     broken = next(result for result in report.exercises if result.name == BROKEN)
     console.print()
     show(replace(report, exercises=(broken,)), console)
-    problems = [
-        _("{name} beside the wrong answer: {outcome}").format(name=result.name, outcome=result.outcome)
-        for result in report.exercises
-        if result is not broken and result.outcome != "passed"
-    ]
-    if broken.outcome != "failed" or (MISTAKE,) not in broken.diagnosis.alternatives:
-        problems.append(
-            _("{name}: {outcome}, diagnosed as {found}").format(
-                name=BROKEN, outcome=broken.outcome, found=broken.diagnosis.alternatives
-            )
-        )
-    return problems
-
-
-def _next_steps(console: Console) -> None:
-    table = Table.grid(padding=(0, 2), pad_edge=True)
-    for command, about in COMMANDS:
-        table.add_row(Text(command, style="bold"), about)
-    activate = _("Activate the environment first: {command}").format(command=". .venv/bin/activate")
-    console.print(Text(), Rule(_("Try it yourself")), Text(), Text(f"  {activate}"), Text(), table, sep="\n")
+    named = broken.outcome == "failed" and (MISTAKE,) in broken.diagnosis.alternatives
+    others = [one for one in report.exercises if one is not broken and one.outcome != "passed"]
+    return others + [broken] * (not named)
 
 
 if __name__ == "__main__":

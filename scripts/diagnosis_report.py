@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections import defaultdict
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from unittest.mock import patch
 
 from common_pairs import pairs
 
 from grader.bundle.files import load_all
 from grader.bundle.model import Exercise
-from grader.diagnosis import match as diagnosis
 from grader.engine.engine import Engine
 from grader.engine.grading_options import GradingOptions
 from grader.report.model import ExerciseResult
@@ -41,7 +39,6 @@ class Graded:
     policy: bool  # breaks a policy, which costs no points
     equals: tuple[frozenset[str], ...] | None  # None: not labelled
     result: ExerciseResult
-    seconds: float  # CPU time of the search for names
 
     @property
     def named(self) -> bool:
@@ -71,37 +68,21 @@ def main() -> None:
 
 
 def grade_all(bundles, exercises: dict[str, Exercise]) -> list[Graded]:
-    launcher = choose(warm="full")
-    engine = Engine(bundles, launcher, GradingOptions(quick=True))
-    out = []
-    try:
-        for answer in ANSWERS:
-            if answer.exercise in exercises:
-                out.append(_graded(engine, exercises[answer.exercise], answer))
-    finally:
-        engine.close()
-        launcher.close()
-    return out
+    with (
+        closing(choose(warm="full")) as launcher,
+        closing(Engine(bundles, launcher, GradingOptions(quick=True))) as engine,
+    ):
+        return [_graded(engine, exercises[a.exercise], a) for a in ANSWERS if a.exercise in exercises]
 
 
 def _graded(engine: Engine, exercise: Exercise, answer: Answer) -> Graded:
-    spent = [0.0]
-    explanations = diagnosis.explanations
-
-    def watched(exercise, judged, budget):
-        started = time.process_time()
-        found = explanations(exercise, judged, budget)
-        spent[0] += time.process_time() - started
-        return found
-
-    with patch.object(diagnosis, "explanations", watched):
-        result = engine.grade(answer.submission, [exercise.name]).exercises[0]
+    result = engine.grade(answer.submission, [exercise.name]).exercises[0]
     if result.outcome == "could_not_grade":
         raise RuntimeError(f"{answer.id}: {result.message}")
     right = answer.breaks <= {"device", "precision"}  # a failure in these costs no points on the CPU
     # `later` lists the policies that the answer breaks, and `device`.
     policy = bool(answer.later - {"device"})
-    return Graded(answer.id, exercise.name, right, policy, answer.equals, result, spent[0])
+    return Graded(answer.id, exercise.name, right, policy, answer.equals, result)
 
 
 def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
@@ -133,7 +114,6 @@ def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
         f"| … with a name of a mistake that is not there | {_share(sum(p.falsely for p in two), len(two))} |",
         f"| right answers with a name | {sum(g.named for g in right)} of {len(right)} |",
         f"| answers that break only a policy, which the advice names | {sum(g.advised for g in policy)} of {len(policy)} |",
-        f"| CPU time of a diagnosis | {_times(named)} |",
         "",
         "## By exercise",
         "",
@@ -174,11 +154,6 @@ def _macro(known: list[Graded]) -> str:
         shares[(g.exercise, frozenset(g.equals or ()))].append(g.correctly)
     average = sum(sum(found) / len(found) for found in shares.values()) / max(1, len(shares))
     return f"{100 * average:.1f} % of {len(shares)}"
-
-
-def _times(graded: list[Graded]) -> str:
-    seconds = sorted(g.seconds for g in graded)
-    return f"under {50 * (int(1000 * seconds[-1]) // 50 + 1)} ms each" if seconds else "none"
 
 
 def _ids(equals: tuple[frozenset[str], ...] | None) -> str:
