@@ -12,13 +12,16 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benches import bulk, ours, session, stock
+from benches import autograde, bulk
 from benches.measure import GRADER, ROOT, Each, interleaved, load, machine, milliseconds, seconds, timed
 
 Row = tuple[str, str]
@@ -31,11 +34,14 @@ SEVEN = (
     "MixedUpAttention",
     "DecoderBlock",
 )
+SOURCE = "import torch\ndef masked_softmax(X, valid_lens):\n    return torch.softmax(X, -1) + {n}\n"
+SETTLED = 6.0  # seconds after which the worker server (it forks the workers) is warm
+DONE = b"watching "  # starts the line that `grader watch` prints after a grading
 
 
 def cold(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     """Yield `grader check` in a new process, as a ratio to the import of torch."""
-    for name, command in checks(folder):
+    for name, command in checks(folder).items():
         floor, checked = interleaved(
             options.pairs,
             lambda: timed([sys.executable, "-c", "import torch"]),
@@ -48,43 +54,68 @@ def cold(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
         )
 
 
-def checks(folder: Path) -> tuple[tuple[str, list[str]], ...]:
-    """Return commands that check references: of one assignment, of seven exercises, and of assignments 01 to 10."""
-    one = ROOT / "solutions/05_multi_head_attention/multi_head_attention.py"
-    everything = folder / "everything.py"
+def checks(folder: Path) -> dict[str, list[str]]:
+    """Return commands that check references: of one assignment, and of seven exercises."""
     references = (
-        p for p in sorted(ROOT.glob("solutions/*/*.py")) if p.stem == p.parent.name.split("_", 1)[1]
+        "02_masking/masking",
+        "04_heads/heads",
+        "05_multi_head_attention/multi_head_attention",
+        "08_decoder/decoder",
     )
-    # Without the capstone: its training takes longer than all grading.
-    texts = [path.read_text("utf-8") for path in references if path.stem != "capstone"]
-    everything.write_text("\n\n".join(texts), "utf-8")
-    return (
-        ("one assignment", checking(one)),
-        ("seven exercises of 02, 04, 05 and 08", checking(everything, *SEVEN)),
-        ("01 to 10", checking(everything)),
-    )
-
-
-def checking(file: Path, *names: str) -> list[str]:
-    """Return the command that checks these exercises of a file; no names: all its exercises."""
-    return [str(GRADER), "check", *names, "--file", str(file), "--course", "assignments", "--format", "json"]
+    texts = [(ROOT / f"solutions/{name}.py").read_text("utf-8") for name in references]
+    (folder / "several.py").write_text("\n\n".join(texts), "utf-8")
+    check = [str(GRADER), "check", "--course", "assignments", "--format", "json", "--file"]
+    return {
+        "one assignment": [*check, f"solutions/{references[2]}.py"],
+        "seven exercises of 02, 04, 05 and 08": [*check, str(folder / "several.py"), *SEVEN],
+    }
 
 
 def watch(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
-    """Yield the time from a save to a verdict, in the best tier and in `basic`."""
-    yield (
-        "save to verdict in a running `grader watch`, one exercise",
-        milliseconds(session.saves(folder, options.saves, "auto", pause=0.5)),
-    )
-    yield (  # between two saves, `basic` needs time to start the next worker
-        "save to verdict in a running `grader watch`, one exercise, basic",
-        milliseconds(session.saves(folder, options.saves, "basic", pause=session.SETTLED)),
-    )
+    """Yield the time from a save to a verdict."""
+    what = "save to verdict in a running `grader watch`, one exercise"
+    yield what, milliseconds(saves(folder, options.saves))
+
+
+def saves(folder: Path, count: int) -> list[float]:
+    """Return the seconds from a save to the whole verdict on screen, in a warm `grader watch`.
+
+    The search for a line, which follows a verdict, is off.
+    """
+    course = Path(shutil.copytree(ROOT / "assignments", folder / "watched"))
+    with open(course / "headway.toml", "a", encoding="utf-8") as settings:
+        settings.write("\nname_lines = false\n")
+    file = course / "02_masking" / "masking.py"
+    command = [GRADER, "watch", "masked_softmax"]
+    watch = subprocess.Popen(command, cwd=course, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    try:
+        _verdict(watch)
+        time.sleep(SETTLED)
+        out = []
+        for n in range(count + 1):
+            started = time.perf_counter()
+            file.write_text(SOURCE.format(n=n), "utf-8")
+            _verdict(watch)
+            out.append(time.perf_counter() - started)
+            time.sleep(0.5)
+        return out[1:]  # the worker of the first save was forked before the server was warm
+    finally:
+        watch.terminate()
+        watch.wait()
+
+
+def _verdict(watch: subprocess.Popen[bytes]) -> None:
+    """Wait until `grader watch` has printed a verdict."""
+    assert watch.stdout is not None
+    for line in watch.stdout:
+        if line.startswith(DONE):
+            return
+    raise SystemExit("grader watch ended")
 
 
 def many(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     """Yield `grader grade`, as a ratio to stock nbgrader."""
-    theirs = stock.autograded(folder, options.stock)
+    theirs = autograde.stock(folder, options.stock)
     yield (
         f"stock `nbgrader autograde`, same notebooks, public cases, {options.stock} submissions",
         f"{60 / theirs.seconds:.0f} a minute ({each(theirs)})",
@@ -100,13 +131,13 @@ def many(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
         yield f"`grader grade`, {run.size} notebooks of nine exercises, {cores}, start included", figure
 
 
-def autograde(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
+def with_ours(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     """Yield `nbgrader autograde` with our preprocessors, as a ratio to stock nbgrader."""
     size, many = options.stock, options.notebooks
     one_core = sorted(os.sched_getaffinity(0))[:1]
-    alone = stock.autograded(folder / "alone", size, one_core)
-    theirs = stock.autograded(folder / "all", size)  # on all cores
-    mine = ours.autograded(folder, many)
+    alone = autograde.stock(folder / "alone", size, one_core)
+    theirs = autograde.stock(folder / "all", size)  # on all cores
+    mine = autograde.ours(folder, many)
     yield f"`nbgrader autograde` of nine exercises, stock, 1 core, {size} submissions", each(alone)
     yield f"the same with our preprocessors, 1 core, {many} submissions", against(mine.alone, alone)
     cores = len(os.sched_getaffinity(0))
@@ -132,7 +163,7 @@ def against(mine: Each, theirs: Each) -> str:
 
 
 PARTS: dict[str, Callable[[Path, argparse.Namespace], Iterator[Row]]] = {
-    "cold": cold, "watch": watch, "bulk": many, "nbgrader": autograde,
+    "cold": cold, "watch": watch, "bulk": many, "nbgrader": with_ours,
 }  # fmt: skip
 
 PAGE = """# Benchmarks

@@ -59,14 +59,13 @@ def _file(way: str, bundle: Bundle, book: dict, answer: Answer) -> tuple[str, by
         cell["source"] = source
         return f"{bundle.assignment}.ipynb", json.dumps(book).encode()
     if way == "colab":
-        cell = {
-            "cell_type": "code",
-            "metadata": {"id": "x"},
-            "outputs": [],
-            "execution_count": None,
-            "source": source,
+        cell = {"cell_type": "code", "metadata": {"id": "x"}, "outputs": [], "source": source}
+        colab = {
+            "cells": [cell | {"execution_count": None}],
+            "metadata": {},
+            "nbformat": 4,
+            "nbformat_minor": 0,
         }
-        colab = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 0}
         return "Untitled0.ipynb", json.dumps(colab).encode()
     if way == "archive":
         packed = io.BytesIO()
@@ -154,10 +153,8 @@ def main() -> None:
 
 
 def _said(counts: Counter[str]) -> str:
-    return (
-        f"{counts['answers']} answers; {counts['equal']} equal marks, {counts['different']} different,"
-        f" {counts['manual']} that need a person by both routes"
-    )
+    kinds = f"{counts['equal']} equal marks, {counts['different']} different, {counts['manual']} manual by both routes"
+    return f"{counts['answers']} answers; {kinds}"
 
 
 if __name__ == "__main__":

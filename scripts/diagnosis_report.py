@@ -134,7 +134,7 @@ def report(exercises: dict[str, Exercise], graded: list[Graded]) -> str:
     ]
     lines += ["", "## Answers without a name, or with a wrong name", ""]
     lines += [
-        f"- {g.name}: equals {_ids(g.equals)}; the grader named {_said(g)}"
+        f"- {g.name}: equals {_ids(g.equals)}; the grader named {_ids_of(g.result.diagnosis.alternatives)}"
         for g in wrong
         if (g.equals or g.named) and not g.correctly
     ]
@@ -158,10 +158,6 @@ def _macro(known: list[Graded]) -> str:
 
 def _ids(equals: tuple[frozenset[str], ...] | None) -> str:
     return " or ".join("+".join(sorted(ids)) for ids in equals or ()) or "nothing known"
-
-
-def _said(graded: Graded) -> str:
-    return _ids_of(graded.result.diagnosis.alternatives)
 
 
 def _ids_of(alternatives: tuple[tuple[str, ...], ...]) -> str:

@@ -23,7 +23,6 @@ from grader.bundle.model import Exercise
 from grader.engine.engine import Engine
 from grader.engine.grading_options import GradingOptions
 from grader.intake.read import Submission, Unit
-from grader.report.model import ExerciseResult
 from grader.report.shared_sentences import plain_number, points
 from grader.sandbox.choose import choose
 
@@ -74,38 +73,20 @@ def section(engine: Engine, assignment: Assignment, exercise: Exercise) -> str:
     about = next(e.get("about", "values") for e in assignment.exercises if e["name"] == exercise.name)
     ordered = [about, *(facet for facet in facets if facet != about)]
     weights = ", ".join(f"{facet} {plain_number(exercise.weights.get(facet, 1.0))}" for facet in ordered)
-    rows = [row(engine, assignment, answer) for answer in answers(assignment, exercise.name)]
-    return "\n".join(
-        [
-            f"## {exercise.name} · {plain_number(exercise.points)}",
-            "",
-            f"{weights}.",
-            "",
-            "| known mistake | keeps | facets that fail |",
-            "|---|--:|---|",
-            *rows,
-            "",
-        ]
-    )
-
-
-def answers(assignment: Assignment, exercise: str) -> list[KnownAnswer]:
-    """Return the known mistakes and the mutants that cost points on the CPU."""
-    known = [*assignment.mistakes(exercise), *assignment.mutants(exercise)]
-    return [answer for answer in known if answer.kind != "policy"]
+    known = [*assignment.mistakes(exercise.name), *assignment.mutants(exercise.name)]
+    rows = [row(engine, assignment, answer) for answer in known if answer.kind != "policy"]
+    title = f"## {exercise.name} · {plain_number(exercise.points)}"
+    head = "| known mistake | keeps | facets that fail |\n|---|--:|---|"
+    return "\n".join([title, "", f"{weights}.", "", head, *rows, ""])
 
 
 def row(engine: Engine, assignment: Assignment, answer: KnownAnswer) -> str:
     """Return the points that an answer keeps, and the facets of which a check did not pass."""
-    result = graded(engine, assignment, answer)
+    file = f"{assignment.module}.py"
+    submission = Submission(Path(file), (Unit(file, apply(answer, assignment.source)),))
+    result = engine.grade(submission, [answer.of]).exercises[0]
     missing = dict.fromkeys(c.facet for c in result.checks if c.counts and c.outcome != "passed")
     return f"| `{answer.id}` | {points(result.score, result.points)} | {', '.join(missing)} |"
-
-
-def graded(engine: Engine, assignment: Assignment, answer: KnownAnswer) -> ExerciseResult:
-    name = f"{assignment.module}.py"
-    submission = Submission(Path(name), (Unit(name, apply(answer, assignment.source)),))
-    return engine.grade(submission, [answer.of]).exercises[0]
 
 
 if __name__ == "__main__":

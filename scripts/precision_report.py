@@ -24,9 +24,6 @@ from grader.authoring.content import Assignment, read_all
 from grader.authoring.observe import definitions, observe
 from grader.authoring.record import _recorded
 from grader.bundle.model import Check, RecordedCase
-from grader.intake.names import read_names
-from grader.intake.read import Submission, Unit
-from grader.intake.recognise import match
 from grader.judge import decide
 from grader.judge.finding import TOLERANCE
 
@@ -75,11 +72,10 @@ def measure(assignment: Assignment, exercise: str, seeds: Sequence[str] = SEEDS)
         return []
     out = []
     for answer, source in right_answers(assignment, exercise):
-        named = source + _alias(source, exercise, assignment)
         for dtype in ORDER:
             cases = [case for case in recorded if case.dtype == dtype]
             if cases:
-                out.append(_of(exercise, answer, named, given, cases, dtype))
+                out.append(_of(exercise, answer, source, given, cases, dtype))
     return out
 
 
@@ -91,16 +87,6 @@ def _judged(assignment: Assignment, exercise: str, seed: str, given: Sequence[st
     reference = observe(assignment.source, given, cases)
     for case in cases:
         yield replace(_recorded(case, reference[case.id], {}), id=f"{seed}/{case.id}")
-
-
-def _alias(source: str, exercise: str, assignment: Assignment) -> str:
-    """Return code that binds the exercise's name, if the answer has an alias; otherwise ""."""
-    names, reference = (
-        read_names(Submission(Path("answer.py"), (Unit("answer.py", text),)))
-        for text in (source, assignment.source)
-    )
-    found = match({exercise: reference.definitions[exercise]}, names).get(exercise, exercise)
-    return "" if found == exercise else f"\n\n{exercise} = {found}\n"
 
 
 def _of(
@@ -157,13 +143,8 @@ def page(found: Sequence[Measured]) -> str:
         lines.append(
             f"| {dtype} | {TOLERANCE[dtype]:g} | {1 / top.used:.1f} times | {top.exercise}, {top.answer} |"
         )
-    lines += [
-        "",
-        "The largest difference for each exercise:",
-        "",
-        f"| exercise | right answers | {' | '.join(ORDER)} |",
-        "|---|---|" + "---|" * len(ORDER),
-    ]
+    lines += ["", "The largest difference for each exercise:", ""]
+    lines += [f"| exercise | right answers | {' | '.join(ORDER)} |", "|---" * (2 + len(ORDER)) + "|"]
     for exercise in dict.fromkeys(m.exercise for m in found):
         here = [m for m in found if m.exercise == exercise]
         worst = (f"{max(m.worst for m in here if m.dtype == dtype):.1e}" for dtype in ORDER)

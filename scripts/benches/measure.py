@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import resource
 import statistics
 import subprocess
@@ -74,9 +75,8 @@ def milliseconds(values: Sequence[float]) -> str:
 def machine() -> str:
     """Describe the machine in one line."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 30
-    names = [line.split(":", 1)[1].strip() for line in _cpuinfo() if line.startswith("model name")]
     cores = len(os.sched_getaffinity(0))
-    return f"{names[0] if names else platform.machine()}, {cores} cores, {memory} GiB, {platform.system()} {platform.release()}, Python {platform.python_version()}"
+    return f"{_processor()}, {cores} cores, {memory} GiB, {platform.system()} {platform.release()}, Python {platform.python_version()}"
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,6 @@ def load() -> float:
     return os.getloadavg()[0]
 
 
-def _cpuinfo() -> list[str]:
-    try:
-        return Path("/proc/cpuinfo").read_text("utf-8").splitlines()
-    except OSError:
-        return []
+def _processor() -> str:
+    known = Path("/proc/cpuinfo").read_text("utf-8") if Path("/proc/cpuinfo").exists() else ""
+    return next(iter(re.findall(r"model name\s*: (.*)", known)), platform.machine())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
-import json
 import shutil
 from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_notebook
 
 from benches.measure import ROOT
 from grader.support.code import BEGIN, END
@@ -37,11 +39,7 @@ def definitions() -> dict[str, str]:
 def notebook(mark: int) -> str:
     """Return the notebook of one student; `mark` makes it different from the others."""
     sources = [IMPORTS, *(f"{source}\n# submitted by {mark}" for source in definitions().values())]
-    cells = [
-        {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": [], "source": s}
-        for s in sources
-    ]
-    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    return nbformat.writes(new_notebook(cells=[new_code_cell(source) for source in sources]))
 
 
 def class_of(size: int, folder: Path) -> Path:
