@@ -7,7 +7,7 @@ import pytest
 
 from grader.diagnosis.facts import of_facets, of_numbers
 from grader.diagnosis.match import diagnose
-from grader.judge.observation import Observation, Seen
+from grader.judge.observation import Observation, Seen, StudentError
 from grader.judge.verdict import judge_all
 
 AXES = ("batch", "query", "key")
@@ -90,7 +90,9 @@ def test_places_in_the_middle_of_an_axis_are_named():
     assert [fact.says for fact in of_numbers(got, WANT, AXES, 1e-5)] == ["differences only from key 1 to 2"]
 
 
-def test_the_pattern_is_that_of_the_first_case_that_differs(bundles):
+@pytest.mark.parametrize("raises", [False, True])
+def test_the_pattern_is_that_of_the_first_case_that_differs(raises, bundles):
+    """If that case raised an exception, the values of others do not explain it."""
     exercise = next(e for b in bundles for e in b.exercises if e.name == "kernel_attention_weights")
     seen = {
         case.id: Observation(
@@ -102,7 +104,10 @@ def test_the_pattern_is_that_of_the_first_case_that_differs(bundles):
         )
         for factor, case in enumerate(exercise.cases, 2)
     }
+    if raises:
+        seen[exercise.cases[0].id] = Observation({}, error=StudentError("ValueError", "too long", None, "call"))
     judged = judge_all(exercise.cases, seen)
     found = diagnose(exercise, judged, [check for one in judged.values() for check in one.checks]).diagnosis
     assert found.alternatives == ()
-    assert "ll values are 2 × the expected values" in found.says
+    assert ("ll values are 2 × the expected values" in found.says) is not raises
+    assert ("ll values are" in found.says) is not raises
