@@ -19,6 +19,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -167,17 +168,22 @@ def run(tree: Path, *arguments: str) -> list[str]:
 def side(tree: Path, folder: Path, only: str, jobs: int) -> dict[str, Any]:
     """Grade the files with a tree, in `jobs` processes. Return file → its results."""
 
-    def start(share: int, of: int) -> subprocess.Popen[str]:
+    def graded(share: int, of: int) -> str:
         numbers = ("--share", str(share), "--of", str(of))
         words = run(tree, "--grade", str(folder), "--only", only, *numbers)
         variables = {**os.environ, "PYTHONPATH": str(tree)}
-        return subprocess.Popen(words, cwd=tree, env=variables, stdout=subprocess.PIPE, text=True)
+        done = subprocess.run(words, cwd=tree, env=variables, stdout=subprocess.PIPE, text=True)
+        if done.returncode:
+            raise SystemExit(f"{tree}: grading ended with an error")
+        return done.stdout
 
-    start(0, 0).wait()  # the hidden cases are recorded once, for all shares
-    shares = [start(number, jobs) for number in range(jobs)]
-    rows = [json.loads(line) for share in shares for line in share.communicate()[0].splitlines()]
-    if any(share.returncode for share in shares):
-        raise SystemExit(f"{tree}: grading ended with an error")
+    graded(0, 0)  # the hidden cases are recorded once, for all shares
+    with ThreadPoolExecutor(jobs) as pool:  # each thread reads the output of one process
+        rows = [
+            json.loads(row)
+            for out in pool.map(graded, range(jobs), [jobs] * jobs)
+            for row in out.splitlines()
+        ]
     return {row.pop("file"): row for row in sorted(rows, key=lambda row: row["file"])}
 
 
