@@ -175,14 +175,9 @@ def sample(answers: list[Labelled], limit: int) -> list[Labelled]:
 
     Each kind is ordered by a hash of the name.
     """
-    kinds = [
-        sorted((a for a in answers if a.source_kind == kind), key=_place) for kind in ("answers", "bank")
-    ]
+    answers = sorted(answers, key=lambda a: hashlib.sha256(f"order {a.name}".encode()).hexdigest())
+    kinds = [[a for a in answers if a.source_kind == kind] for kind in ("answers", "bank")]
     return [answer for pair in zip(*kinds, strict=False) for answer in pair][:limit]
-
-
-def _place(answer: Labelled) -> str:
-    return hashlib.sha256(f"order {answer.name}".encode()).hexdigest()
 
 
 def measure(answers: list[Labelled], rows: Path) -> list[dict]:
@@ -238,7 +233,9 @@ def report(rows: list[dict]) -> str:
         "not held out": [r for r in searched if not r["held_out"]],
         "independent answers": [r for r in searched if r["kind"] == "answers"],
         "mistakes of the bank": [r for r in searched if r["kind"] == "bank"],
-        "… not in the reference": [r for r in searched if r["kind"] == "bank" and not _in_reference(r)],
+        "… not in the reference": [
+            r for r in searched if r["kind"] == "bank" and not r["name"].endswith("/reference")
+        ],
         "named": [r for r in searched if r["named"]],
         "not named": [r for r in searched if not r["named"]],
     }
@@ -247,10 +244,6 @@ def report(rows: list[dict]) -> str:
         cells = [of(group) if group else "–" for group in groups.values()]
         out.append(f"| {title} | {' | '.join(cells)} |")
     return "\n".join([*out, "", f"{len(rows) - len(searched)} answers were not searched."])
-
-
-def _in_reference(row: dict) -> bool:
-    return row["name"].endswith("/reference")
 
 
 def _sure(rows: list[dict]) -> list[dict]:
