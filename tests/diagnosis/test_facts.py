@@ -105,7 +105,9 @@ def test_the_pattern_is_that_of_the_first_case_that_differs(raises, bundles):
         for factor, case in enumerate(exercise.cases, 2)
     }
     if raises:
-        seen[exercise.cases[0].id] = Observation({}, error=StudentError("ValueError", "too long", None, "call"))
+        seen[exercise.cases[0].id] = Observation(
+            {}, error=StudentError("ValueError", "too long", None, "call")
+        )
     judged = judge_all(exercise.cases, seen)
     found = diagnose(exercise, judged, [check for one in judged.values() for check in one.checks]).diagnosis
     assert found.alternatives == ()
