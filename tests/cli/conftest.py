@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-UNTRACKED = shutil.ignore_patterns(".headway", "__pycache__")  # files of earlier runs
+from helpers.command_line import make_course
 
 
 @pytest.fixture
 def course(tmp_path) -> Path:
     """Make a student's copy of the course, in a folder of its own: `run` makes a home folder beside it."""
-    return Path(shutil.copytree(ROOT / "assignments", tmp_path / "course", ignore=UNTRACKED))
+    return make_course(tmp_path / "course")
 
 
 @pytest.fixture(autouse=True)

@@ -5,68 +5,51 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from pathlib import Path
 
 import pytest
-from helpers.command_line import RIGHT, WRONG, run
+from helpers.command_line import RIGHT, ROOT, WRONG, run
 from helpers.report_rules import assert_obeys
 
 from grader.intake.course import BUNDLED
 
-ROOT = Path(__file__).resolve().parents[2]
+
+def exercises(course, *args) -> dict[str, str]:
+    """Check exercises; return the outcome of each."""
+    record = json.loads(run("check", *args, "--format", "json", cwd=course).stdout)
+    return {e["name"]: e["outcome"] for e in record["exercises"]}
 
 
-def test_an_untouched_course_is_not_started(course):
-    done = run("check", cwd=course)
-    assert done.returncode == 1
-    assert "not started" in done.stdout
-    assert "passed" not in done.stdout
-
-
-@pytest.mark.slow
 def test_one_filled_stub_changes_one_outcome(course):
-    before = json.loads(run("check", "--format", "json", cwd=course).stdout)
-    stub = (course / "04_heads" / "heads.py").read_text("utf-8")
-    (course / "04_heads" / "heads.py").write_text(stub + "\n\n" + RIGHT.split("\n", 1)[1], "utf-8")
-    after = json.loads(run("check", "--format", "json", cwd=course).stdout)
-    changed = [
-        a["name"]
-        for b, a in zip(before["exercises"], after["exercises"], strict=True)
-        if b["outcome"] != a["outcome"]
-    ]
-    assert changed == ["transpose_qkv"]
+    assert set(exercises(course).values()) == {"not_started"}
+    with (course / "04_heads" / "heads.py").open("a", encoding="utf-8") as file:
+        file.write("\n\n" + RIGHT.partition("\n")[2])
+    assert {name: now for name, now in exercises(course).items() if now != "not_started"} == {
+        "transpose_qkv": "passed"
+    }
 
 
 def test_json_obeys_the_rules_of_reports(course, tmp_path):
-    file = tmp_path / "mine.py"
-    file.write_text(WRONG, "utf-8")
-    out = tmp_path / "report.json"
-    done = run("check", "--file", file, "--format", "json", "--output", out, cwd=course)
+    (tmp_path / "mine.py").write_text(WRONG, "utf-8")
+    done = run("check", "--file", tmp_path / "mine.py", "--format", "json", cwd=course)
     assert done.returncode == 1
-    record = json.loads(out.read_text("utf-8"))
-    assert_obeys(record)
+    assert_obeys(record := json.loads(done.stdout))
     assert record["exercises"][0]["outcome"] == "failed"
 
 
-def test_a_changed_notebook_is_graded_instead_of_the_script(course):
-    path = course / "04_heads" / "heads.ipynb"
+def test_a_changed_notebook_is_graded_or_the_script_if_it_was_changed_later(course):
+    script, path = course / "04_heads" / "heads.py", course / "04_heads" / "heads.ipynb"
     book = json.loads(path.read_text("utf-8"))
     cell = next(c for c in book["cells"] if "def transpose_qkv" in "".join(c["source"]))
     cell["source"] = "%matplotlib inline\n!ls\n" + RIGHT
     path.write_text(json.dumps(book), "utf-8")
-    done = run("check", "04", "--format", "json", cwd=course)
-    assert [e["outcome"] for e in json.loads(done.stdout)["exercises"]] == ["passed", "not_started"]
-
-
-def test_the_newer_of_two_changed_files_is_graded(course):
-    script, book = course / "04_heads" / "heads.py", course / "04_heads" / "heads.ipynb"
+    assert exercises(course, "04") == {"transpose_qkv": "passed", "transpose_output": "not_started"}
     script.write_text(WRONG, "utf-8")
     os.utime(script, (1, 1))
-    cells = {"cells": [{"cell_type": "code", "source": RIGHT}]}
-    book.write_text(json.dumps(cells), "utf-8")
     record = json.loads(run("check", "transpose_qkv", "--format", "json", cwd=course).stdout)
     assert record["exercises"][0]["outcome"] == "passed"
     assert "heads.ipynb, was graded" in record["remarks"][0]
+    os.utime(path, (0, 0))
+    assert exercises(course, "transpose_qkv") == {"transpose_qkv": "failed"}
 
 
 @pytest.mark.parametrize(
@@ -74,12 +57,6 @@ def test_the_newer_of_two_changed_files_is_graded(course):
     [
         ("empty.py", b"", "empty.py is empty"),
         ("latin.py", "x = 1\ny = 'é'\n".encode("latin-1"), "latin.py, line 2: not UTF-8 text"),
-        ("wide.py", "def masked_softmax(): pass".encode("utf-16"), "not UTF-8 text"),
-        ("zeros.py", b"x = 1\0\n", "holds null characters"),
-        ("broken.ipynb", b'{"cells": [', "is not a notebook"),
-        ("list.ipynb", b"[1, 2]", "is not a notebook"),
-        ("notes.rst", b"def masked_softmax(): pass", "only .py, .ipynb, .md and .txt"),
-        ("notes.txt", b"def masked_softmax(): pass", "notes.txt has no code"),
         ("nothing.py", b"x = 1\n", "no exercise of this course found in nothing.py"),
         ("half.py", b"def other(X:\n", "it has a syntax error: half.py, line 1"),
         ("deep.ipynb", b"[" * 200_000, "is not a notebook"),
@@ -89,10 +66,8 @@ def test_a_file_that_cannot_be_graded_is_reported_in_one_sentence(course, tmp_pa
     path = tmp_path / name
     path.write_bytes(content)
     done = run("check", "--file", path, cwd=course)
-    assert done.returncode == 2
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert sentence in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
-    assert not done.stdout
 
 
 def test_a_file_is_graded_outside_any_course(tmp_path):
@@ -137,18 +112,17 @@ def test_a_course_chooses_whether_a_policy_counts(course, counted, status):
             "'precison' is not a policy; the policies are precision, odd-width,",
         ),
         ("policies_that_count = 3", "must be a list of policies; the policies are precision"),
-        ('policies_that_count = ["odd"]', "must be a list of policies; 'odd' is not a policy"),
         ("policies_that_count = [[]]", "[] is not a policy"),
-        ("policies_that_count =", "headway.toml cannot be read: "),
+        ("name_lines = 1", "name_lines = 1: must be true or false"),
         ("a = " + "[" * 100_000, "headway.toml cannot be read: "),
     ],
+    ids=["policy", "type", "unhashable", "no bool", "deep"],
 )
-def test_a_wrong_choice_of_policies_is_one_sentence(course, text, sentence):
+def test_a_wrong_setting_is_one_sentence(course, text, sentence):
     (course / "headway.toml").write_text(text)
     done = run("check", "masked_softmax", cwd=course)
-    assert done.returncode == 2
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert sentence in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -169,35 +143,22 @@ def test_a_line_is_shown_unless_an_option_or_a_setting_forbids_it(course, settin
         assert done.stdout.index("failed") < done.stdout.index("look at")
 
 
-def test_a_wrong_value_of_name_lines_is_refused(course):
-    (course / "headway.toml").write_text("name_lines = 1\n")
-    done = run("check", "transpose_qkv", cwd=course)
-    assert done.returncode == 2
-    assert "name_lines = 1: must be true or false" in done.stderr
-
-
 def test_the_github_format_fails_only_for_started_exercises(course):
     untouched = run("check", "04", "--format", "github", cwd=course)
     assert untouched.returncode == 0
     assert "::" not in untouched.stdout
-    (course / "04_heads" / "heads.py").write_text(RIGHT, "utf-8")
-    assert run("check", "transpose_qkv", "--format", "github", cwd=course).returncode == 0
     unimported = RIGHT.replace("return ", "return math.isqrt(1) * ")
-    (course / "04_heads" / "heads.py").write_text(unimported, "utf-8")
-    passed = run("check", "transpose_qkv", "--format", "github", cwd=course)
-    assert passed.returncode == 0
-    assert "::notice::" in passed.stdout and "add `import math` at the top" in passed.stdout
-    (course / "04_heads" / "heads.py").write_text(WRONG, "utf-8")
-    failed = run("check", "transpose_qkv", "--format", "github", cwd=course)
-    assert failed.returncode == 1
-    assert "::error file=04_heads/heads.py" in failed.stdout
+    for answer, status, says in (unimported, 0, "::notice::"), (WRONG, 1, "::error file=04_heads/heads.py"):
+        (course / "04_heads" / "heads.py").write_text(answer, "utf-8")
+        done = run("check", "transpose_qkv", "--format", "github", cwd=course)
+        assert done.returncode == status
+        assert says in done.stdout
 
 
 @pytest.mark.parametrize(
     ("line", "now", "says"),
     [
         ("return shape(X)", "return shpae(X)", "NameError"),
-        ("return shape(X)", "return shape(X", "was never closed"),
         ("def transpose_qkv(X, num_heads):", "def transpose_qkv(X, num_heads)", "expected ':'"),
     ],
 )

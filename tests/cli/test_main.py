@@ -8,8 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from helpers.command_line import RIGHT, run, run_process
-from helpers.school import GRADER, ROOT
+from helpers.command_line import GRADER, RIGHT, ROOT, run, run_process
 
 
 @pytest.mark.parametrize(
@@ -80,13 +79,11 @@ def test_a_limit_that_is_too_low_gets_a_sentence(tmp_path, limit, sentence):
     assert sentence in done.stderr
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])
-def test_marks_that_the_encoding_lacks_are_replaced(course, encoding):
-    for args in (["check", "sequence_mask"], ["--help"]):
-        done = run_process(*args, cwd=course, PYTHONIOENCODING=encoding)
-        assert done.returncode in (0, 1)
-    assert "o not started" in run_process(cwd=course, PYTHONIOENCODING=encoding).stdout
+@pytest.mark.parametrize(("args", "status", "shown"), [(["--help"], 0, "Usage"), ([], 0, "o not started")])
+def test_marks_that_the_encoding_lacks_are_replaced(course, args, status, shown):
+    done = run_process(*args, cwd=course, PYTHONIOENCODING="ascii")
+    assert done.returncode == status
+    assert shown in done.stdout
 
 
 INTERRUPTED = """
@@ -112,15 +109,13 @@ def test_ctrl_c_during_imports_prints_one_word(module):
 
 
 def test_outside_a_course_the_error_names_the_missing_file(tmp_path):
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    done = run("check", cwd=empty)
+    done = run("check", cwd=tmp_path)
     assert done.returncode == 2
     assert "no headway.toml in" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["check", "hint", "reset", "explain", "verify", "build", "doctor"])
 def test_commands_have_help(course, command):
-    done = run_process(command, "--help", cwd=course)
+    done = run(command, "--help", cwd=course)
     assert done.returncode == 0
-    assert "Usage: grader" in done.stdout
+    assert f" {command} [OPTIONS]" in done.stdout.partition("\n")[0]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from helpers.command_line import HANGS_AFTER
+from helpers.command_line import ROOT, run_process
 from helpers.mistake_pages import prints_what_the_page_says
 
 from grader.authoring.bank import apply
@@ -19,27 +17,13 @@ from grader.support.code import stub
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[2]
-GRADER = Path(sys.executable).with_name("grader")
+HERE = {"HEADWAY_COURSE": "."}
 
 
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [str(GRADER), *arguments],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=HANGS_AFTER,
-        env={**os.environ, "HEADWAY_COURSE": "."},
-    )
-    assert "Traceback" not in done.stdout + done.stderr
-    return done
-
-
-def test_a_new_function_and_class_pass_verify(tmp_path):
+def test_a_new_function_and_class_pass_verify_and_ruff(tmp_path):
     (tmp_path / "solutions").mkdir()
     for name in ("less_mean", "WithoutMean"):
-        done = run("new", "12_normalising", name, cwd=tmp_path)
+        done = run_process("new", "12_normalising", name, cwd=tmp_path, **HERE)
         assert done.returncode == 0, done.stderr
         assert "next: grader verify 12_normalising" in done.stdout
     assert sorted(p.name for p in (tmp_path / "solutions/12_normalising").iterdir()) == [
@@ -49,11 +33,14 @@ def test_a_new_function_and_class_pass_verify(tmp_path):
         "normalising.py",
         "variants.py",
     ]
-    done = run("verify", "12_normalising", cwd=tmp_path)
+    done = run_process("verify", "12_normalising", cwd=tmp_path, **HERE)
     assert done.returncode == 0, done.stdout
     assert done.stdout.count("4/4") == 4  # mistakes of both exercises: caught, named
     assert done.stdout.count("3/3") == 2  # variants that pass
     assert done.stdout.count("2/2") == 2  # trivial answers, refused
+    for command in (["check"], ["format", "--check"]):
+        options = ["--no-cache", "--config", ROOT / "pyproject.toml", "solutions"]
+        assert not subprocess.run([sys.executable, "-m", "ruff", *command, *options], cwd=tmp_path).returncode
 
 
 def test_an_exercise_is_appended_to_an_assignment(tmp_path):
@@ -80,19 +67,6 @@ def test_examples_of_scaffolded_pages_show_the_mistake(tmp_path, name):
         assert not any(prints_what_the_page_says(mistake.page, apply(mistake, assignment.source))), mistake.id
 
 
-def test_scaffolds_are_lint_clean(tmp_path):
-    (tmp_path / "solutions").mkdir()
-    for name in ("less_mean", "WithoutMean"):
-        scaffold(tmp_path / "solutions", "12_normalising", name)
-    ruff = [sys.executable, "-m", "ruff"]
-    if subprocess.run([*ruff, "--version"], capture_output=True).returncode:
-        pytest.skip("ruff is not installed")
-    for command in (["check"], ["format", "--check"]):
-        options = ["--no-cache", "--config", str(ROOT / "pyproject.toml"), "solutions"]
-        done = subprocess.run([*ruff, *command, *options], capture_output=True, text=True, cwd=tmp_path)
-        assert done.returncode == 0, done.stdout
-
-
 @pytest.mark.parametrize(
     ("assignment", "exercise", "sentence"),
     [
@@ -112,6 +86,6 @@ def test_a_name_that_cannot_be_used_is_refused_and_nothing_written(tmp_path, ass
 
 
 def test_new_needs_the_folder_solutions(tmp_path):
-    done = run("new", "12_normalising", "less_mean", cwd=tmp_path)
+    done = run_process("new", "12_normalising", "less_mean", cwd=tmp_path)
     assert done.returncode == 2
     assert "for instructors" in done.stderr

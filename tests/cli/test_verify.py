@@ -12,19 +12,15 @@ from pathlib import Path
 
 import psutil
 import pytest
-from helpers.command_line import HANGS_AFTER
+from helpers.command_line import GRADER, HANGS_AFTER, ROOT, run_process
 
 from grader.authoring.scaffold import scaffold
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[2]
-GRADER = Path(sys.executable).with_name("grader")
-
 
 def verify(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    named = {**os.environ, "HEADWAY_COURSE": str(cwd)}
-    return subprocess.run([GRADER, "verify", *arguments], cwd=cwd, capture_output=True, text=True, env=named)
+    return run_process("verify", *arguments, cwd=cwd, HEADWAY_COURSE=str(cwd))
 
 
 def test_results_are_in_the_order_of_the_course():
@@ -72,29 +68,20 @@ def test_a_sentence_with_code_and_a_mere_exception_are_refused(tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
 def test_ctrl_c_stops_verify_without_traceback_or_process():
+    pipe = subprocess.PIPE
     running = subprocess.Popen(
-        [GRADER, "verify"],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
+        [GRADER, "verify"], cwd=ROOT, stdout=pipe, stderr=pipe, text=True, start_new_session=True
     )
-    _wait_for_children(running, 1)
+    deadline = time.monotonic() + HANGS_AFTER
+    while not psutil.Process(running.pid).children():
+        assert time.monotonic() < deadline, "no process was started"
+        time.sleep(0.02)
     time.sleep(2)
     offspring = psutil.Process(running.pid).children(recursive=True)
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does
     _out, errors = running.communicate(timeout=HANGS_AFTER)
     assert (running.returncode, errors.strip()) == (130, "stopped")
     assert not psutil.wait_procs(offspring, timeout=60)[1]
-
-
-def _wait_for_children(running: subprocess.Popen[str], count: int) -> None:
-    """Wait until `running` has started `count` processes, however busy the machine is."""
-    deadline = time.monotonic() + HANGS_AFTER
-    while len(psutil.Process(running.pid).children()) < count:
-        assert time.monotonic() < deadline, "no process was started"
-        time.sleep(0.02)
 
 
 PROGRAM = """

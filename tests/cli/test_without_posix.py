@@ -7,14 +7,10 @@ does not show that the grader runs on Windows.
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
-from helpers.command_line import HANGS_AFTER, RIGHT
-
-ROOT = Path(__file__).resolve().parents[2]
+from helpers.command_line import HANGS_AFTER, RIGHT, ROOT, make_course
 
 # The packages of others may use what is removed, so they are imported first.
 REMOVE = """
@@ -57,9 +53,7 @@ CHECK = ("check", "--file", "answer.py", "--format", "json")
 
 
 def test_an_answer_is_graded_without_posix(tmp_path):
-    course = tmp_path / "Übung eins"
-    shutil.copytree(ROOT / "assignments" / "04_heads", course / "04_heads")
-    shutil.copy(ROOT / "assignments" / "headway.toml", course)
+    course = make_course(tmp_path / "Übung eins", "04_heads")
     (course / "answer.py").write_text(RIGHT, "utf-8")
     done = subprocess.run(
         [sys.executable, "-P", "-c", f"REMOVE = {REMOVE!r}\nexec(REMOVE)\n{GRADE}", *CHECK],

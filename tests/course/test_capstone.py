@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.capstone import CAPSTONE, file, graded, part, solution
+from helpers.command_line import ROOT, make_course
 
 from grader.authoring.bank import apply
 from grader.bundle.model import Bundle, Exercise
@@ -23,14 +23,12 @@ from grader.engine.grading_options import GradingOptions
 from grader.engine.post_training import examined
 from grader.engine.student_parts import Part, earlier_parts
 from grader.engine.submission_run import SubmissionRun
+from grader.intake.course import Course
 from grader.intake.names import read_names
-from grader.intake.read import Submission, Unit
 from grader.judge.observation import BadReply, Observation, Seen, read_observation
 from grader.sandbox.base import Limits
 
 pytestmark = pytest.mark.slow
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +48,6 @@ def run(engine: Engine, *parts: Part) -> SubmissionRun:
     return SubmissionRun(engine.context, submission, read_names(submission), parts)
 
 
-def test_the_capstone_has_eight_points():
-    assert sum(e["points"] for e in solution(CAPSTONE).exercises) == 8
-
-
 @pytest.mark.parametrize(
     ("wrong", "name", "facet"),
     [
@@ -70,10 +64,8 @@ def test_a_wrong_part_fails_the_training_is_named_and_costs_nothing(quick, bundl
     assert facet in {c.facet for c in first_try.checks if c.outcome == "failed"}
     result = retry_with_reference_blocks(this_run, exercise, first_try)
     assert (result.outcome, result.score) == ("passed", 5.0), result.remarks
-    assert (
-        f"your {name} has an error, see its own report; graded with the reference {name} instead"
-        in result.remarks
-    )
+    remark = f"your {name} has an error, see its own report; graded with the reference {name} instead"
+    assert remark in result.remarks
 
 
 def test_parts_that_are_right_are_used_and_reported(quick, bundles):
@@ -92,13 +84,8 @@ def test_reference_blocks_use_a_students_own_part(quick, bundles):
 
     This attention takes no arguments, so the decoder gets a TypeError.
     """
-    broken = Part(
-        Submission(
-            Path("multi_head_attention.py"),
-            (Unit("multi_head_attention.py", "class MultiHeadAttention:\n    def __init__(self): 1 / 0\n"),),
-        ),
-        {"MultiHeadAttention": "MultiHeadAttention"},
-    )
+    name, source = "MultiHeadAttention", "class MultiHeadAttention:\n    def __init__(self): 1 / 0\n"
+    broken = Part(file(solution("05_multi_head_attention"), source), {name: name})
     result = grade_once(run(quick, broken), capstone(bundles))
     assert result.outcome == "failed"
     assert any("TypeError" in check.message for check in result.checks)
@@ -109,9 +96,7 @@ def test_parts_in_the_same_file_are_used(quick):
     wrong = apply([m for m in decoder.mistakes() if m.id == "decblock-no-causal-mask"], decoder.source)
     # Without these imports, the capstone uses the classes of this file.
     last = re.sub(r"    Transformer(En|De)coder,\n", "", solution(CAPSTONE).source)
-    source = wrong + "\n\n" + last
-    submission = Submission(Path("all.py"), (Unit("all.py", source),))
-    result = quick.grade(submission, ["train"]).exercises[0]
+    result = graded(quick, wrong + "\n\n" + last)
     assert result.outcome == "passed", result
     assert any("reference DecoderBlock" in remark for remark in result.remarks)
 
@@ -129,23 +114,12 @@ def test_a_decoder_that_restarts_its_positions_costs_nothing(quick, bundles):
 # ---- which files have parts
 
 
-class _Course:
-    def __init__(self, root: Path, bundles: list[Bundle]):
-        self.root, self.bundles = root, bundles
-
-    def file_for(self, bundle: Bundle) -> Path:
-        return self.root / bundle.assignment / f"{bundle.module}.py"
-
-
 def test_stubs_and_files_that_cannot_be_read_are_no_parts(tmp_path, bundles, engine):
-    for bundle in bundles:
-        (tmp_path / bundle.assignment).mkdir()
-        (tmp_path / bundle.assignment / f"{bundle.module}.py").write_text(bundle.stub, "utf-8")
+    course = Course(make_course(tmp_path / "course"))
     last, wanted = next(b for b in bundles if b.assignment == CAPSTONE), capstone(bundles).given
-    course = _Course(tmp_path, bundles)
     assert earlier_parts(course, last, wanted, engine.contracts) == ()
-    (tmp_path / "08_decoder/decoder.py").write_text(solution("08_decoder").source, "utf-8")
-    (tmp_path / "07_encoder/encoder.py").write_bytes(b"\xff\xfe")
+    (course.root / "08_decoder/decoder.py").write_text(solution("08_decoder").source, "utf-8")
+    (course.root / "07_encoder/encoder.py").write_bytes(b"\xff\xfe")
     (found,) = earlier_parts(course, last, wanted, engine.contracts)
     assert found.names == {"DecoderBlock": "DecoderBlock", "TransformerDecoder": "TransformerDecoder"}
 

@@ -6,6 +6,7 @@ Its exercises are graded on hidden seeds, also with counts that student code mak
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 
@@ -18,31 +19,16 @@ from grader.authoring.bank import apply
 from grader.authoring.content import read
 from grader.authoring.observe import definitions, observe
 from grader.authoring.record import record
-from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
 from grader.engine.grading_options import GradingOptions
 from grader.given import prune_heads
 from grader.intake.read import Submission, Unit
 from grader.judge.removals import spearman
-from grader.sandbox.choose import choose
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENT = read(ROOT / "solutions" / "10_pruning")
 EXERCISES = {e["name"]: e for e in ASSIGNMENT.exercises}
-SEEDS = [f"a secret seed, number {n}" for n in range(20)]
-
-
-def given(name: str) -> tuple[str, ...]:
-    return ASSIGNMENT.given(EXERCISES[name])
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Use one thread: the tensors are small, so more threads only wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+SEEDS = [f"a secret seed, number {n}" for n in range(5)]
 
 
 @cache
@@ -56,7 +42,7 @@ def lesson() -> dict:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_ablation_and_gradient_find_the_important_heads(seed):
     cases = [c for c in ASSIGNMENT.cases("head_importance", seed) if c.id.endswith("-planted")]
-    observed = observe(ASSIGNMENT.source, given("head_importance"), cases)
+    observed = observe(ASSIGNMENT.source, ASSIGNMENT.given(EXERCISES["head_importance"]), cases)
     planted = next(np.array(c.params["planted"]) for case in cases for c in case.checks if c.judge == "ranks")
     assert sorted(planted) == sorted(set(planted))
     found = {id: spearman(seen.seen["importance"].array, planted) for id, seen in observed.items()}
@@ -94,9 +80,8 @@ def from_case(case, name: str) -> nn.Module:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS[:1])
-def test_the_table_has_the_accuracies_of_pruned_models(seed):
-    case = ASSIGNMENT.cases("removal_experiment", seed)[0]
+def test_the_table_has_the_accuracies_of_pruned_models():
+    case = ASSIGNMENT.cases("removal_experiment", SEEDS[0])[0]
     check = next(c for c in case.checks if c.judge == "accuracies")
     X, labels = (torch.from_numpy(case.tensors[name]) for name in ("X", "labels"))
     assert len(X) == check.params["total"]
@@ -109,7 +94,7 @@ def test_the_table_has_the_accuracies_of_pruned_models(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS[:5])
+@pytest.mark.parametrize("seed", SEEDS[:2])
 @pytest.mark.parametrize("method", ["ablation", "gradient"])
 def test_both_importances_remove_heads_in_the_planted_order(seed, method):
     case = ASSIGNMENT.cases("removal_experiment", seed)[0]
@@ -143,27 +128,21 @@ def test_half_of_the_heads_is_half_of_the_operations(bias):
 
 
 @pytest.fixture(scope="module")
-def graded() -> Callable[..., list]:
+def graded(engine: Engine) -> Callable[..., list]:
     """Return a function that grades a source with the cases of a seed."""
-    launcher, bundles = choose(), {}
+    bundle_of = cache(lambda seed: record(ASSIGNMENT, seed, diagnosis=False))
 
     def grade(source: str, seed: str, *wanted: str) -> list:
-        if seed not in bundles:
-            bundles[seed] = record(ASSIGNMENT, seed, diagnosis=False)
-        bundle: Bundle = bundles[seed]
-        engine = Engine([bundle], launcher, GradingOptions(hidden=seed != "public"))
-        try:
+        options = GradingOptions(hidden=seed != "public")
+        with closing(Engine([bundle_of(seed)], engine.launcher, options)) as made:
             unit = Unit("pruning.py", source)
-            return list(engine.grade(Submission(Path("pruning.py"), (unit,)), wanted or None).exercises)
-        finally:
-            engine.close()
+            return list(made.grade(Submission(Path("pruning.py"), (unit,)), wanted or None).exercises)
 
-    yield grade
-    launcher.close()
+    return grade
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS[:5])
+@pytest.mark.parametrize("seed", SEEDS[:2])
 def test_references_get_full_marks_on_hidden_seeds(graded, seed):
     found = graded(ASSIGNMENT.source, seed)
     assert [(e.name, e.outcome, e.score) for e in found] == [
@@ -229,19 +208,13 @@ def test_no_hidden_report_shows_numbers_made_by_student_code(graded):
     source = ASSIGNMENT.source + MADE_UP.replace("@NUMBER@", "number_from(next(mha.W_q.parameters()))")
     found = graded(source, SEEDS[0], "prune_heads", "removal_experiment")
     assert [e.outcome for e in found] == ["failed", "failed"]
-    assert "113" not in "".join(
-        text
-        for e in found
-        for text in (e.message, e.diagnosis.says, *e.remarks, *(c.message + c.where for c in e.checks))
-    )
-    public = graded(source, "public", "prune_heads", "removal_experiment")
-    assert "113" in "".join(c.message + c.where for c in public[1].checks), (
-        "the number is in the report on public cases"
-    )
+    assert "113" not in str(found)
+    (public,) = graded(source, "public", "removal_experiment")
+    assert "113" in "".join(c.message + c.where for c in public.checks), "the report on public cases has it"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", ['float("inf")', 'float("nan")', "10**400", "10**5000", "-7", "True", "1"])
+@pytest.mark.parametrize("number", ['float("nan")', "10**5000", "-7"])
 def test_an_impossible_count_of_parameters_fails(graded, number):
     (found,) = graded(ASSIGNMENT.source + MADE_UP.replace("@NUMBER@", number), "public", "prune_heads")
     assert found.outcome == "failed", found.message

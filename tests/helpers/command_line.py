@@ -1,15 +1,17 @@
-"""Run `grader` in a student's course folder: in this process, or as a process of its own."""
+"""A student's course folder, and `grader` run in it: in this process, or as a process of its own."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from unittest import mock
 
+ROOT = Path(__file__).resolve().parents[2]
 GRADER = Path(sys.executable).with_name("grader")
 HANGS_AFTER = 600  # seconds: a process that runs longer hangs, even on a busy machine
 RIGHT = (
@@ -19,6 +21,17 @@ RIGHT = (
     "    return X.reshape(B, T, num_heads, -1).transpose(1, 2).reshape(B * num_heads, T, -1)\n"
 )
 WRONG = RIGHT.replace(".transpose(1, 2)", "")
+UNTRACKED = shutil.ignore_patterns(".headway", "__pycache__")  # files of earlier runs
+
+
+def make_course(folder, *assignments):
+    """Copy assignments into a new folder, as a student has them, and return it. Without names, copy all."""
+    if not assignments:
+        return Path(shutil.copytree(ROOT / "assignments", folder, ignore=UNTRACKED))
+    for name in assignments:
+        shutil.copytree(ROOT / "assignments" / name, folder / name, ignore=UNTRACKED)
+    shutil.copy(ROOT / "assignments" / "headway.toml", folder)
+    return folder
 
 
 def run(*args, cwd, **env):

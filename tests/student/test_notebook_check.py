@@ -5,25 +5,17 @@ Without a kernel: which cells are graded, and the files beside the notebook that
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
 import nbclient
 import nbformat
 import pytest
-from helpers.command_line import HANGS_AFTER
+from helpers import command_line
+from helpers.command_line import HANGS_AFTER, ROOT, make_course
 
 from grader.intake.course import find
 from grader.student import notebook_check
 from grader.student.notebook_check import executed_units
 
-ROOT = Path(__file__).resolve().parents[2]
-RIGHT = (
-    "def transpose_qkv(X, num_heads):\n"
-    "    B, T, D = X.shape\n"
-    "    return X.reshape(B, T, num_heads, -1).transpose(1, 2).reshape(B * num_heads, T, -1)\n"
-)
-WRONG = RIGHT.replace(".transpose(1, 2)", "")
+RIGHT, WRONG = (answer.partition("\n")[2] for answer in (command_line.RIGHT, command_line.WRONG))
 CHECK = 'check("transpose_qkv")'
 
 # Warnings of the kernel's own libraries.
@@ -68,8 +60,7 @@ def cells() -> dict[str, nbformat.NotebookNode]:
 
 
 def test_a_module_beside_the_notebook_is_used(tmp_path, monkeypatch):
-    folder = shutil.copytree(ROOT / "assignments" / "04_heads", tmp_path / "04_heads")
-    shutil.copy(ROOT / "assignments" / "headway.toml", tmp_path)
+    folder = make_course(tmp_path / "course", "04_heads") / "04_heads"
     (folder / "pieces.py").write_text(RIGHT.replace("transpose_qkv", "split"))
     monkeypatch.chdir(folder)
     source = "from pieces import split\ndef transpose_qkv(X, num_heads):\n    return split(X, num_heads)"
@@ -95,18 +86,12 @@ def shown(cell, mime: str = "text/plain") -> str:
 
 
 def test_check_returns_the_points(cells):
-    assert points(cells["nothing yet"]) == 0
     assert 0 < points(cells["wrong"]) < 3
-    assert points(cells["right"]) == points(cells["by the function"]) == 3
-    assert points(cells["stopped"]) == points(cells["a typing error"]) == 0
+    for name in ("nothing yet", "nothing at all", "stopped", "a typing error"):
+        assert points(cells[name]) == 0, name
+    for name in ("right", "by the function", "everything"):
+        assert points(cells[name]) == 3, name
     assert cells["kind"].outputs[-1]["data"]["text/plain"] == "True"
-
-
-def test_check_without_a_name_grades_all_that_is_defined(cells):
-    assert points(cells["everything"]) == 3
-    assert "transpose_qkv" in shown(cells["everything"])
-    assert points(cells["nothing at all"]) == 0
-    assert "defines no exercise yet; execute the cells" in shown(cells["nothing at all"])
 
 
 def test_the_cell_shows_the_report(cells):
@@ -114,10 +99,11 @@ def test_the_cell_shows_the_report(cells):
         report = shown(cells["nothing yet"], mime)
         assert "not defined in this notebook" in report
         assert "Run the cell that defines transpose_qkv, then this cell again." in report
+        assert "known mistake" in shown(cells["wrong"], mime)
     assert "Run the cell" not in shown(cells["wrong"])
-    assert "known mistake" in shown(cells["wrong"])
-    assert "known mistake" in shown(cells["wrong"], "text/html")
     assert "public cases" in shown(cells["right"], "text/html")
+    assert "transpose_qkv" in shown(cells["everything"])
+    assert "defines no exercise yet; execute the cells" in shown(cells["nothing at all"])
     assert "did you mean transpose_qkv?" in shown(cells["a typing error"])
     assert "hidden cases were not used" in shown(cells["as nbgrader does"])
     assert "hidden cases were not used" not in shown(cells["right"])
@@ -143,11 +129,7 @@ def test_a_version_that_a_later_cell_uses_is_graded_too():
 
 def test_parts_are_found_if_an_earlier_exercise_is_checked_too(tmp_path, engine):
     """Parts are the student's code from earlier assignments, from which `train` of the capstone is built."""
-    for entry in (ROOT / "assignments").iterdir():
-        copy = shutil.copytree if entry.is_dir() else shutil.copy
-        copy(entry, tmp_path / entry.name)
-    heads = tmp_path / "04_heads" / "heads.py"
-    heads.write_text(heads.read_text("utf-8") + "\n\n" + RIGHT, "utf-8")
-    course = find(tmp_path)
-    parts = notebook_check._NotebookGrader()._parts(engine, course, ["transpose_qkv", "train"])
+    course = make_course(tmp_path / "course")
+    (course / "04_heads" / "heads.py").write_text(RIGHT, "utf-8")
+    parts = notebook_check._NotebookGrader()._parts(engine, find(course), ["transpose_qkv", "train"])
     assert [dict(part.names) for part in parts] == [{"transpose_qkv": "transpose_qkv"}]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
+from helpers.command_line import make_course
 
 from grader.intake.course import find
 from grader.student.watch import Watcher
 
-ROOT = Path(__file__).resolve().parents[2]
 HELPER = "import math\n\n\ndef scale(d):\n    return math.sqrt(d)\n"
 ANSWER = """
 import torch
@@ -25,12 +23,10 @@ def transpose_output(X, num_heads):
 
 
 def test_the_line_is_searched_with_the_modules_beside_the_file(tmp_path, engine):
-    for name in ("headway.toml", "04_heads"):
-        copy = shutil.copytree if (ROOT / "assignments" / name).is_dir() else shutil.copy
-        copy(ROOT / "assignments" / name, tmp_path / name)
-    (tmp_path / "04_heads" / "helper.py").write_text(HELPER, "utf-8")
-    (tmp_path / "04_heads" / "heads.py").write_text(ANSWER, "utf-8")
-    watcher = Watcher(find(tmp_path), engine.launcher, "transpose_output")
+    course = make_course(tmp_path / "course", "04_heads")
+    (course / "04_heads" / "helper.py").write_text(HELPER, "utf-8")
+    (course / "04_heads" / "heads.py").write_text(ANSWER, "utf-8")
+    watcher = Watcher(find(course), engine.launcher, "transpose_output")
     try:
         report = watcher.with_lines(watcher.grade("transpose_output"))
     finally:
