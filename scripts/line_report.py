@@ -258,12 +258,6 @@ def _has_wrong_name(row: dict) -> bool:
     return row["named"] and not any(right & set(names) for names in row["names"])
 
 
-def _names(rows: list[dict]) -> str:
-    """Return the share of the named answers that have a wrong name."""
-    named = [row for row in rows if row["named"]]
-    return _share(sum(map(_has_wrong_name, named)), len(named))
-
-
 def _near(rows: list[dict], distance: int) -> int:
     """Count the rows whose first line is at most `distance` statements away from a faulty one."""
     return sum(row["lines"][0][1] <= distance for row in rows if row["lines"])
@@ -286,7 +280,9 @@ MEASURES = {
     "not certified: the time was over": lambda rows: _share(
         sum(r["cpu"] > LIMIT for r in rows if r not in _sure(rows)), len(rows) - len(_sure(rows))
     ),
-    "a wrong name, of all names": _names,
+    "a wrong name, of all names": lambda rows: _share(
+        sum(map(_has_wrong_name, rows)), sum(row["named"] for row in rows)
+    ),
     "CPU seconds: median": lambda rows: f"{statistics.median(r['cpu'] for r in rows):.2f}",
     "CPU seconds: most": lambda rows: f"{max(r['cpu'] for r in rows):.2f}",
 }

@@ -73,11 +73,16 @@ def section(engine: Engine, assignment: Assignment, exercise: Exercise) -> str:
     about = next(e.get("about", "values") for e in assignment.exercises if e["name"] == exercise.name)
     ordered = [about, *(facet for facet in facets if facet != about)]
     weights = ", ".join(f"{facet} {plain_number(exercise.weights.get(facet, 1.0))}" for facet in ordered)
-    known = [*assignment.mistakes(exercise.name), *assignment.mutants(exercise.name)]
-    rows = [row(engine, assignment, answer) for answer in known if answer.kind != "policy"]
+    rows = [row(engine, assignment, answer) for answer in answers(assignment, exercise.name)]
     title = f"## {exercise.name} · {plain_number(exercise.points)}"
     head = "| known mistake | keeps | facets that fail |\n|---|--:|---|"
     return "\n".join([title, "", f"{weights}.", "", head, *rows, ""])
+
+
+def answers(assignment: Assignment, exercise: str) -> list[KnownAnswer]:
+    """Return the known mistakes and the mutants that cost points on the CPU."""
+    known = [*assignment.mistakes(exercise), *assignment.mutants(exercise)]
+    return [answer for answer in known if answer.kind != "policy"]
 
 
 def row(engine: Engine, assignment: Assignment, answer: KnownAnswer) -> str:
