@@ -43,24 +43,14 @@ def _limit(memory: int, cpu: int, file: int) -> None:
             resource.RLIMIT_FSIZE: file,
             resource.RLIMIT_CORE: 0,
         }
-        used = _address_space()
-        if used:  # macOS neither reports nor limits the address space
+        # Bytes of address space that Python and torch use. macOS neither reports nor limits them.
+        with contextlib.suppress(OSError), open("/proc/self/statm", "rb") as statm:
+            used = int(statm.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
             amounts[resource.RLIMIT_AS] = used + memory
         for kind, amount in amounts.items():
             # Some systems refuse some of these limits. The timeout always applies.
             with contextlib.suppress(ValueError, OSError):
                 resource.setrlimit(kind, (amount, amount))
-
-
-def _address_space() -> int:
-    """Return the bytes of address space that Python and torch use; 0 if the system does not say."""
-    if sys.platform != "linux":
-        return 0
-    try:
-        with open("/proc/self/statm", "rb") as statm:
-            return int(statm.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0
 
 
 def main() -> None:

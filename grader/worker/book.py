@@ -59,7 +59,10 @@ def accept_both(block: Any) -> Any:
     build = block.__init__
     forms = edition_1(block.__name__)  # the parameter in edition 1.x → the course's parameter
     ours = inspect.signature(build)
-    theirs = _signature(ours, forms)
+    this = next(iter(ours.parameters.values()))
+    theirs = inspect.Signature(
+        [this, *(ours.parameters[ours_name].replace(name=name) for name, ours_name in forms.items())]
+    )
 
     @functools.wraps(build)
     def either(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -69,22 +72,10 @@ def accept_both(block: Any) -> Any:
         if given is None:  # they fit `ours`, or neither signature: then `build` raises TypeError
             build(self, *args, **kwargs)
         else:
-            without_self = {forms[name]: value for name, value in given.items() if name in forms}
-            _build_lazily(self, build, ours, without_self)
+            _build_lazily(self, build, ours, {forms[name]: given[name] for name in given if name in forms})
 
     block.__init__ = either
     return block
-
-
-def _signature(ours: inspect.Signature, forms: Mapping[str, str]) -> inspect.Signature:
-    """Return the signature of the constructor in edition 1.x, with the course's default values.
-
-    forms: the parameter in edition 1.x → the course's parameter.
-    """
-    this = next(iter(ours.parameters.values()))
-    return inspect.Signature(
-        [this, *(ours.parameters[course].replace(name=name) for name, course in forms.items())]
-    )
 
 
 def _bound(signature: inspect.Signature, *args: Any, **kwargs: Any) -> dict[str, Any] | None:

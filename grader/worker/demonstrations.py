@@ -18,19 +18,17 @@ _NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _DEFINITIONS = (*_NAMED, ast.Import, ast.ImportFrom)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _LATER = (*_DEFINITIONS, ast.Lambda)  # code in these does not run in the statement itself
+_HOLD_STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)  # their names are their own
 _NOTHING = object()
 MAX_DEPTH, MAX_ITEMS = 3, 1000  # of a container that may hold tensors
 
 
 class Demonstrations:
-    """The names that demonstrations set in one module, after each statement that has run.
+    """The names that demonstrations set in one module, after each statement that has run."""
 
-    blocks: names of definitions that building blocks replace. Calls of these are calls of the file's definitions, too.
-    """
-
-    def __init__(self, names: dict[str, Any], blocks: Collection[str] = ()):
-        self._names, self._blocks = names, blocks
+    def __init__(self, names: dict[str, Any]):
+        self._names = names
         # Name → the file and the line that set it, and the value that it had before.
         self._set: dict[str, tuple[str, int, Any]] = {}
 
@@ -78,7 +76,6 @@ class Demonstrations:
         return _holds_data(value) or (self._calls_own(by) and not _is_definition(value))
 
     def _calls_own(self, node: ast.AST) -> bool:
-        """Whether a statement calls a definition of the file, also in a part of it."""
         return any(isinstance(part, ast.Call) and self._is_own(part.func) for part in _running(node))
 
     def _is_own(self, called: ast.AST) -> bool:
@@ -90,7 +87,7 @@ class Demonstrations:
         if type(value) is FunctionType:
             return value.__globals__ is self._names
         cls: Any = value if issubclass(type(value), type) else type(value)
-        return called.id in self._blocks or _module_of(cls) == "submission"
+        return _module_of(cls) == "submission"
 
 
 def _bound(node: Any, loop: ast.AST | None) -> Iterator[tuple[str, ast.AST | None]]:
@@ -104,16 +101,12 @@ def _bound(node: Any, loop: ast.AST | None) -> Iterator[tuple[str, ast.AST | Non
         yield node.name, None
         return
     loop = loop or (node if isinstance(node, _LOOPS) else None)
-    inner = [child for child in ast.iter_child_nodes(node) if _holds_statements(child)]
+    inner = [child for child in ast.iter_child_nodes(node) if isinstance(child, _HOLD_STATEMENTS)]
     for part in _running(node, without=inner, beyond=_COMPREHENSIONS):
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
             yield part.id, loop or (None if isinstance(node, (ast.With, ast.AsyncWith)) else node)
     for child in inner:
         yield from _bound(child, loop)
-
-
-def _holds_statements(node: ast.AST) -> bool:
-    return isinstance(node, (ast.stmt, ast.ExceptHandler, ast.match_case))
 
 
 def _running(

@@ -6,7 +6,7 @@ import linecache
 import traceback
 from collections.abc import Collection
 from difflib import get_close_matches
-from types import FunctionType, TracebackType
+from types import FunctionType
 from typing import Any
 
 from torch import nn
@@ -22,14 +22,21 @@ def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
     For a syntax error in one of these files, `where` is its line. An AttributeError also has `near`, if the object has
     a public attribute with a similar name. `provided`: code that the submission called in a class of the case raised it.
     """
-    where = _own_frame(error.__traceback__, files)
+    frames = traceback.extract_tb(error.__traceback__)
+    known = [frame for frame in frames if frame.filename in files or frame.filename == PROVIDED]
+    own = [frame for frame in known if frame.filename in files]
+    where: dict[str, Any] | None = None
+    if own:
+        file, line, text = own[-1].filename, own[-1].lineno or 0, (own[-1].line or "")[:200]
+        where = {"file": file, "line": line, "text": text, "in": own[-1].name}
     if isinstance(error, SyntaxError) and isinstance(error.filename, str) and error.filename in files:
         where = {
             "file": error.filename,
             "line": error.lineno or 0,
             "text": text_of(error.text or "", 200).strip(),
         }
-    described = {"type": _name(error), "message": _text(error), "where": where}
+    message = text_of(error.msg if isinstance(error, SyntaxError) else error, MAX_TEXT)
+    described = {"type": str(type(error).__name__)[:100], "message": message, "where": where}
     if where is None and isinstance(error, AttributeError) and _lacks_module(error):
         return described | {
             "type": "TypeError",
@@ -38,7 +45,7 @@ def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
     near = _near(error) if isinstance(error, AttributeError) else ""
     if near:
         described["near"] = near
-    return described | {"provided": True} if _from_provided(error.__traceback__, files) else described
+    return described | {"provided": True} if known and known[-1] not in own else described
 
 
 def definition(called: object, files: Collection[str]) -> dict[str, Any] | None:
@@ -67,35 +74,9 @@ def _near(error: AttributeError) -> str:
         return ""
 
 
-def _name(error: BaseException) -> str:
-    return str(type(error).__name__)[:100]
-
-
-def _text(error: BaseException) -> str:
-    return text_of(error.msg if isinstance(error, SyntaxError) else error, MAX_TEXT)
-
-
 def text_of(thing: object, size: int) -> str:
     """Return `str(thing)` cut to `size` characters, or "" if that raises."""
     try:
         return str(thing)[:size]
     except BaseException:  # a student's __str__ may do anything
         return ""
-
-
-def _from_provided(tb: TracebackType | None, files: Collection[str]) -> bool:
-    """Whether the innermost frame in `files` and in classes of the case is in such a class."""
-    known = [
-        name
-        for name in (frame.filename for frame in traceback.extract_tb(tb))
-        if name in files or name == PROVIDED
-    ]
-    return known[-1:] == [PROVIDED]
-
-
-def _own_frame(tb: TracebackType | None, files: Collection[str]) -> dict[str, Any] | None:
-    own = [frame for frame in traceback.extract_tb(tb, limit=None) if frame.filename in files]
-    if not own:
-        return None
-    last = own[-1]
-    return {"file": last.filename, "line": last.lineno or 0, "text": (last.line or "")[:200], "in": last.name}

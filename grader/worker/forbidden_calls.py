@@ -68,18 +68,19 @@ def reachable(calls: Sequence[str], sources: tuple[str, ...]) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _may_be_made(call: str, sources: tuple[str, ...]) -> bool:
-    if call not in _NAMES or _finds_names_at_run_time(sources):
+    names = _NAMES.get(call)
+    return names is None or any(
+        _finds_names_at_run_time(source) or any(name in _normal(source) for name in names)
+        for source in sources
+    )
+
+
+@lru_cache(maxsize=256)
+def _finds_names_at_run_time(source: str) -> bool:
+    """Whether a source may look up names while it runs, or imports another package than the known ones."""
+    text = _normal(source)
+    if _AT_RUN_TIME.search(text):
         return True
-    return any(name in text for text in map(_normal, sources) for name in _NAMES[call])
-
-
-@lru_cache(maxsize=64)
-def _finds_names_at_run_time(sources: tuple[str, ...]) -> bool:
-    return any(_AT_RUN_TIME.search(text) or _imports_others(text) for text in map(_normal, sources))
-
-
-def _imports_others(text: str) -> bool:
-    """Return whether a source may import another package than the known ones."""
     for module, modules in _IMPORT.findall(text):
         names = [module] if module else modules.split(",")
         packages = [name.strip().partition(" ")[0].partition(".")[0] for name in names]  # of "a.b as c": "a"
@@ -125,16 +126,12 @@ def watching(calls: Sequence[str], found: set[str]) -> Iterator[None]:
 
     hook = register_module_forward_pre_hook(entered)
     try:
-        # The hook is enough for layers.
-        with nullcontext() if all(map(_names_a_class, calls)) else Mode():
+        # The hook is enough for layers, such as "nn.Transformer*". Functions begin in lower case.
+        of_layers = all(call.startswith("nn.") and call[3:4].isupper() for call in calls)
+        with nullcontext() if of_layers else Mode():
             yield
     finally:
         hook.remove()
-
-
-def _names_a_class(call: str) -> bool:
-    """Return whether only a layer can have this name, such as "nn.Transformer*": functions begin in lower case."""
-    return call.startswith("nn.") and call[3:4].isupper()
 
 
 @cache

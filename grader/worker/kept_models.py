@@ -28,8 +28,14 @@ class KeptModels:
         self.built_by: set[Function] = set()
         first = list(takewhile(lambda step: step["do"] in BUILDING, program.steps))
         self._steps, program.steps = program.steps[len(first) :], first
+
+        def note(frame: FrameType, event: str, _value: object) -> None:
+            code = frame.f_code
+            if event == "call" and code.co_filename in files:
+                self.built_by.add((code.co_filename, code.co_firstlineno))
+
         before = sys.getprofile()
-        sys.setprofile(self._noting(files))
+        sys.setprofile(note)
         try:
             program.run(files)
         finally:
@@ -39,23 +45,16 @@ class KeptModels:
         self._made = program
         parts = {id(part): part for module in program.env.values() for part in module.modules()}
         self._states = [(part, type(part), dict(vars(part))) for part in parts.values()]
-        self._containers = list(_containers(parts.values()))
+        # Each dict, list and set that is an attribute of a module, with a copy of it.
+        values: list[Any] = [value for part in parts.values() for value in vars(part).values()]
+        containers = [value for value in values if isinstance(value, (dict, list, set))]
+        self._containers: list[Any] = [(container, container.copy()) for container in containers]
         tensors = {id(t): t for part in parts.values() for t in _tensors(vars(part))}
         self._values = [(t, t.data, t.data.clone(), t.requires_grad, t.is_leaf) for t in tensors.values()]
         try:
             self.give(program)  # only to find out whether it works
         except Exception:  # a lazy layer without values, an expanded buffer
             raise ValueError("models that cannot be restored") from None
-
-    def _noting(self, files: Collection[str]) -> Any:
-        """Return a function for `sys.setprofile` that adds the called functions of these files to `built_by`."""
-
-        def note(frame: FrameType, event: str, _value: object) -> None:
-            code = frame.f_code
-            if event == "call" and code.co_filename in files:
-                self.built_by.add((code.co_filename, code.co_firstlineno))
-
-        return note
 
     def give(self, program: Program) -> None:
         """Restore the models to their state right after they were built, and let a program start with them."""
@@ -83,14 +82,6 @@ class KeptModels:
         program.fits, program.as_linear = dict(made.fits), dict(made.as_linear)
         if "parameters" in made.reply:
             program.reply["parameters"] = made.reply["parameters"]
-
-
-def _containers(parts: Collection[nn.Module]) -> Iterator[tuple[Any, Any]]:
-    """Yield each dict, list and set that is an attribute of a module, with a copy of it."""
-    for part in parts:
-        for value in vars(part).values():
-            if isinstance(value, (dict, list, set)):
-                yield value, value.copy()
 
 
 def _tensors(state: dict[str, Any]) -> Iterator[Tensor]:

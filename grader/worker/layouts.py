@@ -72,10 +72,8 @@ def fit(own: Own, wanted: Shapes, as_linear: Collection[str] = ()) -> Fit:
     names = matching_parts.names_by_structure(shapes, wanted, _role)
     placed = _by_layout({name: own[mine] for name, mine in names.items()}, wanted)
     if not placed.complete:
-        names_of_layers = matching_parts.layers_in_order(shapes, wanted, _role)
-        if names_of_layers:
-            names = names_of_layers
-            placed = _by_layout({name: own[mine] for name, mine in names.items()}, wanted)
+        names = matching_parts.layers_in_order(shapes, wanted, _role) or names
+        placed = _by_layout({name: own[mine] for name, mine in names.items()}, wanted)
     if len(placed.slots) > len(found.slots):
         return _under_own_names(placed, names)
     return found
@@ -134,7 +132,6 @@ def _shared(slots: list[Slot], own: Own) -> list[list[str]]:
 
 def _by_name(own: Own, wanted: Shapes) -> Fit:
     out = Fit(unexpected=[name for name in own if name not in wanted])
-    seen: dict[int, str] = {}
     for name, shape in wanted.items():
         if name not in own:
             out.missing.append(name)
@@ -145,9 +142,7 @@ def _by_name(own: Own, wanted: Shapes) -> Fit:
             out.misshapen.append(name)
         else:
             out.slots.append(Slot(name, name))
-            first = seen.setdefault(id(own[name]), name)
-            if first != name:
-                out.shared.append([first, name])
+    out.shared = _shared(out.slots, own)
     return out
 
 
@@ -215,7 +210,7 @@ def _fused(prefix: str, group: Shapes, own: Own) -> list[Slot]:
         at = 0
         for name, shape in zip(parts, shapes, strict=True):
             assert name is not None
-            slots.append(Slot(name, names[0], _rows(at, at + shape[0])))
+            slots.append(Slot(name, names[0], itemgetter(slice(at, at + shape[0]))))
             at += shape[0]
     if not slots:
         return []
@@ -289,16 +284,12 @@ def _one_of_heads(name: str, shape: tuple[int, ...], mine: Own) -> list[Slot]:
         if view is not None:
             return [Slot(name, own, view)]
         return _three_axes(name, shape, own, tensor)
-    numbered = sorted(mine, key=_number)
+    # By the numbers at the ends of the segments of a name: (0, 12) for "heads.0.q12".
+    numbered = sorted(mine, key=lambda own: [int(n) for n in re.findall(r"(?<!\d)\d++(?=\.|$)", own)])
     if not numbered or any(tuple(mine[n].shape) != (shape[0] // len(numbered), *shape[1:]) for n in numbered):
         return []
     rows = shape[0] // len(numbered)
     return [Slot(name, own, start=h * rows, stop=(h + 1) * rows) for h, own in enumerate(numbered)]
-
-
-def _number(name: str) -> tuple[int, ...]:
-    """Return the numbers at the ends of the segments of a name: (0, 12) for "heads.0.q12"."""
-    return tuple(int(digits) for digits in re.findall(r"(?<!\d)\d++(?=\.|$)", name))
 
 
 def _three_axes(name: str, shape: tuple[int, ...], own: str, tensor: Tensor) -> list[Slot]:
@@ -321,10 +312,6 @@ def _three_axes(name: str, shape: tuple[int, ...], own: str, tensor: Tensor) -> 
     if heads == shape[1] and a * b == shape[0]:  # (in, H, d): `heads` is in, `a` is H
         return [Slot(name, own, _turned((slice(None), h)), h * b, (h + 1) * b) for h in range(a)]
     return []
-
-
-def _rows(start: int, stop: int) -> View:
-    return lambda t: t[start:stop]
 
 
 def _turned(index: Any) -> View:

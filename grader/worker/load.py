@@ -4,6 +4,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import copy
 import functools
 import importlib
 import io
@@ -106,9 +107,9 @@ def load(
 
 def _run_part(loaded: Loaded, part: Mapping[str, Any]) -> None:
     """Load an earlier file. Its errors are not noted: they are reported when that file itself is graded."""
-    file = Loaded(loaded.files)
-    file.skip, file.replace, file.keywords = loaded.skip, loaded.replace, loaded.keywords
-    file.begin, file.brief, file.keep = loaded.begin, loaded.brief, loaded.keep | {*part["names"].values()}
+    file = _beside(loaded, "submission")
+    file.neighbours, file.modules, file.offered, file.notes = {}, {}, frozenset(), []
+    file.keep = loaded.keep | {*part["names"].values()}
     sys.modules["submission"] = file.module
     with loaded.with_own():
         for unit in part["units"]:
@@ -117,6 +118,14 @@ def _run_part(loaded: Loaded, part: Mapping[str, Any]) -> None:
     loaded.own.update(
         {name: (file.names, bound) for name, bound in part["names"].items() if bound in file.names}
     )
+
+
+def _beside(loaded: Loaded, name: str) -> Loaded:
+    """Return a new module for another file, which is loaded with the same settings."""
+    other = copy.copy(loaded)
+    other.module = types.ModuleType(name)
+    other.demonstrations = Demonstrations(other.names)
+    return other
 
 
 def _run_unit(loaded: Loaded, file: str, source: str) -> None:
@@ -188,13 +197,13 @@ _Import = ast.Import | ast.ImportFrom
 
 def _imports(node: ast.stmt) -> list[_Import]:
     """Return an import statement itself, the imports inside a `try`, or [] for other statements."""
-    if isinstance(node, ast.Import | ast.ImportFrom):
+    if isinstance(node, _Import):
         return [node]
     if not isinstance(node, ast.Try):
         return []
     handled = [statement for handler in node.handlers for statement in handler.body]
     inner = [*node.body, *handled, *node.orelse, *node.finalbody]
-    return [statement for statement in inner if isinstance(statement, ast.Import | ast.ImportFrom)]
+    return [statement for statement in inner if isinstance(statement, _Import)]
 
 
 def _bring_all(loaded: Loaded, imports: Sequence[_Import], file: str, raised: BaseException | None) -> None:
@@ -212,7 +221,9 @@ def _bring_all(loaded: Loaded, imports: Sequence[_Import], file: str, raised: Ba
     for node in imports:
         names = [name for name, of in missing.items() if of is node and name not in loaded.names]
         if names:
-            module = _module_of(node)
+            module = node.names[0].name
+            if isinstance(node, ast.ImportFrom):
+                module = "." * node.level + (node.module or module)
             error = raised or ModuleNotFoundError(f"No module named {module.lstrip('.')!r}")
             note = {"file": file, "line": node.lineno, "defines": names, "missing": names, "module": module}
             loaded.notes.append({**note, **_error_note(error, loaded)})
@@ -237,13 +248,6 @@ def bring(loaded: Loaded, node: _Import, file: str, known: Mapping[str, Any]) ->
     return missing
 
 
-def _module_of(node: ast.stmt) -> str:
-    """Return the module that an import statement names; "" for other statements."""
-    if isinstance(node, ast.ImportFrom):
-        return "." * node.level + (node.module or node.names[0].name)
-    return node.names[0].name if isinstance(node, ast.Import) else ""
-
-
 def _brought(loaded: Loaded, node: _Import, alias: ast.alias, file: str) -> dict[str, Any]:
     """Return the names that one alias of an import binds. Raises ImportError if nothing provides them."""
     bound = alias.asname or alias.name
@@ -256,7 +260,9 @@ def _brought(loaded: Loaded, node: _Import, alias: ast.alias, file: str) -> dict
     if there is not None and hasattr(there, alias.name):
         return {bound: getattr(there, alias.name)}
     is_block = alias.name in loaded.offered
-    if not (is_block and _is_guess(loaded, module)):
+    # The neighbour for a module is a guess if only the end of the module's name fits the file.
+    is_guess = module in loaded.neighbours.get(module, {}).get("guessed", ())
+    if not (is_block and is_guess):
         try:
             return _of_neighbour(loaded, module, alias)
         except ImportError:
@@ -264,11 +270,6 @@ def _brought(loaded: Loaded, node: _Import, alias: ast.alias, file: str) -> dict
                 raise
     loaded.notes.append({"file": file, "line": node.lineno, "block": alias.name, "module": module})
     return {bound: getattr(sys.modules["grader.given"], alias.name)}
-
-
-def _is_guess(loaded: Loaded, module: str) -> bool:
-    """Return whether the neighbour for a module is a guess: only the end of the module's name fits the file."""
-    return module in loaded.neighbours and module in loaded.neighbours[module].get("guessed", ())
 
 
 def _of_neighbour(loaded: Loaded, module: str, alias: ast.alias) -> dict[str, Any]:
@@ -301,11 +302,8 @@ def _neighbour(loaded: Loaded, module: str) -> types.ModuleType:
     if one is None:
         raise ImportError(module)
     if one["name"] not in loaded.modules:
-        inner = Loaded(loaded.files, ())
-        inner.neighbours, inner.modules, inner.offered = loaded.neighbours, loaded.modules, loaded.offered
-        inner.notes, inner.skip, inner.replace = loaded.notes, loaded.skip, loaded.replace
-        inner.keywords, inner.begin, inner.brief = loaded.keywords, loaded.begin, loaded.brief
-        inner.module.__name__ = f"submission.{one['name']}"
+        inner = _beside(loaded, f"submission.{one['name']}")
+        inner.keep = frozenset()
         # Code may look up its own module in sys.modules.
         stand_in_modules.offer({inner.module.__name__: inner.module})
         loaded.modules[one["name"]] = inner.module  # before it runs: neighbours may import one another

@@ -55,7 +55,8 @@ def serve(request_fd: int, reply_fd: int) -> None:
                 if not limit.is_over:
                     assert loaded is not None
                     editor = Editor(loaded, device)
-                    reply = {"names": _names(loaded), "notes": loaded.notes, "own": sorted(loaded.own)}
+                    names = [n for n in loaded.names if isinstance(n, str) and not n.startswith("__")]
+                    reply = {"names": names[:5000], "notes": loaded.notes, "own": sorted(loaded.own)}
                 tensors = b""
             elif request["op"] == "try":
                 assert editor is not None
@@ -87,20 +88,10 @@ def rehearse() -> None:
 
 def _load(request: dict[str, Any], begin: Begin = lambda file, line: None) -> Loaded:
     random_seeds.start(0)
-    return load(
-        request["units"],
-        request["given"],
-        request["replace"],
-        frozenset((name, line) for name, line in request["skip"]),
-        request["withheld"],
-        request.get("parts", ()),
-        request.get("own", {}),
-        request.get("neighbours", ()),
-        request.get("keywords", {}),
-        begin,
-        request.get("keep", ()),
-        request.get("brief", False),
-    )
+    skip = frozenset((name, line) for name, line in request["skip"])
+    usual = {name: request[name] for name in ("units", "given", "replace", "withheld")}
+    more = ("parts", "own", "neighbours", "keywords", "keep", "brief")
+    return load(**usual, skip=skip, begin=begin, **{name: request[name] for name in more if name in request})
 
 
 def _device(asked: str) -> str:
@@ -125,10 +116,6 @@ def _exactly(device: str) -> None:
     matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     matmul.allow_fp16_reduced_precision_reduction = False
     matmul.allow_bf16_reduced_precision_reduction = False
-
-
-def _names(loaded: Loaded) -> list[str]:
-    return [name for name in loaded.names if isinstance(name, str) and not name.startswith("__")][:5000]
 
 
 def _send_progress(reply_fd: int, token: object, done: int, steps: int, loss: float | None) -> None:

@@ -31,13 +31,9 @@ def kept_heap() -> Iterator[None]:
         gc.enable()
 
 
+@kept_heap()
 def warm() -> None:
     """Use each part once, and rehearse a case. Nothing here may start a thread: afterwards, the server forks."""
-    with kept_heap():
-        _use_each_part()
-
-
-def _use_each_part() -> None:
     import torch
     from torch import nn
 

@@ -79,17 +79,14 @@ def packed(tensors: Mapping[str, Tensor]) -> bytes:
     """
     header, parts, end = {}, [], 0
     for name, tensor in tensors.items():
-        parts.append(_bytes(tensor))
+        # numpy has no bfloat16
+        parts.append(
+            (tensor.view(torch.int16) if tensor.dtype is torch.bfloat16 else tensor).numpy().tobytes()
+        )
         start, end = end, end + len(parts[-1])
         header[name] = {"dtype": _SENT[tensor.dtype], "shape": tensor.shape, "data_offsets": (start, end)}
     head = json.dumps(header).encode()
     return b"".join((len(head).to_bytes(8, "little"), head, *parts))
-
-
-def _bytes(tensor: Tensor) -> bytes:
-    if tensor.dtype is torch.bfloat16:  # numpy has no such dtype
-        tensor = tensor.view(torch.int16)
-    return tensor.numpy().tobytes()
 
 
 EMPTY = -1  # pads shorter rows

@@ -59,8 +59,9 @@ class Editor:
         return reply, b"".join(bodies)
 
     def _case(self, request: Mapping[str, Any], body: bytes) -> _Case:
-        if self._last is not None and self._last.is_of(request["case"], body):
-            return self._last
+        last = self._last
+        if last is not None and last.body == body and last.case == request["case"]:
+            return last
         case = _Case(self._loaded, request["case"], body, self._device)
         if len(request["edits"]) > 1:
             case.keep_models(request["seconds"])
@@ -94,9 +95,6 @@ class _Case:
         self.loaded, self.case, self.body, self.device = loaded, case, body, device
         self.tensors = safetensors.torch.load(body) if body else {}
         self.kept: KeptModels | None = None
-
-    def is_of(self, case: Mapping[str, Any], body: bytes) -> bool:
-        return self.body == body and self.case == case
 
     def program(self) -> Program:
         tensors = {name: tensor.clone() for name, tensor in self.tensors.items()}

@@ -61,7 +61,8 @@ def register() -> None:
 
         set_up(NAME)
         library = torch.library.Library("_", "IMPL")
-        library.fallback(_factory, "PrivateUse1")
+        # Runs operations without a SimTensor among their arguments, such as `torch.empty(2, device=place())`.
+        library.fallback(lambda func, *args, **kwargs: _compute(func, args, kwargs), "PrivateUse1")
     except (ImportError, AttributeError, TypeError, RuntimeError) as error:
         raise SimUnavailable(
             f"torch {torch.__version__} has no way to make the simulated device "
@@ -244,11 +245,6 @@ def _to_sim_device(device: Any) -> Any:
     """Return the simulated device for a CUDA device or a device index, and everything else unchanged."""
     named = isinstance(device, (str, torch.device)) and str(device).split(":")[0] == "cuda"
     return place() if named or type(device) is int else device
-
-
-def _factory(func: Any, *args: Any, **kwargs: Any) -> Any:
-    """Run an operation without a SimTensor among its arguments, such as `torch.empty(2, device=place())`."""
-    return _compute(func, args, kwargs)
 
 
 def _compute(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

@@ -191,11 +191,6 @@ class _OtherFramework(types.ModuleType):
         raise ImportError(f"{self.__name__} is not available: these exercises are graded in PyTorch only")
 
 
-def _no_check(*args: Any, **kwargs: Any) -> float:
-    """Replace `grader.check` in a submission that is being graded: do nothing."""
-    return 0.0
-
-
 def install(
     sources: Mapping[str, str], withheld: Collection[str] = (), own: Mapping[str, _Own] | None = None
 ) -> Switch:
@@ -239,19 +234,15 @@ def offer(modules: Mapping[str, types.ModuleType]) -> None:
 
 
 def _offer(modules: Mapping[str, types.ModuleType]) -> None:
-    """Offer the stand-ins, also as the attributes `given` and `check` of the package `grader`."""
+    """Offer the stand-ins, also as `grader.given`. A call of `grader.check` in the submission does nothing."""
     offer(modules)
-    sys.modules["grader"].__dict__.update({"given": modules["grader.given"], "check": _no_check})
+    shown = {"given": modules["grader.given"], "check": lambda *args, **kwargs: 0.0}
+    sys.modules["grader"].__dict__.update(shown)
 
 
 def _modules(given: _Given) -> dict[str, types.ModuleType]:
     """Return the blocks, and the books' packages that offer them."""
-    book, chinese = _Book("d2l.torch", given), _Book("d2lzh_pytorch", given)
-    package = _Book("d2l", given)
-    others = {
-        f"d2l.{name}": _OtherFramework(f"d2l.{name}") for name in ("mxnet", "tensorflow", "jax", "paddle")
-    }
-    package.__dict__.update(
-        {"torch": book, **{name.split(".")[1]: module for name, module in others.items()}}
-    )
-    return {"grader.given": given, "d2l": package, "d2l.torch": book, "d2lzh_pytorch": chinese, **others}
+    books = {name: _Book(name, given) for name in ("d2l", "d2l.torch", "d2lzh_pytorch")}
+    others = {name: _OtherFramework(f"d2l.{name}") for name in ("mxnet", "tensorflow", "jax", "paddle")}
+    books["d2l"].__dict__.update({"torch": books["d2l.torch"], **others})
+    return {"grader.given": given, **books, **{one.__name__: one for one in others.values()}}
