@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -81,10 +81,8 @@ def loads(text: str, data: bytes, where: str = "this") -> Bundle:
     manifest = json.loads(text)
     if manifest.pop("schema", None) != SCHEMA:
         raise ValueError(f"{where} was written by another version of the grader")
-    arrays = _by_folder(decode(data))
-    exercises = tuple(
-        _exercise(fields, manifest["assignment"], arrays) for fields in manifest.pop("exercises")
-    )
+    arrays, assignment = _by_folder(decode(data)), manifest["assignment"]
+    exercises = tuple(_exercise(fields, assignment, arrays) for fields in manifest.pop("exercises"))
     return Bundle(**manifest, exercises=exercises)
 
 
@@ -104,12 +102,9 @@ def _exercise_fields(exercise: Exercise, arrays: dict[str, Array]) -> dict[str, 
     if exercise.forbids_costs:
         fields["forbids_costs"] = exercise.forbids_costs
     fields["cases"] = [_case_fields(case, arrays) for case in exercise.cases]
+    optional = ("policy", "statements")
     fields["mistakes"] = [
-        {
-            **{key: getattr(m, key) for key in ("id", "kind", "says", "asks", "page")},
-            **({"policy": m.policy} if m.policy else {}),
-            **({"statements": m.statements} if m.statements else {}),
-        }
+        {key: value for key, value in vars(m).items() if value or key not in optional}
         for m in exercise.mistakes
     ]
     if exercise.signatures is not None:
@@ -137,9 +132,8 @@ def _signatures(name: str, fields: Mapping[str, Any], arrays: Arrays) -> Signatu
     unpacked = np.broadcast_to(packed[: differs.shape[1]], (*differs.shape, packed.shape[1])).copy()
     unpacked[differs] = packed
     vocabulary = np.array(fields["vocabulary"], dtype=object)
-    return Signatures(
-        tuple(fields["slots"]), tuple(map(tuple, fields["explains"])), vocabulary[places], unpacked
-    )
+    explains = tuple(map(tuple, fields["explains"]))
+    return Signatures(tuple(fields["slots"]), explains, vocabulary[places], unpacked)
 
 
 def _case_fields(case: RecordedCase, arrays: dict[str, Array]) -> dict[str, Any]:
@@ -168,22 +162,23 @@ def _exercise(fields: dict[str, Any], assignment: str, arrays: Arrays) -> Exerci
     cases: dict[str, RecordedCase] = {}
     for case in fields.pop("cases"):
         cases[case["id"]] = _case(case, name, arrays, cases.get(case.get("like", "")))
-    mistakes = tuple(
-        KnownMistake(**{**m, "statements": tuple(m.get("statements", ()))}) for m in fields.pop("mistakes")
+    fields["mistakes"] = tuple(
+        KnownMistake(**{**m, "statements": tuple(m.get("statements", ()))}) for m in fields["mistakes"]
     )
-    packed = fields.pop("signatures", None)
-    signatures = None if packed is None else _signatures(name, packed, arrays)
+    if "signatures" in fields:
+        fields["signatures"] = _signatures(name, fields["signatures"], arrays)
     for key in ("hints", "needs", "given", "forbids"):
         fields[key] = tuple(fields[key])
-    return Exercise(
-        **fields, assignment=assignment, cases=tuple(cases.values()), mistakes=mistakes, signatures=signatures
-    )
+    return Exercise(**fields, assignment=assignment, cases=tuple(cases.values()))
 
 
 def _case(fields: dict[str, Any], exercise: str, arrays: Arrays, base: RecordedCase | None) -> RecordedCase:
     """Return a case from its fields. base: the case that it repeats in another dtype; None if it repeats none."""
     stem = f"{exercise}/{fields['id']}"
-    checks = tuple(_checks(fields["checks"]))
+    checks = tuple(
+        Check(id, facet, title, judge, tuple(of), params, *policy)
+        for id, facet, title, judge, of, params, *policy in fields["checks"]
+    )
     if base is None:
         steps, tensors = fields["steps"], arrays[f"{stem}/in"]
     else:
@@ -203,11 +198,6 @@ def _case(fields: dict[str, Any], exercise: str, arrays: Arrays, base: RecordedC
         exam=_case(fields["exam"], exercise, arrays, None) if "exam" in fields else None,
         costly=fields.get("costly", False),
     )
-
-
-def _checks(rows: Iterable[Any]) -> Iterable[Check]:
-    for id, facet, title, judge, of, params, *policy in rows:
-        yield Check(id, facet, title, judge, tuple(of), params, *policy)
 
 
 def _by_folder(arrays: Mapping[str, Array]) -> Arrays:

@@ -1,13 +1,11 @@
-"""Apply the settings of a course to its exercises: policies that count, points, weights of facets, level of
-diagnosis.
-"""
+"""Apply the settings of a course to its exercises: policies that count, points, weights, level of diagnosis."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from grader.bundle.model import Bundle, Check, Exercise, KnownMistake, RecordedCase
+from grader.bundle.model import Bundle, Exercise, KnownMistake, RecordedCase
 
 FACTS, NAME, QUESTION, PAGE = range(4)  # what a diagnosis may say at most
 
@@ -37,14 +35,8 @@ class Rules:
         if self == NO_RULES:
             return ""
         own = sorted((name, sorted(weights.items())) for name, weights in self.own_weights.items())
-        parts = (
-            sorted(self.counted),
-            sorted(self.points.items()),
-            sorted(self.weights.items()),
-            own,
-            self.level,
-        )
-        return repr(parts)
+        points, weights = sorted(self.points.items()), sorted(self.weights.items())
+        return repr((sorted(self.counted), points, weights, own, self.level))
 
     def _exercise(self, exercise: Exercise) -> Exercise:
         level = min(exercise.level, self.level)
@@ -64,10 +56,8 @@ class Rules:
         return replace(mistake, asks=asks, page=mistake.page if level >= PAGE else "")
 
     def _case(self, case: RecordedCase) -> RecordedCase:
-        return replace(case, checks=tuple(self._check(check) for check in case.checks))
-
-    def _check(self, check: Check) -> Check:
-        return replace(check, policy="") if check.policy in self.counted else check
+        checks = (replace(c, policy="") if c.policy in self.counted else c for c in case.checks)
+        return replace(case, checks=tuple(checks))
 
 
 NO_RULES = Rules()

@@ -70,15 +70,10 @@ def in_short(steps: Sequence[Step], see: str) -> list[Any]:
 
 def in_dtype(tensors: Mapping[str, Array], steps: Sequence[Step], dtype: str) -> dict[str, Array]:
     """Return the tensors of the steps `input` and `load`; the floating ones are rounded to the dtype."""
-    names = {step["name"] for step in steps if step["do"] == "input"}
-    for step in steps:
-        if step["do"] == "load":
-            # A weight is the name of a tensor, or a rule that fills it (a dict, see `Filled`).
-            names |= {recipe for recipe in step["weights"].values() if isinstance(recipe, str)}
+    names = {name for step in steps if step["do"] in ("input", "load") for name in _tensors(step)}
+    kept = {name: array for name, array in tensors.items() if name in names}
     return {
-        name: round_to(array, dtype) if array.dtype.kind == "f" else array
-        for name, array in tensors.items()
-        if name in names
+        name: round_to(array, dtype) if array.dtype.kind == "f" else array for name, array in kept.items()
     }
 
 

@@ -21,12 +21,9 @@ import numpy as np
 
 from grader.bundle.model import Check
 from grader.bundle.safetensors import Array
-from grader.bundle.steps import round_to
 from grader.cases.checks import Again, Checks
 from grader.cases.measures import Measures
-from grader.cases.ref import Filled, Ref
-
-Json = Any
+from grader.cases.ref import Filled, Json, Ref, plain
 
 
 class Case(Measures, Checks):
@@ -92,7 +89,7 @@ class Case(Measures, Checks):
 
     def value(self, name: str, value: Any) -> Ref:
         """Add a Python value made of lists, dicts, numbers and references."""
-        self._step("value", name=name, value=_plain(value))
+        self._step("value", name=name, value=plain(value))
         return Ref(name)
 
     # ---- what happens -------------------------------------------------------------------------------
@@ -102,7 +99,7 @@ class Case(Measures, Checks):
 
         `grader.worker.constructors` lists the classes for which a second constructor is accepted.
         """
-        self._step("build", name=name, of=of or self.exercise, kwargs=_plain(kwargs))
+        self._step("build", name=name, of=of or self.exercise, kwargs=plain(kwargs))
         return Ref(name)
 
     def load(self, module: Ref, weights: Mapping[str, Array | Filled]) -> None:
@@ -114,15 +111,10 @@ class Case(Measures, Checks):
         names: dict[str, Json] = {}
         for name, values in weights.items():
             if isinstance(values, Filled):
-                names[name] = {
-                    "shape": list(values.shape),
-                    "value": values.value,
-                    "diagonal": values.diagonal,
-                    "rows": values.rows,
-                }
-                continue
-            self._hold(f"{module.name}.{name}", values)
-            names[name] = f"{module.name}.{name}"
+                names[name] = vars(values) | {"shape": list(values.shape)}
+            else:
+                self._hold(f"{module.name}.{name}", values)
+                names[name] = f"{module.name}.{name}"
         self._step("load", module=module.name, weights=names)
 
     def provide(self, source: str, of: str, name: str = "module", /, **kwargs: Any) -> Ref:
@@ -131,7 +123,7 @@ class Case(Measures, Checks):
         For exercises that take a module as their argument. The code is in the bundle, so it must not contain an
         answer to a public exercise.
         """
-        self._step("provide", name=name, source=source, of=of, kwargs=_plain(kwargs))
+        self._step("provide", name=name, source=source, of=of, kwargs=plain(kwargs))
         return Ref(name)
 
     def provide_with_parts(self, source: str, of: str, name: str = "module", /, **kwargs: Any) -> Ref:
@@ -139,7 +131,7 @@ class Case(Measures, Checks):
 
         Blocks that the code imports from `grader.given` are the student's own, if the student wrote them.
         """
-        self._step("provide", name=name, source=source, of=of, kwargs=_plain(kwargs), own=True)
+        self._step("provide", name=name, source=source, of=of, kwargs=plain(kwargs), own=True)
         return Ref(name)
 
     def train(self, module: Ref) -> None:
@@ -168,7 +160,7 @@ class Case(Measures, Checks):
         """Call the exercise's function, or the module `on`, with these arguments. `axes` name those of the result."""
         name = name or self._name("out")
         callee = {"function": self.exercise} if on is None else on.to_json()
-        self._step("call", name=name, on=callee, args=_plain(args), kwargs=_plain(kwargs))
+        self._step("call", name=name, on=callee, args=plain(args), kwargs=plain(kwargs))
         return self._axes(Ref(name), axes)
 
     def call_training(self, steps: int, *args: Any, name: str = "") -> Ref:
@@ -180,7 +172,7 @@ class Case(Measures, Checks):
     def method(self, module: Ref, method: str, *args: Any, name: str = "") -> Ref:
         """Call a method of a module, such as `init_state`."""
         name = name or self._name(method)
-        self._step("call", name=name, on={"ref": module.name, "method": method}, args=_plain(args), kwargs={})
+        self._step("call", name=name, on={"ref": module.name, "method": method}, args=plain(args), kwargs={})
         return Ref(name)
 
     def join(self, parts: Sequence[Ref] | Ref, dim: int, name: str = "", axes: Sequence[str] = ()) -> Ref:
@@ -189,7 +181,7 @@ class Case(Measures, Checks):
         `parts` may also be a single result that is a list of tensors.
         """
         name = name or self._name("joined")
-        self._step("join", name=name, parts=_plain(parts if isinstance(parts, Ref) else list(parts)), dim=dim)
+        self._step("join", name=name, parts=plain(parts if isinstance(parts, Ref) else list(parts)), dim=dim)
         return self._axes(Ref(name), axes)
 
     def part(
@@ -282,9 +274,8 @@ class Case(Measures, Checks):
         steps of a recurrent decoder with one query each; the layout is then (steps, B, 1, S).
         """
         self._step("weights", name=name, of=module.to_json(), heads=heads, steps=steps)
-        self.axes[name] = tuple(axes) or (
-            ("batch", "query", "key") if heads is None else ("batch", "head", "query", "key")
-        )
+        usual = ("batch", "query", "key") if heads is None else ("batch", "head", "query", "key")
+        self.axes[name] = tuple(axes) or usual
         return name
 
     def weights_of_layers(self, module: Ref, heads: int, part: int | None = None) -> str:
@@ -336,21 +327,6 @@ class Case(Measures, Checks):
 
     # ---- inside -------------------------------------------------------------------------------------
 
-    def _hold(self, name: str, values: Array) -> None:
-        array = np.asarray(values)
-        if array.dtype.kind == "f":
-            array = round_to(array, self.dtype)
-        if name in self.tensors and not np.array_equal(self.tensors[name], array):
-            raise ValueError(f"case {self.id}: {name!r} is already another tensor")
-        self.tensors[name] = array
-
-    def _step(self, do: str, **fields: Json) -> None:
-        self.steps.append({"do": do, **fields})
-
-    def _name(self, stem: str) -> str:
-        self._fresh += 1
-        return f"{stem}{self._fresh}"
-
     def _axes(self, ref: Ref, axes: Sequence[str]) -> Ref:
         return Ref(ref.name, ref.at, tuple(axes))
 
@@ -374,16 +350,3 @@ def _bytes(values: Array) -> Array:
     if array.min(initial=0) < 0 or array.max(initial=0) > 255:
         raise ValueError("tokens are whole numbers from 0 to 255")
     return array.astype(np.uint8)
-
-
-def _plain(value: Any) -> Json:
-    """Replace references inside lists, tuples and dicts by JSON."""
-    if isinstance(value, Ref):
-        return value.to_json()
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, np.generic):
-        return value.item()
-    return value

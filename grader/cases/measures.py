@@ -1,21 +1,28 @@
 """The steps of a case that measure: what a module costs, whether it learns, what an experiment found.
 
-These are methods of `Case`; grader/worker/measures.py carries the steps out.
+grader/worker/measures.py carries them out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from grader.bundle.safetensors import Array
-from grader.cases.ref import Ref
+from grader.bundle.steps import round_to
+from grader.cases.ref import Json, Ref, plain
 
 
 class Measures:
-    """The methods of `Case` that measure."""
+    """The methods of `Case` that measure, and those that store a step and its tensors."""
 
+    id: str
+    dtype: str
+    steps: list[Json]
+    tensors: dict[str, Array]
     axes: dict[str, tuple[str, ...]]
+    _fresh: int  # how many names `_name` has made
 
     def parameter_count(self, module: Ref, name: str) -> str:
         """Observe the number of values in all parameters of a module. Returns the name of the observation."""
@@ -27,7 +34,7 @@ class Measures:
         for each multiplication in a matrix product, a convolution or fused attention, and nothing else. Returns the
         name of the observation.
         """
-        self._step("flops", name=name, of=module.to_json(), args=_refs(args))
+        self._step("flops", name=name, of=module.to_json(), args=plain(args))
         return name
 
     def descend(self, module: Ref, of: Ref, upstream: Array, rate: float) -> None:
@@ -48,15 +55,17 @@ class Measures:
         self.axes[name] = ("row", "column")
         return name
 
-    def _step(self, do: str, **fields: Any) -> None:
-        raise NotImplementedError
+    def _step(self, do: str, **fields: Json) -> None:
+        self.steps.append({"do": do, **fields})
 
     def _hold(self, name: str, values: Array) -> None:
-        raise NotImplementedError
+        array = np.asarray(values)
+        if array.dtype.kind == "f":
+            array = round_to(array, self.dtype)
+        if name in self.tensors and not np.array_equal(self.tensors[name], array):
+            raise ValueError(f"case {self.id}: {name!r} is already another tensor")
+        self.tensors[name] = array
 
     def _name(self, stem: str) -> str:
-        raise NotImplementedError
-
-
-def _refs(values: Sequence[Any]) -> list[Any]:
-    return [None if value is None else value.to_json() for value in values]
+        self._fresh += 1
+        return f"{stem}{self._fresh}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from grader.bundle.model import OTHER_DTYPES, PRECISION, Check
+from grader.bundle.model import OTHER_DTYPES, PRECISION
 from grader.bundle.steps import in_dtype, in_short
 from grader.cases.case import Case
 
@@ -21,15 +21,6 @@ def in_other_dtypes(case: Case) -> Iterator[Case]:
             again.like, again.steps = case.id, in_short(case.steps, asked.see)
             again.tensors = in_dtype(case.tensors, again.steps, dtype)
             again.axes = {asked.see: case.axes[asked.see]}
-            again.checks.append(
-                Check(
-                    f"{again.id}/precision",
-                    "precision",
-                    f"{dtype}: {asked.title}",
-                    "precise",
-                    (asked.see,),
-                    dict(asked.params),
-                    PRECISION,
-                )
-            )
+            title = f"{dtype}: {asked.title}"
+            again.check("precision", "precise", [asked.see], title, policy=PRECISION, **asked.params)
             yield again

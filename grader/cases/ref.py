@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 Json = Any
 
 
@@ -24,6 +26,17 @@ class Ref:
 
     def to_json(self) -> Json:
         return {"ref": self.name, "at": list(self.at)} if self.at else {"ref": self.name}
+
+
+def plain(value: Any) -> Json:
+    """Replace references inside lists, tuples and dicts by JSON."""
+    if isinstance(value, Ref):
+        return value.to_json()
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return value.item() if isinstance(value, np.generic) else value
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ that changes this slot. If several mistakes change it, it has the result of one 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -59,34 +59,29 @@ def together(answer: Compared, cases: Sequence[RecordedCase], budget: Budget) ->
     If none do, and fewer than half of the wrong slots are exceptions, search again without these slots. Raises
     JudgingTimeoutError if the budget is spent.
     """
-    wrong, rows = _slots(answer.wrong), list(_rows(answer))
+    wrong, rows = _slots(answer.wrong), _rows(answer)
     raised = frozenset(slot for slot in wrong if answer.states[slot].startswith("!"))
-    sizes = _sizes(answer.table, cases)
-    to_leave_out = [frozenset[int]()]
-    if raised and 2 * len(raised) < len(wrong):
-        to_leave_out.append(raised)
-    for left_out in to_leave_out:
-        if found := _explained(rows, _Answer(answer.table, sizes, wrong, left_out), budget):
-            return found
-    return ()
+    of = {case.id: repr(sorted({tensor.shape for tensor in case.tensors.values()})) for case in cases}
+    sizes = [of[slot.split("|")[0]] for slot in answer.table.slots]
+    found = _explained(rows, _Answer(answer.table, sizes, wrong), budget)
+    if not found and raised and 2 * len(raised) < len(wrong):
+        found = _explained(rows, _Answer(answer.table, sizes, wrong, open=raised), budget)
+    return found
 
 
 def _slots(where: Any) -> frozenset[int]:
     return frozenset(np.flatnonzero(where).tolist())
 
 
-def _sizes(table: Signatures, cases: Sequence[RecordedCase]) -> list[str]:
-    """Return a word for the sizes of the case of each slot."""
-    of = {case.id: repr(sorted({tensor.shape for tensor in case.tensors.values()})) for case in cases}
-    return [of[slot.split("|")[0]] for slot in table.slots]
-
-
-def _rows(answer: Compared) -> Iterator[_Row]:
-    """Yield the rows that the answer shows somewhere."""
-    for number, ids in enumerate(answer.table.explains):
-        if ids and answer.shown[number].any():
-            slots = (answer.changed[number], answer.apart[number] < NEAR, answer.shown[number])
-            yield _Row(number, frozenset(ids), *map(_slots, slots))
+def _rows(answer: Compared) -> list[_Row]:
+    """Return the rows that the answer shows somewhere."""
+    rows = zip(answer.changed, answer.apart < NEAR, answer.shown, strict=True)
+    found = enumerate(zip(answer.table.explains, rows, strict=True))
+    return [
+        _Row(number, frozenset(ids), *map(_slots, row))
+        for number, (ids, row) in found
+        if ids and row[2].any()
+    ]
 
 
 def _explained(rows: Iterable[_Row], answer: _Answer, budget: Budget) -> tuple[tuple[str, ...], ...]:
@@ -96,11 +91,8 @@ def _explained(rows: Iterable[_Row], answer: _Answer, budget: Budget) -> tuple[t
     set fits, or if there are more than CANDIDATES rows.
     """
     # If the answer is right in a slot that a mistake changes, it does not have this mistake.
-    able = [
-        row
-        for row in rows
-        if row.changes <= (row.fits | answer.wrong | answer.open) and _enough(row, row.shows, answer)
-    ]
+    possible = [row for row in rows if row.changes <= (row.fits | answer.wrong | answer.open)]
+    able = [row for row in possible if _enough(row, row.shows, answer)]
     if len(able) > CANDIDATES:
         return ()
     sets = [

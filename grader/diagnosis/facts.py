@@ -1,8 +1,10 @@
-"""Plain facts about a wrong result, for when no known mistake fits: where it differs, in which pattern, and where two sizes that do not match come from."""
+"""Plain facts about a wrong result, for when no known mistake fits: where and in which pattern it differs, and where
+two sizes that do not match come from.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -40,12 +42,9 @@ def of_numbers(
 
 def _constant(got: Array, want: Array) -> list[Fact]:
     """One value everywhere, where there should be several."""
-    if (
-        got.size < 4
-        or not np.isfinite(got).all()
-        or (got != got.flat[0]).any()
-        or (want == want.flat[0]).all()
-    ):
+    if got.size < 4 or not np.isfinite(got).all():
+        return []
+    if (got != got.flat[0]).any() or (want == want.flat[0]).all():
         return []
     value = float(got.flat[0]) + 0.0  # + 0.0 turns -0.0 into 0.0
     return [Fact("constant", _("all values are {value:.4g}").format(value=value))]
@@ -103,39 +102,30 @@ def _pattern(name: str, hit: Sequence[int], size: int) -> str:
     if len(hit) != last - first + 1:
         return _("differences only at {axis} {places}").format(axis=name, places=", ".join(map(str, hit)))
     if last == size - 1:
-        return _("right up to {axis} {before}, wrong from {axis} {first} on").format(
-            axis=name, before=first - 1, first=first
-        )
+        says = _("right up to {axis} {before}, wrong from {axis} {first} on")
+        return says.format(axis=name, before=first - 1, first=first)
     return _("differences only from {axis} {first} to {last}").format(axis=name, first=first, last=last)
 
 
-def of_facets(failed: Mapping[str, bool], partly: Collection[str] = ()) -> list[Fact]:
+def of_facets(failed: Collection[str], passed: Collection[str]) -> list[Fact]:
     """Say what the outcomes of the facets mean together.
 
-    failed: facet → whether one of its checks failed; a facet that was not checked is absent. partly: facets of
-    which some checks passed.
+    failed, passed: the facets of which at least one check failed, or passed. One that was not checked is in neither.
     """
-
-    def right(facet: str) -> bool:
-        return failed.get(facet) is False
-
-    def wrong(facet: str) -> bool:
-        return failed.get(facet) is True
-
-    if not right("values"):
+    if "values" in failed or "values" not in passed:
         return []
-    if wrong("masking") and "masking" in partly:
+    if "masking" in failed and "masking" in passed:
         return [Fact("some-masks", _("correct without a mask and with some masks, wrong with others"))]
-    if wrong("masking"):
+    if "masking" in failed:
         return [Fact("masking", _("correct without a mask, wrong with a mask"))]
-    if wrong("gradients"):
+    if "gradients" in failed:
         return [Fact("gradients", _("outputs are correct, gradients are not"))]
-    if wrong("modes"):
+    if "modes" in failed:
         says = _(
             "values are correct, but not in every mode: compare train(), eval() and step-by-step decoding"
         )
         return [Fact("modes", says)]
-    if wrong("weights"):
+    if "weights" in failed:
         return [Fact("weights", _("outputs are correct, `attention_weights` is not"))]
     return []
 
@@ -178,16 +168,12 @@ def _common_origins(sizes: Sequence[tuple[str, RecordedCase]]) -> list[str]:
 
 def _names(size: str, case: RecordedCase) -> Iterator[str]:
     """Yield the axes of inputs and the arguments with this size."""
-    yield from _axes(size, case)
-    yield from (f"`{name}`" for name, value in _arguments(case).items() if str(value) == size)
-
-
-def _axes(size: str, case: RecordedCase) -> Iterator[str]:
     for name in (step["name"] for step in case.steps if step["do"] in ("input", "tokens")):
         shape = case.tensors[name].shape if name in case.tensors else ()
         for axis, length in enumerate(shape):
             if str(length) == size:
                 yield _("axis {n} of `{input}`").format(n=axis, input=name)
+    yield from (f"`{name}`" for name, value in _arguments(case).items() if str(value) == size)
 
 
 def _quotients(size: str, case: RecordedCase) -> Iterator[str]:

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grader.bundle.model import Exercise, KnownMistake, RecordedCase, Signatures
+from grader.bundle.model import Exercise, RecordedCase, Signatures
 from grader.bundle.safetensors import Array
-from grader.diagnosis import distance as known_policies
-from grader.diagnosis import facts
+from grader.diagnosis import distance, facts
 from grader.diagnosis.combined_mistakes import together
 from grader.diagnosis.distance import FAR, NEAR, Compared
-from grader.diagnosis.facts import Fact, of_sizes
+from grader.diagnosis.facts import Fact
 from grader.diagnosis.signature import named_by, signature
 from grader.judge.advice import says_and_asks
 from grader.judge.finding import TOLERANCE, differs, wrong_form
@@ -48,13 +47,13 @@ def diagnose(
     """
     checks = [check for check in checks if check.counts]
     if all(check.outcome == "passed" for check in checks):
-        return Diagnosed(policies=known_policies.of_passed(exercise, judged) if exercise.level else ())
+        return Diagnosed(policies=distance.of_passed(exercise, judged) if exercise.level else ())
     try:
         known = explanations(exercise, judged, Budget(SECONDS)) if exercise.level else ()
     except JudgingTimeoutError:
         known = ()
-    advised = known_policies.of_explanations(exercise, known)
-    if mistakes := known_policies.without(exercise, known):
+    advised = distance.of_explanations(exercise, known)
+    if mistakes := distance.without(exercise, known):
         return Diagnosed(_named(exercise, mistakes), policies=advised)
     found = _facts(exercise, judged, checks)
     kind: Kind = "unknown" if exercise.signatures is not None else "none"
@@ -107,24 +106,20 @@ def known_rows(
 def _named(exercise: Exercise, known: tuple[tuple[str, ...], ...]) -> Diagnosis:
     table = {mistake.id: mistake for mistake in exercise.mistakes}
     first = [table[id] for id in known[0]]
-    kind: Kind = "one_of" if len(known) > 1 else "different" if _all_different(first) else "exact"
+    # Valid designs that the exercise does not ask for.
+    are_different = all(mistake.kind == "different" for mistake in first)
+    kind: Kind = "one_of" if len(known) > 1 else "different" if are_different else "exact"
     return Diagnosis(kind, known, *says_and_asks(first))
-
-
-def _all_different(mistakes: Sequence[KnownMistake]) -> bool:
-    """Whether all are valid designs that the exercise does not ask for."""
-    return all(mistake.kind == "different" for mistake in mistakes)
 
 
 # ---- where, when nothing matches ----------------------------------------------------------------------------
 
 
 def _facts(exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequence[CheckResult]) -> list[Fact]:
-    failed: dict[str, bool] = {}
-    for check in checks:
-        failed[check.facet] = failed.get(check.facet, False) or check.outcome != "passed"
+    failed = {check.facet for check in checks if check.outcome != "passed"}
+    passed = {check.facet for check in checks if check.outcome == "passed"}
     return [
-        *facts.of_facets(failed, {check.facet for check in checks if check.outcome == "passed"}),
+        *facts.of_facets(failed, passed),
         *([] if _raised_first(judged, checks) else _of_first_wrong(exercise, judged)),
         *first_stage(exercise, judged),
         *(_of_shown_exception(exercise, judged, checks) if exercise.level else ()),
@@ -138,7 +133,7 @@ def _of_shown_exception(
     first = next((check.id for check in checks if check.outcome == "failed"), "")
     seen = [(found.error, case) for case in exercise.cases if (found := _observation(judged, case.id))]
     shown = (at for at, (_error, case) in enumerate(seen) if any(check.id == first for check in case.checks))
-    return of_sizes(seen[next(shown, len(seen)) :])
+    return facts.of_sizes(seen[next(shown, len(seen)) :])
 
 
 def _raised_first(judged: Mapping[str, JudgedCase], checks: Sequence[CheckResult]) -> bool:
@@ -150,25 +145,20 @@ def _raised_first(judged: Mapping[str, JudgedCase], checks: Sequence[CheckResult
 def _of_first_wrong(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> list[Fact]:
     """Describe the pattern in the first result that differs."""
     for case in exercise.cases:
-        for check in case.checks:
-            observation = _observation(judged, case.id)
-            if check.judge != "equal" or check.policy or observation is None:
+        observation = _observation(judged, case.id)
+        if observation is None:
+            continue
+        compared = (check for check in case.checks if check.judge == "equal" and not check.policy)
+        for name in (name for check in compared for name in check.of):
+            seen, header, want = observation.seen.get(name), case.headers[name], case.expected[name]
+            if seen is None or wrong_form(seen, header) is not None or seen.array is None:
                 continue
-            for name in check.of:
-                seen, header = observation.seen.get(name), case.headers[name]
-                if seen is None or wrong_form(seen, header) is not None or seen.array is None:
-                    continue
-                if differs(seen.array, case.expected[name], TOLERANCE[case.dtype]).any():
-                    return facts.of_numbers(
-                        seen.array, case.expected[name], header.axes, TOLERANCE[case.dtype], _lens(case)
-                    )
+            tolerance = TOLERANCE[case.dtype]
+            if differs(seen.array, want, tolerance).any():
+                lens = [tensor for name, tensor in case.tensors.items() if "valid_len" in name]
+                known = lens[0] if len(lens) == 1 else None
+                return facts.of_numbers(seen.array, want, header.axes, tolerance, known)
     return []
-
-
-def _lens(case: RecordedCase) -> Array | None:
-    """Return the valid lengths that a case passes, if it passes exactly one tensor of them."""
-    found = [tensor for name, tensor in case.tensors.items() if "valid_len" in name]
-    return found[0] if len(found) == 1 else None
 
 
 def _observation(judged: Mapping[str, JudgedCase], case: str) -> Observation | None:
@@ -190,12 +180,8 @@ def first_stage(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> list[Fa
             seen = observation.seen.get(name)
             if seen is None or name not in case.expected:
                 continue
-            want = case.expected[name]
-            if (
-                seen.array is None
-                or seen.shape != want.shape
-                or differs(seen.array, want, 10 * TOLERANCE[case.dtype]).any()
-            ):
+            want, tolerance = case.expected[name], 10 * TOLERANCE[case.dtype]
+            if seen.array is None or seen.shape != want.shape or differs(seen.array, want, tolerance).any():
                 says = _("the first intermediate result that differs: {stage}").format(stage=_(title))
                 return [Fact(f"stage {title}", says)]
     return []

@@ -67,13 +67,8 @@ def _numeric(case: RecordedCase) -> set[str]:
     """
     if _random(case) or case.dtype not in ("float32", "float64") or only_precision(case):
         return set()
-    return {
-        name
-        for name, header in case.headers.items()
-        if header.dtype != "value"
-        and not name.startswith(("after ", "stage ", "state "))
-        and name != "parameters"
-    }
+    tensors = {name for name, header in case.headers.items() if header.dtype != "value"} - {"parameters"}
+    return {name for name in tensors if not name.startswith(("after ", "stage ", "state "))}
 
 
 def only_precision(case: RecordedCase) -> bool:
@@ -156,9 +151,9 @@ def _of_tensor(name: str, observation: Observation | None) -> tuple[str, Array]:
         return f"odd {seen.odd} {seen.shape}", nothing
     array = seen.array.astype(np.float64)
     finite = np.isfinite(array)
-    word = (
-        NUMBERS if finite.all() else "holes " + hashlib.sha256(np.packbits(finite).tobytes()).hexdigest()[:12]
-    )
+    word = NUMBERS
+    if not finite.all():
+        word = "holes " + hashlib.sha256(np.packbits(finite).tobytes()).hexdigest()[:12]
     return f"{word}{'x'.join(map(str, seen.shape or ()))}", project(np.where(finite, array, 0.0))
 
 

@@ -65,17 +65,15 @@ def _weights(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]) -> C
     of_weights = {check.id for check in checks if check.outcome == "failed" and check.id in about_parameters}
     if not of_weights:
         return None
+    parameters = [(one, one.observation.parameters) for one in judged if one.observation]
     unmatched = [
-        one
-        for one in judged
-        if (found := one.observation and one.observation.parameters)
-        and (found.get("missing") or found.get("misshapen"))
+        one for one, found in parameters if found and (found.get("missing") or found.get("misshapen"))
     ]
+    of_values = ((one, check) for one in unmatched for check in one.checks if check.facet != "shapes")
     on_random_weights = {
         check.id
-        for one in unmatched
-        for check in one.checks
-        if check.outcome == "failed" and check.facet != "shapes" and not one.codes[check.id].startswith("!")
+        for one, check in of_values
+        if check.outcome == "failed" and not one.codes[check.id].startswith("!")
     } - of_weights
     first = tuple(check for check in checks if check.id in of_weights)
     rest = tuple(check for check in checks if check.id not in of_weights)

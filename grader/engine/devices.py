@@ -62,18 +62,15 @@ def check_on_device(
     checks passed, or if its exercise gives the facet `device` the weight 0.
     """
     weights = {e.name: e.weights for e in engine.exercises.values()}
-    wanted = [
-        r.name
-        for r in results
-        if any(c.outcome == "passed" for c in r.checks) and weights[r.name].get("device", 1)
-    ]
+    right = [r.name for r in results if any(c.outcome == "passed" for c in r.checks)]
+    wanted = [name for name in right if weights[name].get("device", 1)]
     there = {r.name: r for r in engine.grade(submission, wanted).exercises} if wanted else {}
-    return [
-        _with(r, _compared(r, there[r.name], engine.options.device), weights[r.name])
-        if r.name in there
-        else r
-        for r in results
-    ]
+
+    def compared(here: ExerciseResult) -> ExerciseResult:
+        check = _compared(here, there[here.name], engine.options.device)
+        return _with(here, check, weights[here.name])
+
+    return [compared(r) if r.name in there else r for r in results]
 
 
 def _with(here: ExerciseResult, check: CheckResult, weights: Mapping[str, float]) -> ExerciseResult:
@@ -109,14 +106,8 @@ def _compared(here: ExerciseResult, there: ExerciseResult, device: str) -> Check
     )
     broken = next((c for c in compared if c.outcome == "failed"), None)
     if broken is not None:
-        return replace(
-            base,
-            outcome="failed",
-            message=broken.message,
-            expected=broken.expected,
-            got=broken.got,
-            where=broken.where,
-        )
+        found = {name: getattr(broken, name) for name in ("message", "expected", "got", "where")}
+        return replace(base, outcome="failed", **found)
     if there.outcome == "blocked":
         return replace(base, outcome="failed", message=there.message)
     lost = next((c for c in there.checks if c.outcome == "could_not_grade"), None)

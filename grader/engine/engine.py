@@ -106,11 +106,7 @@ class Engine:
 
     def _grade(self, submission: Submission, wanted: Sequence[str] | None, parts: Sequence[Part]) -> Report:
         run = SubmissionRun(self.context, submission, read_names(submission), tuple(parts))
-        names = (
-            [n for n in self.exercises if n in wanted]
-            if wanted is not None
-            else list(known(self.contracts, run.names))
-        )
+        names = known(self.contracts, run.names) if wanted is None else wanted
         exercises = [exercise for name, exercise in self.exercises.items() if name in names]
         for exercise in order_for_worker_reuse(exercises):
             self.options.on_exercise(exercise.name)

@@ -32,9 +32,8 @@ def is_faulty(run: SubmissionRun) -> bool:
     """Whether the file has syntax errors, or a statement that raised, and not for code that is not available here."""
     own = [(note, lacking) for note, lacking in _lacking(run) if note.get("file") != UNIT]
     errors = [(student_error(note.get("error")), lacking) for note, lacking in own]
-    return bool(run.names.faults) or any(
-        error and (error.ends_python or not lacking) for error, lacking in errors
-    )
+    raised = any(error and (error.ends_python or not lacking) for error, lacking in errors)
+    return bool(run.names.faults) or raised
 
 
 def _needed(run: SubmissionRun, exercises: Sequence[Exercise]) -> frozenset[str]:
@@ -54,27 +53,24 @@ def imports_added(run: SubmissionRun, exercises: Sequence[Exercise]) -> tuple[st
     if len(used) < 2:
         return tuple(_import_added(*one, foreign) for one in used)
     file = sanitize(submission.path.name)
-    imports = ", ".join(
-        f"`{import_}` ({_place_in(file, sanitize(unit), line)})" for import_, unit, line, _name in used
+    places = ((import_, _place_in(file, sanitize(unit), line)) for import_, unit, line, _name in used)
+    imports = ", ".join(f"`{import_}` ({place})" for import_, place in places)
+    says = _(
+        "{file} uses names that it does not import: add at the top {imports}; the grader did so for this check"
     )
-    says = (
-        _("{file} uses names that it does not import; the grader used {imports}")
-        if foreign
-        else _(
-            "{file} uses names that it does not import: add at the top {imports}; the grader did so for this check"
-        )
-    )
+    if foreign:
+        says = _("{file} uses names that it does not import; the grader used {imports}")
     return (says.format(file=file, imports=imports),)
 
 
 def _import_added(import_: str, unit: str, line: int, name: str, foreign: bool) -> str:
-    says = (
-        _("{file}, line {line} uses `{name}`, which the file does not import; the grader used `{import_}`")
-        if foreign
-        else _(
-            "{file}, line {line} uses `{name}`: add `{import_}` at the top; the grader did so for this check"
-        )
+    says = _(
+        "{file}, line {line} uses `{name}`: add `{import_}` at the top; the grader did so for this check"
     )
+    if foreign:
+        says = _(
+            "{file}, line {line} uses `{name}`, which the file does not import; the grader used `{import_}`"
+        )
     return says.format(file=sanitize(unit), line=line, name=name, import_=import_)
 
 
@@ -109,9 +105,8 @@ def _summary_of_skipped(run: SubmissionRun, needed: frozenset[str]) -> tuple[str
         if note.get("file") == UNIT:  # imports that the grader added
             continue
         if error is not None and error.ends_python:
-            out.append(
-                _("{place} ends Python: remove this statement; the grader skipped it").format(place=place)
-            )
+            says = _("{place} ends Python: remove this statement; the grader skipped it")
+            out.append(says.format(place=place))
         elif error is not None and error.starts_debugger:
             says = _("{place} starts a debugger: remove `breakpoint` or `set_trace`; the grader skipped it")
             out.append(says.format(place=place))

@@ -98,9 +98,8 @@ def retry_with_reference_blocks(
     if exercise.is_made_of_parts and not _by_parts(exercise, result):
         return result
     own = run.blocks(exercise)
-    faulty = [
-        (name, of) for name, of in own if grade_exercise(of, of.context.exercises[name]).outcome in WRONG
-    ]
+    results = [grade_exercise(of, of.context.exercises[name]) for name, of in own]
+    faulty = [block for block, its in zip(own, results, strict=True) if its.outcome in WRONG]
     again = _with_reference_blocks(run, exercise, result, faulty, _on_faulty(run, faulty))
     again = _without_other_interfaces(run, exercise, again, own, faulty)
     if again is not result:
@@ -139,11 +138,8 @@ def _with_reference_blocks(
         return result
     if again.checks == result.checks:
         return result  # the exercise does not use these blocks
-    return replace(
-        again,
-        score=max(again.score, result.score or 0),  # a second try costs no points
-        seconds=again.seconds + result.seconds,
-    )
+    score = max(again.score, result.score or 0)  # a second try costs no points
+    return replace(again, score=score, seconds=again.seconds + result.seconds)
 
 
 def _with_reference(
@@ -193,11 +189,9 @@ def _on_faulty(run: SubmissionRun, faulty: Sequence[Block]) -> list[str]:
     beside = [block for block in faulty if block[1] in files_beside]
     remarks = _on_own([block for block in faulty if block not in beside])
     for name, of in beside:
-        says = (
-            _("{block} in {file} has an error; graded with the reference {block} instead")
-            if of.done[name].outcome == "failed"
-            else _("{block} in {file} could not be used; graded with the reference {block} instead")
-        )
+        says = _("{block} in {file} could not be used; graded with the reference {block} instead")
+        if of.done[name].outcome == "failed":
+            says = _("{block} in {file} has an error; graded with the reference {block} instead")
         remarks.append(says.format(block=name, file=sanitize(of.submission.units[0].name, 100)))
     return remarks
 

@@ -105,11 +105,8 @@ def with_slips(
     if not says or result.outcome != "failed" or result.diagnosis.alternatives or not raised:
         return replace(result, remarks=(*says, *result.remarks))
     first = "; ".join(filter(None, (says[0], result.diagnosis.says)))
-    return replace(
-        result,
-        remarks=(*says[1:], *result.remarks),
-        diagnosis=replace(result.diagnosis, kind="unknown", says=first),
-    )
+    diagnosis = replace(result.diagnosis, kind="unknown", says=first)
+    return replace(result, remarks=(*says[1:], *result.remarks), diagnosis=diagnosis)
 
 
 def code(result: ExerciseResult, submission: Submission, definition: Definition | None) -> Code | None:

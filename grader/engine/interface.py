@@ -200,23 +200,18 @@ def _kind(name: str) -> str:
 def _measured(name: str) -> str:
     """Return what a size measures: "key" for `key_size` and `d_k`; "" if the name does not say it."""
     words = name.lower().split("_")
-    return next(
-        (
-            what
-            for what, short in _MEASURED.items()
-            if any(word.startswith(what) or (short and word == short) for word in words)
-        ),
-        "",
-    )
+    for what, short in _MEASURED.items():
+        if any(word.startswith(what) or (short and word == short) for word in words):
+            return what
+    return ""
 
 
 def _builds(
     found: Signature, builds: Sequence[Sequence[Collection[str]]], renamed: Mapping[str, str]
 ) -> bool:
     """Whether at least one case can build the class, with the keywords of one of the accepted constructors."""
-    return any(
-        found.accepts(0, [renamed.get(key, key) for key in form]) for forms in builds for form in forms
-    )
+    forms = (form for forms in builds for form in forms)
+    return any(found.accepts(0, [renamed.get(key, key) for key in form]) for form in forms)
 
 
 def _passed(
@@ -255,32 +250,28 @@ def _without_default(
     if asked is None or all(found.accepts(*call) for call in calls):
         return ()
     missing = [n for n in found.positional if n in found.needed and n in asked.names - asked.needed]
-    left_out = [
-        n for n in missing if any(n not in (*found.positional[:count], *keys) for count, keys in calls)
-    ]
-    return tuple(
-        _("`{name}` has no default, but some calls of the course leave it out").format(name=sanitize(name))
-        for name in left_out
-    )
+    passed = [(*found.positional[:count], *keys) for count, keys in calls]
+    left_out = [name for name in missing if any(name not in names for names in passed)]
+    says = _("`{name}` has no default, but some calls of the course leave it out")
+    return tuple(says.format(name=sanitize(name)) for name in left_out)
 
 
 def _built_otherwise(alias: str, name: str, found: Signature, asked: Signature) -> str:
     lacks = ", ".join(f"`{other}`" for other in asked.positional if other not in found.names)
-    says = (
-        _("this file builds it as `{alias}({found})`, without {lacks}; the course asks for `{name}({asked})`")
-        if found.names < asked.names and len(asked.names - found.names) == 1
-        else _("this file builds it as `{alias}({found})`; the course asks for `{name}({asked})`")
-    )
+    says = _("this file builds it as `{alias}({found})`; the course asks for `{name}({asked})`")
+    if found.names < asked.names and len(asked.names - found.names) == 1:
+        says = _(
+            "this file builds it as `{alias}({found})`, without {lacks}; the course asks for `{name}({asked})`"
+        )
     return says.format(
         alias=sanitize(alias), found=sanitize(found.text, 200), lacks=lacks, name=name, asked=asked.text
     )
 
 
 def _called_otherwise(what: str, found: Signature, asked: Signature | None) -> str:
-    name, shown = sanitize(what), asked.text if asked is not None else ""
-    return _("this file defines `{name}({found})`; the course calls `{name}({asked})`").format(
-        name=name, found=sanitize(found.text, 200), asked=shown
-    )
+    shown = asked.text if asked is not None else ""
+    says = _("this file defines `{name}({found})`; the course calls `{name}({asked})`")
+    return says.format(name=sanitize(what), found=sanitize(found.text, 200), asked=shown)
 
 
 def _steps(exercise: Exercise) -> Iterator[Mapping[str, Any]]:

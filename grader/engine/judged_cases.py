@@ -170,9 +170,7 @@ def _without_worker(exercise: Exercise, case: RecordedCase, gone: WorkerGone, de
 def _observed(context: Context, request: LoadRequest, case: RecordedCase) -> Observation:
     on_training = partial(context.options.on_training, f"{request.exercise.name}, {case.id}")
     observation = context.slot.observe(request, case, on_training)
-    if (
-        case.exam is not None
-    ):  # it measures trained weights, in a second worker, in which no student code runs
+    if case.exam is not None:  # it measures trained weights, in a second worker without student code
         given = {name: source(name) for name in with_requirements(request.exercise.given)}
         observation = examined(case, observation, context.slot.launcher, request.limits, given)
     return _to_judge(request.exercise, case, observation)

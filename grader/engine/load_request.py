@@ -84,14 +84,8 @@ class LoadRequest:
     @cached_property
     def key(self) -> tuple[object, ...]:
         """Return a key. Requests with equal keys can share one loading."""
-        return (
-            self.content,
-            tuple(self.own),
-            self.visible_blocks,
-            tuple(self.replaced.items()),
-            tuple(self.skip),
-            self.brief,
-        )
+        replaced = tuple(self.replaced.items())
+        return self.content, tuple(self.own), self.visible_blocks, replaced, tuple(self.skip), self.brief
 
     @property
     def files(self) -> frozenset[str]:
@@ -135,13 +129,8 @@ def case_message(request: LoadRequest, case: RecordedCase) -> dict[str, Any]:
 
 def limits(exercise: Exercise) -> Limits:
     """Return the limits of the exercise, with defaults for those that it does not name."""
-    chosen = exercise.limits
-    return Limits(
-        wall_seconds=chosen.get("wall_seconds", Limits.wall_seconds),
-        cpu_seconds=int(chosen.get("cpu_seconds", Limits.cpu_seconds)),
-        memory_bytes=int(chosen.get("memory_bytes", Limits.memory_bytes)),
-        output_bytes=int(chosen.get("output_bytes", Limits.output_bytes)),
-    )
+    whole = {name: int(value) for name, value in exercise.limits.items() if name != "wall_seconds"}
+    return Limits(exercise.limits.get("wall_seconds", Limits.wall_seconds), **whole)
 
 
 def case_timeout(exercise: Exercise, case: RecordedCase) -> float:

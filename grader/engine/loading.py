@@ -30,20 +30,16 @@ def defined_name(request: LoadRequest, loaded: Loaded, names: Names) -> str:
     _raise_note(loaded, alias or wanted, names, request.submission)
     fault = lost(wanted, names)
     if fault is not None:
-        raise CannotLoad(
-            _("Python cannot read {name}: {file}, {why}").format(
-                name=wanted, file=fault.unit, why=sanitize(fault.with_code)
-            )
-        )
+        says = _("Python cannot read {name}: {file}, {why}")
+        raise CannotLoad(says.format(name=wanted, file=fault.unit, why=sanitize(fault.with_code)))
     if names.faults:
         first = names.faults[0]
         raise CannotLoad(_("{file}, {why}").format(file=first.unit, why=sanitize(first.with_code)))
     file, definition = sanitize(request.submission.path.name), names.definitions.get(alias or wanted)
     if definition is not None:
         says = _("{file}, line {line} defines {name} in a block that did not run: put it at the top level")
-        raise CannotLoad(
-            says.format(file=sanitize(definition.unit), line=definition.line, name=definition.name)
-        )
+        place = {"file": sanitize(definition.unit), "line": definition.line}
+        raise CannotLoad(says.format(**place, name=definition.name))
     similar = names.definitions.get(misspelt(wanted, names.definitions))
     if similar is not None:
         says = _("{file}, line {line} defines {similar}, but the exercise is called {name}: rename it")
@@ -62,11 +58,8 @@ def _raise_note(loaded: Loaded, name: str, names: Names, submission: Submission)
             raise CannotLoad(_of_note(note, error))
         place = (note.get("file"), note.get("line"))
         if note.get("endless") and definition is not None and place == (definition.unit, definition.line):
-            raise CannotLoad(
-                _("{file}, line {line}: this definition timed out").format(
-                    file=sanitize(definition.unit), line=definition.line
-                )
-            )
+            says = _("{file}, line {line}: this definition timed out")
+            raise CannotLoad(says.format(file=sanitize(definition.unit), line=definition.line))
 
 
 def own_notes(notes: Iterable[Mapping[str, Any]], submission: Submission) -> list[Mapping[str, Any]]:
@@ -83,11 +76,9 @@ def definition_errors(notes: Iterable[Mapping[str, Any]], name: str) -> list[Stu
 
 def _of_note(note: Mapping[str, object], error: StudentError) -> str:
     """Return a text such as "masking.py, line 3: NameError: name 'torhc' is not defined"."""
-    line = error.where[1] if error.where is not None else note.get("line")
-    file = error.where[0] if error.where is not None else note.get("file")
-    return _("{file}, line {line}: {type}: {message}").format(
-        file=file, line=line, type=error.type, message=error.message
-    )
+    file, line = error.where[:2] if error.where is not None else (note.get("file"), note.get("line"))
+    says = _("{file}, line {line}: {type}: {message}")
+    return says.format(file=file, line=line, type=error.type, message=error.message)
 
 
 def load_remarks(
@@ -103,11 +94,8 @@ def load_remarks(
         error = student_error(note.get("error"))
         if isinstance(block, str) and block in needed and block in visible:
             module = sanitize(str(note.get("module")).lstrip("."), 100)
-            out.append(
-                _("`{module}` cannot be imported here, so the reference {block} was used").format(
-                    module=module, block=sanitize(block, 100)
-                )
-            )
+            says = _("`{module}` cannot be imported here, so the reference {block} was used")
+            out.append(says.format(module=module, block=sanitize(block, 100)))
         elif error is not None and not needed.isdisjoint(texts(note.get("defines"))):
             out.append(_("skipped because of an error: {what}").format(what=_of_note(note, error)))
     return [sanitize(line, 400) for line in dict.fromkeys(out)][:MAX_REMARKS]

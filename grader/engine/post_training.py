@@ -13,14 +13,7 @@ from grader.sandbox.base import SHORT_SECONDS, Launcher, Limits, SandboxError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
-_LOAD: dict[str, object] = {
-    "op": "load",
-    "units": [],
-    "withheld": [],
-    "replace": {},
-    "skip": [],
-    "seconds": SHORT_SECONDS,
-}
+_NO_FILE: dict[str, object] = {"units": [], "withheld": [], "replace": {}, "skip": []}
 
 
 def examined(
@@ -35,7 +28,7 @@ def examined(
         return observation
     session = Session(launcher, limits)
     try:
-        session.ask(_LOAD | {"given": dict(given)})
+        session.ask({"op": "load", **_NO_FILE, "given": dict(given), "seconds": SHORT_SECONDS})
         run = {"op": "run", "case": {"steps": exam.steps, "dtype": exam.dtype}}
         reply = session.ask(run, encode({**exam.tensors, **weights}))
         seen = read_observation(reply.words, reply.body, exam.asked)
@@ -44,9 +37,8 @@ def examined(
     finally:
         session.close()
     if "fault" in reply.words or seen.error is not None:
-        if seen.error is None:
-            why = last_line(reply.words["fault"])
-        else:
+        why = last_line(reply.words.get("fault", ""))
+        if seen.error is not None:
             why = sanitize(": ".join(filter(None, (seen.error.type, seen.error.message))), 300)
         raise SandboxError(_("the trained model could not be evaluated: {why}").format(why=why))
     return replace(observation, seen={**observation.seen, **seen.seen})

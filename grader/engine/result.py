@@ -93,13 +93,9 @@ class ResultBuilder:
 
         The evidence calls its texts safe: discard the evidence if they come from a hidden case.
         """
+        content, seconds = self.submission.content, time.monotonic() - self.started
         result = result_without_checks(
-            self.exercise,
-            outcome,
-            message,
-            remarks=remarks,
-            seconds=time.monotonic() - self.started,
-            content=self.submission.content,
+            self.exercise, outcome, message, remarks=remarks, seconds=seconds, content=content
         )
         return result, self._evidence(safe=(result.message, *remarks))
 
@@ -269,10 +265,8 @@ def _of_use(use: Use, costs: float) -> str:
 
 def _layouts(observations: Iterable[Observation]) -> list[tuple[str, str]]:
     says = _("parameters were matched by shape, not by name (layout: {layout})")
-    loaded = {o.parameters["layout"] for o in observations if o.parameters}
-    return [
-        ("layout", says.format(layout=sanitize(_(layout), 100))) for layout in sorted(filter(None, loaded))
-    ]
+    loaded = sorted({o.parameters["layout"] for o in observations if o.parameters} - {""})
+    return [("layout", says.format(layout=sanitize(_(layout), 100))) for layout in loaded]
 
 
 def _measured(exercise: Exercise, checks: Sequence[CheckResult]) -> list[tuple[str, str]]:

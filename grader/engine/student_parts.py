@@ -31,10 +31,7 @@ class Part:
 
 
 def earlier_parts(
-    course: Course,
-    bundle: Bundle,
-    wanted: Collection[str],
-    contracts: Mapping[str, Definition],
+    course: Course, bundle: Bundle, wanted: Collection[str], contracts: Mapping[str, Definition]
 ) -> tuple[Part, ...]:
     """Return the parts in the files of the assignments before `bundle`. Stubs and unreadable files are left out.
 
@@ -51,11 +48,8 @@ def earlier_parts(
         found = read_names(submission)
         stub = read_names(Submission(submission.path, (Unit(submission.path.name, earlier.stub),)))
         own = {exercise.name for exercise in earlier.exercises if exercise.name in wanted}
-        names = {
-            name: bound
-            for name, bound in match(contracts, found).items()
-            if name in own and not untouched(name, found, stub)
-        }
+        written = {name for name in own if not untouched(name, found, stub)}
+        names = {name: bound for name, bound in match(contracts, found).items() if name in written}
         if names:
             out.append(Part(submission, names))
     return tuple(out)

@@ -29,7 +29,7 @@ from grader.engine.load_request import (
     load_timeout,
 )
 from grader.engine.observed_edits import EditedStatement, Tried, tried
-from grader.engine.session import Session, Training, WorkerGone, last_line
+from grader.engine.session import Reply, Session, Training, WorkerGone, last_line
 from grader.intake.read import Submission, Unit
 from grader.judge.exceptions import lost_message
 from grader.judge.observation import BadReply, Observation, read_observation, read_observations
@@ -42,6 +42,7 @@ PLAIN_FILE = Submission(Path("nothing.py"), (Unit("nothing.py", "pass"),))
 MAX_TRIES = 2  # for a load or a case whose worker may have ended by chance
 TOGETHER_SECONDS = 2.0  # for all cases of one message; if it times out, the cases run one by one
 # Reasons for a lost worker (see `WorkerGone`) that may be chance or the effect of an earlier exercise.
+OnTraining = Callable[[Training], None]
 MAY_BE_CHANCE = ("died", "stale", "fault")
 
 
@@ -119,10 +120,7 @@ class WorkerSlot:
                 raise CannotLoad(how_loading_ended(gone)) from None
 
     def observe(
-        self,
-        request: LoadRequest,
-        case: RecordedCase,
-        on_training: Callable[[Training], None] | None = None,
+        self, request: LoadRequest, case: RecordedCase, on_training: OnTraining | None = None
     ) -> Observation:
         """Load the request if no worker holds it, and run one case.
 
@@ -142,16 +140,12 @@ class WorkerSlot:
         """
         try:
             self.load(request)
-            reply = self._require_session().ask(
-                {
-                    "op": "run_all",
-                    "cases": [case_message(request, case)["case"] for case in cases],
-                    "sizes": [len(case.body) for case in cases],
-                },
-                b"".join(case.body for case in cases),
-                min(TOGETHER_SECONDS, default_timeout(request.limits)),
-            )
-            seen = read_observations(reply.words, reply.body, cases, self._require_session().files)
+            session, bodies = self._require_session(), [case.body for case in cases]
+            messages = [case_message(request, case)["case"] for case in cases]
+            message = {"op": "run_all", "cases": messages, "sizes": list(map(len, bodies))}
+            seconds = min(TOGETHER_SECONDS, default_timeout(request.limits))
+            reply = session.ask(message, b"".join(bodies), seconds)
+            seen = read_observations(reply.words, reply.body, cases, session.files)
         except (WorkerGone, BadReply, CannotLoad, SandboxError):
             self.close()
             return {}
@@ -196,7 +190,7 @@ class WorkerSlot:
         self._session, self._loaded = None, None
 
     def _observe(
-        self, request: LoadRequest, case: RecordedCase, on_training: Callable[[Training], None] | None
+        self, request: LoadRequest, case: RecordedCase, on_training: OnTraining | None
     ) -> Observation:
         message = case_message(request, case)
         timeout = case_timeout(request.exercise, case)
@@ -204,9 +198,7 @@ class WorkerSlot:
             loaded = self.load(request)
             session = self._require_session()
             try:
-                reply = session.ask(message, case.body, timeout, on_training)
-                if "fault" in reply.words:
-                    raise WorkerGone("fault", last_line(reply.words["fault"]))
+                reply = _answer(session, message, case.body, timeout, on_training)
                 break
             except WorkerGone as gone:
                 self.close()
@@ -232,10 +224,8 @@ class WorkerSlot:
             plain = LoadRequest(PLAIN_FILE, exercise)
             self._hold(plain)
             if case is not None:
-                session = self._require_session()
-                words = session.ask(case_message(plain, case), case.body, case_timeout(exercise, case)).words
-                if "fault" in words:
-                    raise WorkerGone("fault", last_line(words["fault"]))
+                timeout = case_timeout(exercise, case)
+                _answer(self._require_session(), case_message(plain, case), case.body, timeout)
         except WorkerGone as gone:
             what = gone.detail or gone.why
             raise SandboxError(_("the worker failed: {what}").format(what=what)) from None
@@ -268,9 +258,7 @@ class WorkerSlot:
         session.limits = limits
         session.files = request.files
         try:
-            words = session.ask(request.message(self._device), seconds=load_timeout(limits)).words
-            if "fault" in words:
-                raise WorkerGone("fault", last_line(words["fault"]))
+            words = _answer(session, request.message(self._device), b"", load_timeout(limits)).words
             if "late" in words:
                 raise _late(words["late"], request.files)
         except WorkerGone:
@@ -290,6 +278,15 @@ class WorkerSlot:
     def _require_session(self) -> Session:
         assert self._session is not None
         return self._session
+
+
+def _answer(
+    session: Session, message: dict[str, Any], body: bytes, seconds: float, tell: OnTraining | None = None
+) -> Reply:
+    reply = session.ask(message, body, seconds, tell)
+    if "fault" in reply.words:
+        raise WorkerGone("fault", last_line(reply.words["fault"]))
+    return reply
 
 
 def how_loading_ended(gone: WorkerGone) -> str:

@@ -54,16 +54,14 @@ class Fault:
         """Say which part was graded in spite of the error."""
         place = _("{file}, line {line}").format(file=self.unit, line=self.line) if self.line else self.unit
         if self.resumed:
-            return _(
+            says = _(
                 "{place} has a syntax error: {reason}; the code before it and from line {line} on was graded"
-            ).format(place=place, reason=self.reason, line=self.resumed)
-        if self.alone:
-            return _("{place} has a syntax error: {reason}; the code before it was graded").format(
-                place=place, reason=self.reason
             )
-        return _("{place} has a syntax error: {reason}; the rest of this cell or block was skipped").format(
-            place=place, reason=self.reason
-        )
+        elif self.alone:
+            says = _("{place} has a syntax error: {reason}; the code before it was graded")
+        else:
+            says = _("{place} has a syntax error: {reason}; the rest of this cell or block was skipped")
+        return says.format(place=place, reason=self.reason, line=self.resumed)
 
 
 @dataclass(frozen=True)

@@ -49,11 +49,8 @@ class Course:
             says = _("{file} cannot be read: {why}; download the course folder again")
             raise NoCourse(says.format(file=error.filename, why=error.strerror)) from None
         if not found:
-            raise NoCourse(
-                _("{root} holds no assignment with a {file}; download the course folder again").format(
-                    root=self.root, file=MANIFEST_FILE
-                )
-            )
+            says = _("{root} holds no assignment with a {file}; download the course folder again")
+            raise NoCourse(says.format(root=self.root, file=MANIFEST_FILE))
         return self._ruled(found)
 
     @cached_property
@@ -75,11 +72,8 @@ class Course:
     def require_solutions(self) -> Path:
         """Return the instructor's solutions/, whose Python files the caller will run. Raises UsageError as `trusted`."""
         if self.solutions is None:
-            raise UsageError(
-                _("this command needs the folder solutions/ beside {root}; only instructors have it").format(
-                    root=self.root
-                )
-            )
+            says = _("this command needs the folder solutions/ beside {root}; only instructors have it")
+            raise UsageError(says.format(root=self.root))
         return trusted(self.solutions, self.named)
 
     def _ruled(self, found: Sequence[Bundle]) -> list[Bundle]:
@@ -97,10 +91,8 @@ class Course:
         ):
             wrong = [name for name in names if name not in existing] if self.solutions is not None else []
             if wrong:
-                shown = sanitize(wrong[0], 100)
-                raise UsageError(
-                    says.format(file=self.root / MARK, table=table, name=shown, known=", ".join(existing))
-                )
+                named = {"table": table, "name": sanitize(wrong[0], 100), "known": ", ".join(existing)}
+                raise UsageError(says.format(file=self.root / MARK, **named))
         ruled = self.rules.apply(found)
         exercises = [exercise for bundle in ruled for exercise in bundle.exercises]
         for exercise in exercises:
@@ -126,9 +118,8 @@ class Course:
             missing = self.is_one_assignment and not book.exists() and not script.exists()
             return (released if missing else book if book.exists() else script), ""
         names = [exercise.name for exercise in bundle.exercises]
-        changed = [
-            path for path in (script, book) if is_changed(path, partial(read_bytes, path), bundle.stub, names)
-        ]
+        both = ((path, partial(read_bytes, path)) for path in (script, book))
+        changed = [path for path, read in both if is_changed(path, read, bundle.stub, names)]
         if len(changed) < 2:
             return (changed[0] if changed else script), ""
         newer = max(changed, key=lambda path: path.stat().st_mtime)
@@ -165,11 +156,8 @@ def find(named: Path | None = None) -> Course:
                 return Course(candidate, named is not None)
         if (folder / MANIFEST_FILE).is_file() and not (folder.parent / MARK).is_file():
             return Course(folder, named is not None)
-    raise NoCourse(
-        _("no {mark} in {start} or above it: change into the course folder, or name it with --course").format(
-            mark=MARK, start=start.resolve()
-        )
-    )
+    says = _("no {mark} in {start} or above it: change into the course folder, or name it with --course")
+    raise NoCourse(says.format(mark=MARK, start=whole))
 
 
 def solutions_of(named: Path | None) -> Path:
@@ -181,11 +169,8 @@ def solutions_of(named: Path | None) -> Path:
     for folder in (start / "solutions", start / ".." / "solutions"):
         if folder.is_dir() and (named or folder == Path("solutions")):
             return trusted(Path(os.path.normpath(folder)), named is not None)
-    raise UsageError(
-        _("there is no folder solutions/ in {folder}; this command is for instructors").format(
-            folder=start.resolve()
-        )
-    )
+    says = _("there is no folder solutions/ in {folder}; this command is for instructors")
+    raise UsageError(says.format(folder=start.resolve()))
 
 
 def trusted(solutions: Path, named: bool) -> Path:
@@ -217,25 +202,19 @@ def _installed_from() -> Path | None:
     return Path(url2pathname(url.path)).resolve() if url.scheme == "file" else None
 
 
-def bundled() -> Course:
-    """Return the course that comes with the installed package, or that of a checkout. Raises NoCourse."""
+def find_for_file(named: Path | None) -> Course:
+    """Find the course for `--file`: that of the folder `named`, else of the working directory, else the one that comes
+    with the installed package or its checkout. Raises NoCourse.
+    """
+    try:
+        return find(named)
+    except NoCourse:
+        if named is not None:
+            raise
     for folder in (BUNDLED, BUNDLED.parents[1] / "assignments"):
         if (folder / MARK).is_file():
             return Course(folder)
     raise NoCourse(_("this installation has no course; name a course folder with --course"))
-
-
-def find_for_file(named: Path | None) -> Course:
-    """Find the course for `--file`: that of the folder `named`, else of the working directory, else the bundled one.
-
-    Raises NoCourse.
-    """
-    if named is not None:
-        return find(named)
-    try:
-        return find()
-    except NoCourse:
-        return bundled()
 
 
 def wanted_exercises(names: Sequence[str], bundles: Sequence[Bundle]) -> list[str]:

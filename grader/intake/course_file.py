@@ -57,9 +57,8 @@ def read_course_file(path: Path) -> CourseFile:
     try:
         fields = tomllib.loads(read_within(path, MAX_BYTES).decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(
-            _("{file} cannot be read: {why}").format(file=path, why=sanitize(str(error), 200))
-        ) from None
+        why = sanitize(str(error), 200)
+        raise UsageError(_("{file} cannot be read: {why}").format(file=path, why=why)) from None
     return _Reader(path, fields).read()
 
 
@@ -89,10 +88,10 @@ class _Reader:
         titles = dict(self._table("canvas"))
         for name, title in titles.items():
             if not (isinstance(title, str) and 0 < len(title) <= MAX_TITLE and title.isprintable()):
-                allowed = _(
+                says = _(
                     "it is the assignment's name in Canvas: a text of 1 to {most} characters on one line"
                 )
-                raise self._wrong(f"canvas.{name}", title, allowed.format(most=MAX_TITLE))
+                raise self._wrong(f"canvas.{name}", title, says.format(most=MAX_TITLE))
         return titles
 
     def _policies(self) -> tuple[str, ...]:
@@ -110,17 +109,15 @@ class _Reader:
     def _table(self, key: str) -> Mapping[str, Any]:
         value = self.fields.get(key, {})
         if not isinstance(value, dict):
-            raise self._wrong(
-                key, value, _("it is a table: write [{key}], and one line per name").format(key=key)
-            )
+            says = _("it is a table: write [{key}], and one line per name")
+            raise self._wrong(key, value, says.format(key=key))
         return value
 
     def _weights(self, key: str, table: Mapping[str, Any]) -> dict[str, float]:
         for facet in table:
             if facet not in FACETS:
-                raise self._wrong(
-                    f"{key}.{facet}", None, _("the facets are {names}").format(names=", ".join(FACETS))
-                )
+                says = _("the facets are {names}").format(names=", ".join(FACETS))
+                raise self._wrong(f"{key}.{facet}", None, says)
         return {facet: self._number(f"{key}.{facet}", value) for facet, value in table.items()}
 
     def _number(self, key: str, value: object) -> float:

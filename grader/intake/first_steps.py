@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
-from grader.intake.syntax import children, walk
+from grader.intake.syntax import children, dotted, walk
 from grader.support.i18n import _
 
 _EXITS = frozenset({"exit", "quit", "sys.exit", "os._exit"})
+_CHANGING = (ast.Call, ast.Attribute, ast.Subscript, ast.NamedExpr, ast.Await)
+_LEAVING = (ast.Break, ast.Return, ast.Raise, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal)
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -16,7 +18,7 @@ def first_steps(definition: ast.stmt, bound: Collection[str]) -> Iterator[tuple[
     """Yield the line and the sentence of each slip. bound: the names that the submission binds itself."""
     for node in walk(definition):
         if isinstance(node, ast.Call):
-            called = _called(node.func)
+            called = dotted(node.func)
             if called == "input" and "input" not in bound:
                 says = _("the grader gives no keyboard input; use the arguments instead of `input()`")
                 yield node.lineno, says
@@ -41,15 +43,10 @@ def _unchanged(loop: ast.While) -> list[str]:
     """
     parts = list(walk(loop.test))
     names = sorted({part.id for part in parts if isinstance(part, ast.Name)})
-    if any(
-        isinstance(part, ast.Call | ast.Attribute | ast.Subscript | ast.NamedExpr | ast.Await)
-        for part in parts
-    ):
+    if any(isinstance(part, _CHANGING) for part in parts):
         return []
     for part in (part for statement in loop.body for part in walk(statement)):
-        if isinstance(
-            part, ast.Break | ast.Return | ast.Raise | ast.Yield | ast.YieldFrom | ast.Global | ast.Nonlocal
-        ):
+        if isinstance(part, _LEAVING):
             return []
         if any(isinstance(used, ast.Name) and used.id in names for used in _touched(part)):
             return []
@@ -70,13 +67,6 @@ def _touched(node: ast.AST) -> list[ast.AST]:
     return []
 
 
-def _called(function: ast.expr) -> str:
-    """Return the name of a called function, as "input" or "pdb.set_trace"; "" for any other expression."""
-    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
-        return f"{function.value.id}.{function.attr}"
-    return function.id if isinstance(function, ast.Name) else ""
-
-
 def _gives_a_value(function: ast.FunctionDef) -> bool:
     """Whether a function can return or yield a value, raises, or ends Python. Functions inside it do not count."""
     waiting: list[ast.AST] = [*function.body]
@@ -84,7 +74,7 @@ def _gives_a_value(function: ast.FunctionDef) -> bool:
         node = waiting.pop()
         if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Raise)):
             return True
-        if isinstance(node, ast.Call) and _called(node.func) in _EXITS:
+        if isinstance(node, ast.Call) and dotted(node.func) in _EXITS:
             return True
         if isinstance(node, ast.Return) and node.value is not None:
             return True

@@ -34,7 +34,9 @@ class Use:
 
 def uses(submission: Submission, name: str, forbids: Sequence[str]) -> list[Use]:
     """Return the calls of `forbids` that the definition of `name` uses, each with one place."""
-    if not any(_last_name(call) in unit.source for call in forbids for unit in submission.units):
+    # The words that a text must contain to use a call: "Transformer" of "nn.Transformer*".
+    words = {call.rpartition(".")[2].partition("*")[0] for call in forbids}
+    if not any(word in unit.source for word in words for unit in submission.units):
         return []
     aliases, statements = _outline(submission.units)
     found: dict[str, Use] = {}
@@ -46,11 +48,6 @@ def uses(submission: Submission, name: str, forbids: Sequence[str]) -> list[Use]
                 if path is not None and is_named(path, call):
                     found.setdefault(call, Use(call, unit, part.lineno))
     return list(found.values())
-
-
-def _last_name(call: str) -> str:
-    """Return the word that a text must contain to use a call: "Transformer" of "nn.Transformer*"."""
-    return call.rpartition(".")[2].partition("*")[0]
 
 
 def is_named(path: str, call: str) -> bool:

@@ -11,14 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from grader.intake.limits import MAX_SOURCE_BYTES, check_sources
 from grader.intake.names import statements
-from grader.intake.read import (
-    Neighbour,
-    Submission,
-    Unit,
-    read_bytes,
-    submission_from,
-    text_of,
-)
+from grader.intake.read import Neighbour, Submission, Unit, read_bytes, submission_from, text_of
 from grader.intake.syntax import CannotParse, parse
 from grader.support.errors import GraderError
 
@@ -72,12 +65,9 @@ def with_neighbours(submission: Submission, read: ReadFile | None = None) -> Sub
             folders = submission.path.absolute().parent.parts
             guessed = () if not above or folders[-len(above) :] == above else (module,)
             if place in found:
-                known = found[place]
-                found[place] = replace(
-                    known,
-                    modules=tuple(dict.fromkeys((*known.modules, module))),
-                    guessed=tuple(dict.fromkeys((*known.guessed, *guessed))),
-                )
+                modules = tuple(dict.fromkeys((*found[place].modules, module)))
+                guessed = tuple(dict.fromkeys((*found[place].guessed, *guessed)))
+                found[place] = replace(found[place], modules=modules, guessed=guessed)
                 continue
             size += len(source.encode("utf-8", "surrogatepass"))
             if len(found) >= MAX_NEIGHBOURS or size > MAX_SOURCE_BYTES:

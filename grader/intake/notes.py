@@ -69,15 +69,16 @@ def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], tuple[i
         kept = read.source.split("\n")
         source[block.first : block.first + len(kept)] = kept
         fault = read.fault(unit, alone=False)  # the other blocks are graded
-        if fault is not None and not _ends_in_output(block, read):
+        # Text below a copied cell that does not parse is probably its output, or prose.
+        is_output = block.language is None and not defined_in(read.rest)
+        if fault is not None and not is_output:
             line = fault.line + block.first if fault.line else 0
             resumed = fault.resumed + block.first if fault.resumed else 0
             faults.append(replace(fault, line=line, resumed=resumed))
-    read_blocks = set(map(id, blocks))
+    left_out = [block for block in all_blocks if block.language and not any(block is one for one in blocks)]
     skipped = [
         number
-        for block in all_blocks
-        if id(block) not in read_blocks and block.language
+        for block in left_out
         for number, line in enumerate(block.text.split("\n"), block.first + 1)
         if line.startswith(("class ", "def "))
     ]
@@ -157,8 +158,3 @@ def _is_code(block: Block, read: Prefix) -> bool:
     if read.error is not None:
         return bool(_FIRST_WORDS.search(block.text))
     return any(not isinstance(node, ast.Expr) for node in parse(read.source).body)
-
-
-def _ends_in_output(block: Block, read: Prefix) -> bool:
-    """Whether the text that does not parse is probably the output of a copied cell, or prose below it."""
-    return block.language is None and not defined_in(read.rest)

@@ -52,15 +52,14 @@ def without_code(submission: Submission, names: Names, name: str) -> str:
 
 
 def _is_bare(node: ast.FunctionDef | ast.ClassDef) -> bool:
-    return all(_says_nothing(statement) for statement in node.body)
-
-
-def _says_nothing(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.Raise):
-        raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
-        return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
-    value = statement.value if isinstance(statement, ast.Expr) else None
-    return isinstance(statement, ast.Pass) or isinstance(value, ast.Constant)
+    for statement in node.body:
+        match statement:
+            case ast.Pass() | ast.Expr(ast.Constant()):
+                continue
+            case ast.Raise(ast.Name("NotImplementedError") | ast.Call(ast.Name("NotImplementedError"))):
+                continue
+        return False
+    return True
 
 
 def _may_inherit_forward(submission: Submission, names: Names, node: ast.stmt | None) -> bool:

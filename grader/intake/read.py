@@ -97,7 +97,11 @@ def _submission(path: Path, text: str) -> Submission:
     name = shown(path)
     try:
         if path.suffix in NOTES:
-            return _of_notes(path, name, text)
+            source, faults, skipped = code_of_notes(text, name)
+            if not source.strip():
+                says = _("{file} has no code; code is read from blocks between ``` lines")
+                raise Blocked(says.format(file=name))
+            return Submission(path, (Unit(name, source),), faults, skipped=skipped)
         if path.suffix == ".ipynb":
             cells = code_cells(text)
             return _around_faults(path, [Unit(f"{name} cell {number}", source) for number, source in cells])
@@ -107,13 +111,6 @@ def _submission(path: Path, text: str) -> Submission:
     except TooLarge as error:
         raise Blocked(_("{file}: {reason}").format(file=name, reason=error)) from None
     return _around_faults(path, [Unit(name, plain_python(text))])
-
-
-def _of_notes(path: Path, name: str, text: str) -> Submission:
-    source, faults, skipped = code_of_notes(text, name)
-    if not source.strip():
-        raise Blocked(_("{file} has no code; code is read from blocks between ``` lines").format(file=name))
-    return Submission(path, (Unit(name, source),), faults, skipped=skipped)
 
 
 def _around_faults(path: Path, units: Sequence[Unit]) -> Submission:
@@ -155,9 +152,8 @@ def read_own(path: Path, most: int = -1) -> bytes:
     name = shown(path)
     try:
         if path.is_symlink() and path.resolve().parent != path.parent.resolve():
-            raise Blocked(
-                _("{file} is a link that leads out of its folder; submit the file itself").format(file=name)
-            )
+            says = _("{file} is a link that leads out of its folder; submit the file itself")
+            raise Blocked(says.format(file=name))
         if not path.is_file():
             raise Blocked(_("{file} is not a regular file").format(file=name))
         return read_regular(path, most)

@@ -15,13 +15,14 @@ from grader.intake.names import Definition, Names, plain
 ALIASES = {"MultiHeadAttention": ("multiheadedattention",)}
 # Much other code uses these names: they mean an exercise only together with its parameters.
 COMMON = frozenset({"train", "greedy_decode", "TokenEmbedding"})
-MOST_COMPARED = 1000  # names that `misspelt` compares
 # Broken classes that a lesson shows. Other code is never meant as one of them.
 REPAIRS = frozenset({"MixedUpAttention", "TangledSelfAttention", "TransparentSelfAttention"})
 # Words that say what a class is for.
 FAMILIES = ("attention", "encoding", "embedding", "norm", "ffn", "encoder", "decoder")
 WORDS = ("attention", "attn", "transformer", "softmax", "mask", "position", "feedforward")
-MOST_COMPARED = 100  # definitions of one file that are compared with the exercises
+MOST_COMPARED = (
+    100  # names that `misspelt` compares, and definitions of one file that are compared with the exercises
+)
 
 
 def match(contracts: Mapping[str, Definition], names: Names) -> dict[str, str]:
@@ -36,11 +37,8 @@ def match(contracts: Mapping[str, Definition], names: Names) -> dict[str, str]:
 
 def _name_of(exercise: str, stub: Definition, names: Names) -> str:
     for spelling in (plain(exercise), *ALIASES.get(exercise, ())):
-        fitting = [
-            name
-            for name in names.by_plain_name.get(spelling, ())
-            if _fits(exercise, stub, names.definitions[name])
-        ]
+        spelt = names.by_plain_name.get(spelling, ())
+        fitting = [name for name in spelt if _fits(exercise, stub, names.definitions[name])]
         if fitting:
             return exercise if exercise in fitting else fitting[-1]  # of several, the last definition counts
     return ""
@@ -113,8 +111,7 @@ def not_graded(
     others = [d for d in names.definitions.values() if d.kind != "name" and d.name not in taken]
     out: list[NotGraded] = []
     for definition in others:
-        one = _compared(definition, found, contracts if len(out) < MOST_COMPARED else {})
-        if one is not None:
+        if one := _compared(definition, found, contracts if len(out) < MOST_COMPARED else {}):
             out.append(one)
     return out
 
@@ -157,11 +154,8 @@ def _is_like(exercise: str, stub: Definition, found: Definition) -> bool:
 
 def _meant(found: Definition, contracts: Mapping[str, Definition]) -> tuple[str, ...]:
     """Return the exercises whose name is part of the name; else a similar name; else those with the same job."""
-    others = {
-        exercise: stub
-        for exercise, stub in contracts.items()
-        if stub.kind == found.kind and exercise not in COMMON | REPAIRS
-    }
+    meant = {name: stub for name, stub in contracts.items() if name not in COMMON | REPAIRS}
+    others = {name: stub for name, stub in meant.items() if stub.kind == found.kind}
     part = tuple(exercise for exercise in others if plain(exercise) in plain(found.name))
     similar = misspelt(found.name, others)
     if part or similar:
@@ -173,11 +167,7 @@ def _meant(found: Definition, contracts: Mapping[str, Definition]) -> tuple[str,
 
 
 def _forward_fits(stub: Definition, found: Definition) -> bool:
-    return (
-        stub.forward is not None
-        and found.forward is not None
-        and found.forward.accepts(len(stub.forward.names))
-    )
+    return bool(stub.forward and found.forward and found.forward.accepts(len(stub.forward.names)))
 
 
 def _family(name: str) -> frozenset[str]:

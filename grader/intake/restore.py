@@ -34,11 +34,8 @@ def _in_script(text: str, name: str, original: str) -> str:
     try:
         spans = _spans(text, name)
     except CannotParse as error:
-        raise CannotRestore(
-            _(
-                "the file does not parse ({reason}), so {name} cannot be found; fix or delete that line"
-            ).format(reason=error, name=name)
-        ) from None
+        says = _("the file does not parse ({reason}), so {name} cannot be found; fix or delete that line")
+        raise CannotRestore(says.format(reason=error, name=name)) from None
     if not spans:
         return text.rstrip("\n") + "\n\n\n" + original
     for start, stop in reversed(spans[1:]):

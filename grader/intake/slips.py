@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
 
@@ -18,7 +18,7 @@ from grader.intake.misspelt import is_misspelt, keywords, nearest, variables_of_
 from grader.intake.names import plain
 from grader.intake.needs import IMPORTS, bound_by
 from grader.intake.read import Submission, Unit
-from grader.intake.syntax import CannotParse, parse, walk
+from grader.intake.syntax import CannotParse, dotted, parse, walk
 from grader.support.i18n import _
 
 MAX_SLIPS = 3
@@ -43,7 +43,7 @@ set_extra_state set_submodule share_memory state_dict to to_empty train training
 _OF_MODULE = frozenset(_ATTRIBUTES_OF_MODULE.split())
 # A class that uses or defines one of these may have attributes that no assignment to `self` shows.
 _DYNAMIC = frozenset(
-    [
+    {
         "setattr",
         "__dict__",
         "__getattr__",
@@ -51,7 +51,7 @@ _DYNAMIC = frozenset(
         "add_module",
         "register_module",
         "save_hyperparameters",
-    ]
+    }
 )
 # Names that the kernel of a notebook binds.
 _OF_KERNELS = frozenset({"get_ipython", "display", "In", "Out", "exit", "quit"})
@@ -72,43 +72,35 @@ class Slip:
 def slips(submission: Submission, name: str) -> list[Slip]:
     """Return the slips in the definition of a name, by line; at most MAX_SLIPS."""
     text = _text(submission.units)
-    found = [
-        Slip(unit, line, says)
-        for unit, node in text.definitions.get(name, ())
-        for line, says in (*_of_definition(node, text), *first_steps(node, text.bound))
-    ]
-    found += _defined_twice(submission, name, text)
-    return sorted(dict.fromkeys(found), key=lambda slip: slip.line)[:MAX_SLIPS]
-
-
-def _defined_twice(submission: Submission, name: str, text: _Text) -> list[Slip]:
-    """Report a name that a file defines twice. In a kernel, the second may be a newer try, so it is no slip."""
-    is_of_kernel = not submission.path.suffix  # the code of a kernel is in no file
-    if name not in text.earlier or is_of_kernel:
+    if name not in text.definitions:
         return []
-    ((unit, node),) = text.definitions[name]
-    place = _("{file}, line {line}").format(file=text.earlier[name][0], line=text.earlier[name][1])
-    says = _("{name} is defined twice; the last one counts, the other is at {place}")
-    return [Slip(unit, node.lineno, says.format(name=name, place=place))]
+    unit, node = text.definitions[name]
+    found = [*_of_definition(node, text), *first_steps(node, text.bound)]
+    # The code of a kernel is in no file: there, the second definition may be a newer try.
+    if name in text.earlier and submission.path.suffix:
+        place = _("{file}, line {line}").format(file=text.earlier[name][0], line=text.earlier[name][1])
+        says = _("{name} is defined twice; the last one counts, the other is at {place}")
+        found.append((node.lineno, says.format(name=name, place=place)))
+    slips = dict.fromkeys(Slip(unit, line, says) for line, says in found)
+    return sorted(slips, key=lambda slip: slip.line)[:MAX_SLIPS]
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Text:
-    definitions: dict[str, list[tuple[str, ast.stmt]]]  # name → a list with its last definition only
-    earlier: dict[str, tuple[str, int]]  # name → the place of a definition that another one replaces
-    bound: frozenset[str]
-    attributes: frozenset[str]  # that are set anywhere, methods included
-    words: frozenset[str]  # all string constants: one may be the name of a buffer
-    variables: frozenset[str]  # that top-level assignments set
-    torch_nn: bool  # `nn` can only be torch.nn
+    definitions: dict[str, tuple[str, ast.stmt]] = field(default_factory=dict)  # name → its last definition
+    earlier: dict[str, tuple[str, int]] = field(
+        default_factory=dict
+    )  # the place of one that another replaces
+    bound: set[str] = field(default_factory=set)
+    attributes: set[str] = field(default_factory=set)  # that are set anywhere, methods included
+    words: set[str] = field(default_factory=set)  # all string constants: one may be the name of a buffer
+    variables: set[str] = field(default_factory=set)  # that top-level assignments set
+    torch_nn: bool = True  # `nn` can only be torch.nn
 
 
 @lru_cache(maxsize=2)
 def _text(units: tuple[Unit, ...]) -> _Text:
-    definitions: dict[str, list[tuple[str, ast.stmt]]] = {}
-    earlier: dict[str, tuple[str, int]] = {}
-    bound, attributes, words, variables = set[str](), set[str](), set[str](), set[str]()
-    other_nn = False
+    text = _Text()
     for unit in units:
         try:
             tree = parse(unit.source)
@@ -116,27 +108,20 @@ def _text(units: tuple[Unit, ...]) -> _Text:
             continue
         for statement in tree.body:
             if isinstance(statement, (ast.ClassDef, ast.FunctionDef)):
-                if statement.name in definitions:
-                    ((file, before),) = definitions[statement.name]
-                    earlier[statement.name] = (file, before.lineno)
-                definitions[statement.name] = [(unit.name, statement)]  # the last one counts
+                if statement.name in text.definitions:
+                    file, before = text.definitions[statement.name]
+                    text.earlier[statement.name] = (file, before.lineno)
+                text.definitions[statement.name] = (unit.name, statement)
             elif isinstance(statement, ast.Assign):
-                variables |= {name for part in walk(statement) for name in bound_by(part)}
+                text.variables.update(name for part in walk(statement) for name in bound_by(part))
         for node in walk(tree):
-            bound |= set(bound_by(node))
-            attributes |= set(_sets(node))
+            text.bound.update(bound_by(node))
+            text.attributes.update(_sets(node))
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                words.add(node.value)
-            other_nn = other_nn or _is_other_nn(node)
-    return _Text(
-        definitions,
-        earlier,
-        frozenset(bound),
-        frozenset(attributes),
-        frozenset(words),
-        frozenset(variables),
-        not other_nn,
-    )
+                text.words.add(node.value)
+            if _is_other_nn(node):
+                text.torch_nn = False
+    return text
 
 
 def _sets(node: ast.AST) -> list[str]:
@@ -168,7 +153,7 @@ def _of_definition(node: ast.stmt, text: _Text) -> _Found:
             yield from _of_attribute(part, text)
         elif isinstance(part, ast.Call):
             yield from keywords(part)
-            if text.torch_nn and _dotted(part.func) == "nn.Softmax" and part.args and part.keywords:
+            if text.torch_nn and dotted(part.func) == "nn.Softmax" and part.args and part.keywords:
                 says = _("`nn.Softmax` is a layer; write `nn.Softmax(dim=…)(X)`, or `torch.softmax`")
                 yield part.lineno, says
         elif isinstance(part, ast.FunctionDef):
@@ -177,7 +162,7 @@ def _of_definition(node: ast.stmt, text: _Text) -> _Found:
 
 def _of_class(node: ast.ClassDef, text: _Text) -> _Found:
     methods = {part.name: part for part in node.body if isinstance(part, ast.FunctionDef)}
-    bases = [_dotted(base) for base in node.bases]
+    bases = [dotted(base) for base in node.bases]
     used = {part.attr for part in walk(node) if isinstance(part, ast.Attribute)}
     if bases[:2] == ["nn", "Module"] and text.torch_nn:
         yield node.lineno, _("`nn,Module` has a comma; write `nn.Module`")
@@ -210,17 +195,15 @@ def _layers_in_lists(node: ast.ClassDef, text: _Text) -> _Found:
     layers: set[str] = set()
     for part in walk(node):
         if isinstance(part, ast.Assign) and isinstance(part.value, ast.List | ast.ListComp):
-            owner = _dotted(part.targets[0])
+            owner = dotted(part.targets[0])
             value = part.value
             items = value.elts if isinstance(value, ast.List) else [value.elt]
             lists[owner] = part.lineno
-        elif (
-            isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "append"
-        ):
-            owner, items = _dotted(part.func.value), part.args
+        elif isinstance(part, ast.Call) and getattr(part.func, "attr", "") == "append":
+            owner, items = dotted(part.func).rpartition(".")[0], part.args
         else:
             continue
-        if any(isinstance(item, ast.Call) and _is_layer(_dotted(item.func), text) for item in items):
+        if any(isinstance(item, ast.Call) and _is_layer(dotted(item.func), text) for item in items):
             layers.add(owner)
     for owner in sorted(layers & lists.keys()):
         if owner.startswith("self."):
@@ -231,8 +214,8 @@ def _layers_in_lists(node: ast.ClassDef, text: _Text) -> _Found:
 def _is_layer(name: str, text: _Text) -> bool:
     """Whether a name, perhaps with a module before it, is that of a layer, a building block or a module of the file."""
     last = name.rpartition(".")[2]
-    own = text.definitions.get(last, [("", ast.Pass())])[0][1]
-    is_module = isinstance(own, ast.ClassDef) and any(_dotted(base) in _MODULES for base in own.bases)
+    own = text.definitions.get(last, ("", ast.Pass()))[1]
+    is_module = isinstance(own, ast.ClassDef) and any(dotted(base) in _MODULES for base in own.bases)
     return is_module or last in BLOCKS or last in _LAYERS
 
 
@@ -283,18 +266,9 @@ def _without_super(built: ast.FunctionDef) -> _Found:
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
             target = statement.targets[0]
             is_attribute = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
-            if is_attribute and _dotted(statement.value.func) in layers:
+            if is_attribute and dotted(statement.value.func) in layers:
                 yield statement.lineno, _("a layer is set before `super().__init__()` is called")
                 return
-
-
-def _dotted(node: ast.expr) -> str:
-    """Return a name, or names joined by dots such as "nn.Linear"; "" for any other expression."""
-    parts = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
 def _of_self(node: ast.ClassDef, text: _Text) -> _Found:

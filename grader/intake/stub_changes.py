@@ -53,11 +53,8 @@ def own_tree(submission: Submission, stubs: tuple[str, ...]) -> str:
     The hash is equal for files that differ only in comments, layout and order. Definitions that are equal to one in a
     stub do not count.
     """
-    own = [
-        d
-        for d in read_names(submission).definitions.values()
-        if d.kind != "name" and d.tree not in _trees(stubs)
-    ]
+    defined = [d for d in read_names(submission).definitions.values() if d.kind != "name"]
+    own = [d for d in defined if d.tree not in _trees(stubs)]
     if sum(d.end - d.line + 1 for d in own) < LEAST_LINES:
         return ""
     return hashlib.sha256("".join(sorted(d.tree for d in own)).encode()).hexdigest()

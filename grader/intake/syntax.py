@@ -6,6 +6,7 @@ import ast
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterator
+from functools import cache
 from threading import Lock
 
 from rich.cells import cell_len
@@ -55,7 +56,7 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
 def children(node: ast.AST) -> list[ast.AST]:
     """Return the nodes right below a node, without operators and contexts."""
     out: list[ast.AST] = []
-    for name in _fields(type(node)):
+    for name in _fields(type(node)):  # type: ignore[arg-type]
         value = getattr(node, name, None)
         if type(value) is list:
             if value:
@@ -65,14 +66,19 @@ def children(node: ast.AST) -> list[ast.AST]:
     return out
 
 
-_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}  # a cache
-
-
+@cache
 def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
     """Return the fields that may hold the nodes right below a node of this type."""
-    if kind not in _FIELDS:
-        _FIELDS[kind] = tuple(name for name in kind._fields if name not in _SKIPPED)
-    return _FIELDS[kind]
+    return tuple(name for name in kind._fields if name not in _SKIPPED)
+
+
+def dotted(node: ast.expr) -> str:
+    """Return a name, or names joined by dots such as "nn.Linear"; "" for any other expression."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
 class _Trees:

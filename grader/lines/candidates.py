@@ -60,11 +60,8 @@ class Place:
         """
         functions = [part for part in ast.walk(self.node) if isinstance(part, FUNCTIONS)]
         inner = [part for one in functions for part in ast.walk(one) if isinstance(part, ast.stmt)]
-        return {
-            part.lineno: range(part.lineno, _own_stop(part))
-            for part in inner
-            if not isinstance(part, DEFINES)
-        }
+        plain = [part for part in inner if not isinstance(part, DEFINES)]
+        return {part.lineno: range(part.lineno, _own_stop(part)) for part in plain}
 
     @cached_property
     def definitions(self) -> set[int]:
@@ -76,11 +73,6 @@ class Place:
         lines = {line for unit, line in ran if unit == self.unit}
         return {first for first, own in self.in_functions.items() if not lines & set(own)}
 
-    @property
-    def keys(self) -> list[tuple[str, int]]:
-        """Return pairs: the unit, and the first line of a statement."""
-        return [(self.unit, line) for line in self.statements]
-
     @cached_property
     def functions(self) -> list[OneFunction]:
         """Return the functions whose code a worker can replace: a top-level function, or methods of a top-level class
@@ -88,15 +80,19 @@ class Place:
 
         These have no decorators themselves, only one definition, and no name that Python mangles.
         """
-        if isinstance(self.node, FUNCTIONS):
-            found = [one_function(self.text, self.node, "")]
-        elif isinstance(self.node, ast.ClassDef) and not self.node.decorator_list:
-            methods = [part for part in self.node.body if isinstance(part, FUNCTIONS)]
-            found = [one_function(self.text, method, self.node.name) for method in methods]
-        else:
-            found = []
-        paths = [one.path for one in found]
-        return [one for one in found if one.is_plain and paths.count(one.path) == 1 and not one.is_mangled]
+        owner, body = "", [self.node]
+        if isinstance(self.node, ast.ClassDef):
+            owner, body = self.node.name, [] if self.node.decorator_list else self.node.body
+        defined = [part for part in body if isinstance(part, FUNCTIONS)]
+        names = [one.name for one in defined]
+        return [
+            one_function(self.text, one, owner)
+            for one in defined
+            if not one.decorator_list
+            and names.count(one.name) == 1
+            # Python stores `__split` of a class under another name, as `_Model__split`.
+            and not (owner and one.name.startswith("__") and not one.name.endswith("__"))
+        ]
 
     def touched(self, edit: Edit) -> set[int]:
         """Return the indices in `statements` of the statements that an edit changes."""
@@ -138,26 +134,17 @@ class Place:
 class OneFunction:
     """A function of a top-level statement. owner: the class that it is in; "" without one.
 
+    path: its name, after that of the class, as in `Attention.forward`.
     start, body, stop: where its first line begins, where its body begins, and where it ends, in bytes of the unit.
-    calls_super: its text contains "super(". is_plain: it has no decorators.
+    calls_super: its text contains "super(".
     """
 
     owner: str
-    name: str
+    path: str
     start: int
     body: int
     stop: int
     calls_super: bool
-    is_plain: bool
-
-    @property
-    def path(self) -> str:
-        return f"{self.owner}.{self.name}" if self.owner else self.name
-
-    @property
-    def is_mangled(self) -> bool:
-        """Return whether Python stores the method under another name, as `_Model__split` for `__split`."""
-        return bool(self.owner) and self.name.startswith("__") and not self.name.endswith("__")
 
     def holds(self, pieces: Iterable[Piece]) -> bool:
         """Whether all pieces are in its body."""
@@ -168,8 +155,8 @@ def one_function(text: Text, node: ast.FunctionDef | ast.AsyncFunctionDef, owner
     start = text.line_start(node.lineno)
     body, _end = text.span(node.body[0])
     _start, stop = text.span(node)
-    calls_super = "super(" in text.changed((), start, stop)
-    return OneFunction(owner, node.name, start, body, stop, calls_super, not node.decorator_list)
+    path = f"{owner}.{node.name}" if owner else node.name
+    return OneFunction(owner, path, start, body, stop, "super(" in text.changed((), start, stop))
 
 
 def _own_stop(statement: ast.stmt) -> int:

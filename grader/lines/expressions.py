@@ -49,6 +49,8 @@ COMPARISONS = {
     ast.In: ("not in",),
     ast.NotIn: ("in",),
 }
+# Operations whose sides may be exchanged by mistake.
+ONE_SIDED = {ast.Sub: "-", ast.Div: "/", ast.MatMult: "@", ast.FloorDiv: "//"}
 OPERATIONS = {
     ast.Add: ("-", "*"),
     ast.Sub: ("+",),
@@ -65,9 +67,7 @@ OPERATIONS = {
 
 def _drop_call(scope: Scope) -> Iterator[Edit]:
     """`f(x)` → `x`, and `x.f()` → `x`."""
-    for node, statement in scope.expressions():
-        if not isinstance(node, ast.Call):
-            continue
+    for node, statement in scope.every(ast.Call):
         if isinstance(statement, ast.Expr) and statement.value is node:  # `statements._dropped` drops it
             continue
         for argument in node.args[:3]:
@@ -85,14 +85,14 @@ def _sides(scope: Scope) -> Iterator[Edit]:
 
     Drop one side of a conditional expression, or exchange the sides.
     """
-    for node, statement in scope.expressions():
+    for node, statement in scope.expressions:
         if isinstance(node, ast.BinOp):
             left, right = whole_text(scope, node.left), whole_text(scope, node.right)
             yield edit(scope, "drop side", node, left, statement)
             if not isinstance(node.right, ast.Constant):
                 yield edit(scope, "drop side", node, right, statement)
-            if isinstance(node.op, (ast.Sub, ast.Div, ast.MatMult, ast.FloorDiv)):
-                yield edit(scope, "sides", node, f"({right} {_symbol(node)} {left})", statement)
+            if type(node.op) in ONE_SIDED:
+                yield edit(scope, "sides", node, f"({right} {ONE_SIDED[type(node.op)]} {left})", statement)
             for symbol in OPERATIONS.get(type(node.op), ()):
                 yield edit(scope, "operation", node, f"({left} {symbol} {right})", statement)
         elif isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant):
@@ -110,23 +110,17 @@ def _sides(scope: Scope) -> Iterator[Edit]:
             yield edit(scope, "choice", node, f"({other} if {test} else {body})", statement)
 
 
-def _symbol(node: ast.BinOp) -> str:
-    return {ast.Sub: "-", ast.Div: "/", ast.MatMult: "@", ast.FloorDiv: "//"}[type(node.op)]
-
-
 def _comparisons(scope: Scope) -> Iterator[Edit]:
     """Choose another comparison, exchange its sides, or change its right side by 1."""
-    for node, statement in scope.expressions():
-        if not isinstance(node, ast.Compare) or len(node.ops) != 1:
+    for node, statement in scope.every(ast.Compare):
+        if len(node.ops) != 1:
             continue
         left, right = whole_text(scope, node.left), whole_text(scope, node.comparators[0])
         for symbol in COMPARISONS.get(type(node.ops[0]), ()):
             yield edit(scope, "comparison", node, f"({left} {symbol} {right})", statement)
         if not isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
-            between = scope.text.raw[
-                scope.text.span(node.left)[1] : scope.text.span(node.comparators[0])[0]
-            ].decode()
-            symbol = between.strip("() ")  # without the parentheses of the sides
+            # Without the parentheses of the sides.
+            symbol = scope.text.between(node.left, node.comparators[0]).strip("() ")
             is_text = isinstance(getattr(node.comparators[0], "value", None), str)
             shifted = () if is_text else (f"{left} {symbol} {right} + 1", f"{left} {symbol} {right} - 1")
             for new in (*shifted, f"{right} {symbol} {left}"):
@@ -139,8 +133,8 @@ def _functions_of_a_family(scope: Scope) -> Iterator[Edit]:
     Also yield the edits of `_normalised` and `_instead_of_values`.
     """
     # The `id` of what is called → the call.
-    calls = {id(node.func): node for node, _statement in scope.expressions() if isinstance(node, ast.Call)}
-    for node, statement in scope.expressions():
+    calls = {id(node.func): node for node, _statement in scope.every(ast.Call)}
+    for node, statement in scope.expressions:
         yield from _instead_of_values(scope, node, statement)
         if isinstance(node, ast.Attribute):
             name, before = node.attr, scope.text.of(node)[: -len(node.attr)]
@@ -181,8 +175,8 @@ def _swapped_functions(scope: Scope) -> Iterator[Edit]:
     """Exchange two methods of a family at all their calls; replace a method with several calls at all of them."""
     # Name of a method → start and stop of each place, and the statement.
     calls: dict[str, list[tuple[int, int, ast.stmt]]] = {}
-    for node, statement in scope.expressions():
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+    for node, statement in scope.every(ast.Call):
+        if isinstance(node.func, ast.Attribute):
             stop = scope.text.span(node.func)[1]
             name = node.func.attr
             calls.setdefault(name, []).append((stop - len(name.encode()), stop, statement))
@@ -201,7 +195,7 @@ def _swapped_functions(scope: Scope) -> Iterator[Edit]:
 
 def _arguments(scope: Scope) -> Iterator[Edit]:
     """Exchange two arguments or elements; drop an argument or a keyword; reorder the axes of `permute`."""
-    for node, statement in scope.expressions():
+    for node, statement in scope.expressions:
         if isinstance(node, ast.Call):
             parts: list[ast.expr] = [*node.args, *(k.value for k in node.keywords)]
         elif isinstance(node, (ast.Tuple, ast.List)):
@@ -230,9 +224,9 @@ def _arguments(scope: Scope) -> Iterator[Edit]:
 
 def _ranges(scope: Scope) -> Iterator[Edit]:
     """Let a range end one later or one earlier, or shift the range by one; replace a constant end by a length."""
-    for node, statement in scope.expressions():
-        called = scope.text.of(node.func).split(".")[-1] if isinstance(node, ast.Call) else ""
-        if isinstance(node, ast.Call) and called in ("range", "arange") and 0 < len(node.args) < 3:
+    for node, statement in scope.every(ast.Call):
+        called = scope.text.of(node.func).split(".")[-1]
+        if called in ("range", "arange") and 0 < len(node.args) < 3:
             start, stop = scope.text.span(node.args[0])[0], scope.text.span(node.args[-1])[1]
             # The texts of the start and of the end; a range with one argument starts at 0.
             ends = ["0", *(whole_text(scope, part) for part in node.args)][-2:]
@@ -261,13 +255,11 @@ def _subscripts(scope: Scope) -> Iterator[Edit]:
 
     Also move all indices by one axis, unless the first index is a constant such as `0`, `-1` or `None`.
     """
-    for node, statement in scope.expressions():
-        if not isinstance(node, ast.Subscript):
-            continue
-        yield edit(scope, "subscript", node, whole_text(scope, node.value), statement)
+    for node, statement in scope.every(ast.Subscript):
+        before = whole_text(scope, node.value)
+        yield edit(scope, "subscript", node, before, statement)
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         texts = [scope.text.of(part) for part in parts]
-        before = whole_text(scope, node.value)
         if not isinstance(parts[0], (ast.Constant, ast.UnaryOp)):
             moved = texts[1:] if texts[0] == ":" and len(texts) > 1 else [":", *texts]
             yield edit(scope, "slice axis", node, f"{before}[{', '.join(moved)}]", statement)
@@ -292,15 +284,11 @@ def _slices(low: str, high: str) -> Iterator[str]:
     yield f"{high}:{low}"
     if low and high:
         yield from (f"{low}:", f":{high}")
-    if _may_move(low):
+    # `operators._constants` changes numbers.
+    if low and not low.lstrip("-").isdigit():
         yield from (f"{low} + 1:{high}", f"{low} - 1:{high}")
-    if _may_move(high):
+    if high and not high.lstrip("-").isdigit():
         yield from (f"{low}:{high} + 1", f"{low}:{high} - 1")
-
-
-def _may_move(bound: str) -> bool:
-    """Whether a bound of a slice may be moved by 1: `operators._constants` changes numbers."""
-    return bool(bound) and not bound.lstrip("-").isdigit()
 
 
 EXPRESSIONS: tuple[Operator, ...] = (

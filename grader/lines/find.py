@@ -102,14 +102,19 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     alias = run.aliases.get(exercise.name, exercise.name)
     others = {bound for name, bound in run.aliases.items() if name != exercise.name}
     searched = places(submission, run.names, alias, others)
-    scores = prior(searched, _named(exercise, result), _marked(result))
+    # The words of each known mistake that may explain the answer.
+    names = {name for names in result.diagnosis.alternatives for name in names}
+    named: list[Words] = [frozenset(known.statements) for known in exercise.mistakes if known.id in names]
+    # The lines that the report names, such as the line of an exception.
+    marked = {(result.code.file, line) for line in result.code.marked} if result.code else set()
+    scores = prior(searched, named, marked)
     until = time.monotonic() + budget.wall_left / 2  # the other half is left to try them
     made = (Candidate(place, edit) for place in searched for edit in place.edits(until))
     candidates = ordered(made, scores)
     # The id of a check begins with the id of its case.
     failing = frozenset(check.id.split("/")[0] for check in result.checks if check.outcome == "failed")
     cases = runnable(exercise)
-    place_of = {statement: place for place in searched for statement in place.keys}
+    place_of = {(place.unit, line): place for place in searched for line in place.statements}
 
     def suspects(ran: Collection[Statement], *evidence: Any) -> list[tuple[Place, int]]:
         """Return the likeliest statements, without definitions and statements in functions that did not run.
@@ -130,7 +135,7 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     trial = Search(engine.context.slot, run.request(exercise, result.replaced), budget)
     found.repairs = trial.run(candidates, cases, failing)
     engine.close()  # edits may have changed what the worker holds: it grades nothing after a search
-    alike = likeness(searched, _named(exercise, result))
+    alike = likeness(searched, named)
     agreeing = [one for one in found.repairs if agreement(alike, one.statement, one.neighbours) >= DOUBTFUL]
     # If some repairs are similar to the named mistake, only these count: the others may only imitate them.
     left = agreeing or list(found.repairs)
@@ -139,10 +144,7 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
         if not repair or not trial.may_certify():
             break
         if passes_with(engine.context, run, exercise, result, repair):
-            if repair in agreeing:
-                found.certified = repair
-            else:
-                found.doubted = repair
+            found.certified, found.doubted = (repair, None) if repair in agreeing else (None, repair)
             break
         left.remove(repair)  # it fails in a fresh worker or on a costly case, or breaks a policy
     found.suspects = suspects(
@@ -150,17 +152,6 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     )
     found.tried, found.first_at, found.seconds = trial.tried, trial.first_at, budget.spent
     return found
-
-
-def _named(exercise: Exercise, result: ExerciseResult) -> list[Words]:
-    """Return the words of each known mistake that may explain the answer."""
-    names = {name for names in result.diagnosis.alternatives for name in names}
-    return [frozenset(known.statements) for known in exercise.mistakes if known.id in names]
-
-
-def _marked(result: ExerciseResult) -> set[Statement]:
-    """Return the statements with lines that the report names, such as the line of an exception."""
-    return {(result.code.file, line) for line in result.code.marked} if result.code else set()
 
 
 @dataclass(frozen=True)
@@ -179,17 +170,12 @@ def passes_with(
     run: the file as it was submitted. result: its result. The building blocks that replaced parts of the submitted
     file replace them again.
     """
-    changed = edited(run.submission, candidate)
+    place = candidate.place
+    source = place.text.changed(candidate.edit.pieces)
+    units = tuple(Unit(u.name, source) if u.name == place.unit else u for u in run.submission.units)
+    changed = replace(run.submission, units=units)
     again = grade_once(
         SubmissionRun(context, changed, read_names(changed), run.parts), exercise, result.replaced
     )
     before = {advice.policy for advice in result.advice}
     return again.outcome == "passed" and {advice.policy for advice in again.advice} <= before
-
-
-def edited(submission: Submission, candidate: Candidate) -> Submission:
-    """Return the submission with an edit."""
-    place = candidate.place
-    source = place.text.changed(candidate.edit.pieces)
-    units = tuple(Unit(u.name, source) if u.name == place.unit else u for u in submission.units)
-    return replace(submission, units=units)

@@ -20,7 +20,7 @@ def _sites(scope: Scope) -> Iterator[tuple[ast.expr, ast.stmt]]:
     comparisons by `is`, and `f` in `f()`, `a.b` in `a.b.c`, `x` in `x[0]`.
     """
     skipped: set[int] = set()
-    for node, statement in scope.expressions():
+    for node, statement in scope.expressions:
         if isinstance(node, ast.Call):
             skipped.add(id(node.func))
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
@@ -80,9 +80,8 @@ def _vocabulary(scope: Scope) -> Iterator[Edit]:
 
 def _moved_wraps(scope: Scope) -> Iterator[Edit]:
     """Move a call from one expression to another expression of the same function."""
-    calls = [(node, statement) for node, statement in scope.expressions() if isinstance(node, ast.Call)]
     sites = [scope.text.span(node) for node, _statement in _sites(scope)]
-    for node, statement in calls:
+    for node, statement in scope.every(ast.Call):
         inner = _wrapped(scope, node)
         if inner is None:
             continue
@@ -94,12 +93,8 @@ def _moved_wraps(scope: Scope) -> Iterator[Edit]:
             beside = last <= start or stop <= first
             inside = inner[0] <= first and last <= inner[1]
             if (around or beside or inside) and (first, last) not in (inner, (start, stop)):
-                pieces = (
-                    (start, inner[0], ""),
-                    (inner[1], stop, ""),
-                    (first, first, before),
-                    (last, last, after),
-                )
+                removed = (start, inner[0], ""), (inner[1], stop, "")
+                pieces = (*removed, (first, first, before), (last, last, after))
                 yield Edit("move call", pieces, (start, stop), statement.lineno)
 
 
@@ -117,9 +112,8 @@ def _wrapped(scope: Scope, node: ast.Call) -> tuple[int, int] | None:
 def _transposes(scope: Scope) -> Iterator[Edit]:
     for node, statement in _sites(scope):
         for after in TRANSPOSES:
-            yield edit(
-                scope, "insert transpose", node, whole_text(scope, node) + after, statement, inserts=True
-            )
+            new = whole_text(scope, node) + after
+            yield edit(scope, "insert transpose", node, new, statement, inserts=True)
 
 
 def _signs(scope: Scope) -> Iterator[Edit]:
@@ -184,9 +178,7 @@ MAKERS = ("arange", "zeros", "ones", "full", "tensor", "empty", "eye")
 
 def _added_arguments(scope: Scope) -> Iterator[Edit]:
     """Pass one more argument or keyword."""
-    for node, statement in scope.expressions():
-        if not isinstance(node, ast.Call):
-            continue
+    for node, statement in scope.every(ast.Call):
         name = scope.text.of(node.func).split(".")[-1]
         # `super().__init__()` takes the arguments of the base class.
         if scope.text.of(node.func).startswith("super"):
@@ -220,8 +212,8 @@ def _ends_in_comma(scope: Scope, stop: int) -> bool:
 def _added_everywhere(scope: Scope) -> Iterator[Edit]:
     """Pass one more keyword to each call of one function that lacks it, such as `bias=False` to each `nn.Linear`."""
     calls: dict[str, list[tuple[ast.Call, ast.stmt]]] = {}
-    for node, statement in scope.expressions():
-        if isinstance(node, ast.Call) and node.args:
+    for node, statement in scope.every(ast.Call):
+        if node.args:
             calls.setdefault(scope.text.of(node.func).split(".")[-1], []).append((node, statement))
     for name, places in calls.items():
         if len(places) < 2:

@@ -1,22 +1,36 @@
 """Edits of constants, names and attributes.
 
 An operator is a function that takes a scope and yields edits. Each edit has the name of its kind in `Edit.operator`.
-`order.REPAIRS` holds how often edits of each kind repair an answer.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
-from grader.lines.scope import Scope
+from grader.lines.scope import Scope, is_of_self
 from grader.lines.source_edit import Edit, Piece
 
 MODELS = ("model", "mha", "net", "module")  # usual names of a parameter that is a model
 MAX_EXCHANGED = 12  # names of a function, or attributes; if there are more, no two are exchanged
 MAX_NUMBER = 1 << 63
+COMMON_DECIMALS = ("-1e6", "10000.0", "1e-5", "0.0", "1.0", "2.0", "0.5")
+# Keywords that are axes, and methods whose arguments are axes.
+AXES = ("dim", "axis", "dim0", "dim1", "start_dim")
+TAKE_AXES = (
+    "transpose",
+    "permute",
+    "sum",
+    "mean",
+    "size",
+    "unsqueeze",
+    "softmax",
+    "squeeze",
+    "max",
+    "flatten",
+)
 Operator = Callable[[Scope], Iterator[Edit]]
 
 
@@ -26,6 +40,13 @@ def edit(
     """Return the edit that replaces one node by a text."""
     span = scope.text.span(node)
     return Edit(operator, ((*span, new),), span, statement.lineno, inserts)
+
+
+def edit_at_all(scope: Scope, operator: str, places: Sequence[tuple[ast.expr, ast.stmt]], new: str) -> Edit:
+    """Return the edit that replaces several nodes by the same text. A report names the first."""
+    first, statement = places[0]
+    pieces = tuple((*scope.text.span(node), new) for node, _statement in places)
+    return Edit(operator, pieces, scope.text.span(first), statement.lineno)
 
 
 def whole_text(scope: Scope, node: ast.expr) -> str:
@@ -38,7 +59,7 @@ def whole_text(scope: Scope, node: ast.expr) -> str:
 def _constants(scope: Scope) -> Iterator[Edit]:
     """Negate a truth value; replace a number by similar and common ones; replace an axis by another small one."""
     axes = _axes(scope)
-    for node, statement in scope.expressions():
+    for node, statement in scope.expressions:
         if not isinstance(node, (ast.Constant, ast.UnaryOp)):
             continue
         value = _number(node)
@@ -53,30 +74,13 @@ def _constants(scope: Scope) -> Iterator[Edit]:
                     name = "axis" if id(node) in axes else "whole number"
                     yield edit(scope, name, node, str(new) if new >= 0 else f"({new})", statement)
             if id(node) not in axes:
-                for text in (
-                    str(value * 10),
-                    str(value * 100),
-                    str(max(value // 10, 1)),
-                    "float('-inf')",
-                    "-1e6",
-                    "0.5",
-                ):
+                powers = (str(value * 10), str(value * 100), str(max(value // 10, 1)))
+                for text in (*powers, "float('-inf')", "-1e6", "0.5"):
                     yield edit(scope, "large number", node, text, statement)
         else:
-            for text in dict.fromkeys(
-                (
-                    "float('-inf')",  # fits into every floating dtype, unlike -1e9
-                    repr(-value),
-                    repr(1 - value),
-                    "-1e6",
-                    "10000.0",
-                    "1e-5",
-                    "0.0",
-                    "1.0",
-                    "2.0",
-                    "0.5",
-                )
-            ):
+            # "-inf" fits into every floating dtype, unlike -1e9
+            texts = ("float('-inf')", repr(-value), repr(1 - value), *COMMON_DECIMALS)
+            for text in dict.fromkeys(texts):
                 yield edit(scope, "decimal number", node, f"({text})" if text[0] == "-" else text, statement)
             for factor in (10.0, 100.0, 0.1, 0.01, 1000.0):
                 yield edit(scope, "decimal number", node, f"({value * factor!r})", statement)
@@ -87,31 +91,13 @@ def _axes(scope: Scope) -> set[int]:
     `dim`, or an index of `.shape`.
     """
     found: set[int] = set()
-    for node, _statement in scope.expressions():
-        if isinstance(node, ast.Call):
-            found |= {
-                id(k.value) for k in node.keywords if k.arg in ("dim", "axis", "dim0", "dim1", "start_dim")
-            }
-            name = getattr(node.func, "attr", "")
-            if name in (
-                "transpose",
-                "permute",
-                "sum",
-                "mean",
-                "size",
-                "unsqueeze",
-                "softmax",
-                "squeeze",
-                "max",
-                "flatten",
-            ):
-                found |= {id(a) for a in node.args}
-        if (
-            isinstance(node, ast.Subscript)
-            and isinstance(node.value, ast.Attribute)
-            and node.value.attr == "shape"
-        ):
-            found.add(id(node.slice))
+    for call, _statement in scope.every(ast.Call):
+        found |= {id(k.value) for k in call.keywords if k.arg in AXES}
+        if getattr(call.func, "attr", "") in TAKE_AXES:
+            found |= {id(a) for a in call.args}
+    for subscript, _statement in scope.every(ast.Subscript):
+        if getattr(subscript.value, "attr", "") == "shape":
+            found.add(id(subscript.slice))
     return found
 
 
@@ -135,7 +121,7 @@ def _names(scope: Scope) -> Iterator[Edit]:
 
     Only a size replaces a size. In a constructor, every name may be a size.
     """
-    for node, statement in scope.expressions():
+    for node, statement in scope.expressions:
         if isinstance(node, ast.Constant) and node.value is None:
             for name in scope.near(node)[:12]:
                 yield edit(scope, "none", node, name, statement)
@@ -156,7 +142,7 @@ def _names_for_constants(scope: Scope) -> Iterator[Edit]:
     """Replace a constant argument or index by a name, at one place or wherever keyword and constant are the same."""
     # (keyword, text of the constant) → its places. Positional arguments and indices have the keyword "".
     passed: dict[tuple[str, str], list[tuple[ast.expr, ast.stmt]]] = {}
-    for node, statement in scope.expressions():
+    for node, statement in scope.expressions:
         parts: list[tuple[str, ast.expr]] = []
         if isinstance(node, ast.Call):
             parts = [("", a) for a in node.args] + [(k.arg or "", k.value) for k in node.keywords]
@@ -171,16 +157,14 @@ def _names_for_constants(scope: Scope) -> Iterator[Edit]:
             for node, statement in places[:4]:
                 yield edit(scope, "name for constant", node, name, statement)
             if len(places) > 1:
-                pieces = tuple((*scope.text.span(node), name) for node, _s in places)
-                first, statement = places[0]
-                yield Edit("names for constants", pieces, scope.text.span(first), statement.lineno)
+                yield edit_at_all(scope, "names for constants", places, name)
 
 
 def _names_for_arguments(scope: Scope) -> Iterator[Edit]:
     """Replace an argument that is neither a name nor a constant by a name."""
-    for node, statement in scope.expressions():
-        if scope.is_constructor or not isinstance(node, ast.Call):
-            continue
+    if scope.is_constructor:
+        return
+    for node, statement in scope.every(ast.Call):
         for part in (*node.args, *(k.value for k in node.keywords)):
             if isinstance(part, (ast.Call, ast.BinOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Attribute)):
                 for name in scope.tensors(part)[:10]:
@@ -190,36 +174,26 @@ def _names_for_arguments(scope: Scope) -> Iterator[Edit]:
 def _unknown_names(scope: Scope) -> Iterator[Edit]:
     """Replace a name that is defined nowhere by a known one, wherever the function reads it."""
     reads: dict[str, list[tuple[ast.expr, ast.stmt]]] = {}
-    for node, statement in scope.expressions():
-        if isinstance(node, ast.Name) and node.id not in scope.text.bound and not hasattr(builtins, node.id):
+    for node, statement in scope.every(ast.Name):
+        if node.id not in scope.text.bound and not hasattr(builtins, node.id):
             reads.setdefault(node.id, []).append((node, statement))
     for places in reads.values():
-        first, statement = places[0]
-        for name in scope.near(first):
-            pieces = tuple((*scope.text.span(node), name) for node, _s in places)
-            yield Edit("unknown name", pieces, scope.text.span(first), statement.lineno)
+        for name in scope.near(places[0][0]):
+            yield edit_at_all(scope, "unknown name", places, name)
 
 
 def _unknown_attributes(scope: Scope) -> Iterator[Edit]:
     """If the class never assigns an attribute of `self`, replace it by one that the class assigns."""
-    for node, statement in scope.expressions():
-        if not _is_of_self(node):
-            continue
-        assert isinstance(node, ast.Attribute)
-        if node.attr in scope.attributes:
-            continue
-        for name in scope.attributes:
-            yield edit(scope, "unknown attribute", node, f"self.{name}", statement)
-
-
-def _is_of_self(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+    for node, statement in scope.expressions:
+        if is_of_self(node) and node.attr not in scope.attributes:
+            for name in scope.attributes:
+                yield edit(scope, "unknown attribute", node, f"self.{name}", statement)
 
 
 def _attributes(scope: Scope) -> Iterator[Edit]:
     """Replace an attribute of `self` by another one, a layer only by a layer; drop `.data`, `.T` or `.mT`."""
-    for node, statement in scope.expressions():
-        if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
+    for node, statement in scope.every(ast.Attribute):
+        if not isinstance(node.value, ast.Name):
             continue
         if node.value.id == "self":
             for name in scope.attributes:
@@ -232,8 +206,8 @@ def _attributes(scope: Scope) -> Iterator[Edit]:
 def _swapped_attributes(scope: Scope) -> Iterator[Edit]:
     """Exchange two attributes of `self`, or two names, wherever they are read in the function."""
     reads: dict[str, list[tuple[ast.expr, ast.stmt]]] = {}
-    for node, statement in scope.expressions():
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+    for node, statement in scope.expressions:
+        if is_of_self(node):
             # A layer that the class does not assign is made by `setattr` or a base class.
             if node.attr in scope.attributes or node.attr in scope.layers:
                 reads.setdefault(f"self.{node.attr}", []).append((node, statement))
@@ -256,7 +230,7 @@ def _swapped_attributes(scope: Scope) -> Iterator[Edit]:
 def _everywhere(scope: Scope) -> Iterator[Edit]:
     """Replace a name at all places of a function where it is read, or a whole number at all places."""
     reads: dict[str, list[tuple[ast.expr, ast.stmt]]] = {}
-    for node, statement in scope.expressions():
+    for node, statement in scope.expressions:
         text = scope.text.of(node)
         if isinstance(node, ast.Name):
             is_replaced = node.id in scope.names
@@ -275,8 +249,7 @@ def _everywhere(scope: Scope) -> Iterator[Edit]:
             others = [str(number + 1), str(number - 1), "(-1)", "(-2)"]
         for other in others:
             if other != name and ((name in scope.sizes) == (other in scope.sizes)):
-                pieces = tuple((*scope.text.span(node), other) for node, _s in places)
-                yield Edit("everywhere", pieces, scope.text.span(places[0][0]), places[0][1].lineno)
+                yield edit_at_all(scope, "everywhere", places, other)
 
 
 OPERATORS: tuple[Operator, ...] = (

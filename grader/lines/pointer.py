@@ -6,47 +6,13 @@ from collections.abc import Sequence
 
 from grader.lines.candidates import Place
 from grader.lines.search import Candidate
+from grader.lines.source_edit import AXES, CALL, CONSTANT, KINDS, OPERATION, ORDER, RESULT, VALUES
 from grader.report.model import Certainty, Line
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
 MAX_LINES = 3
 MAX_TEXT = 200
-# Kinds of edits, grouped by the words for them; see `kind_of_change`.
-CONSTANTS = ("truth value", "axis", "whole number", "large number", "decimal number", "size by one")
-VALUES = (
-    "none",
-    "name",
-    "everywhere",
-    "exchange",
-    "exchange layers",
-    "unknown name",
-    "unknown attribute",
-    "attribute",
-    "name for constant",
-    "names for constants",
-    "name for argument",
-    "argument order",
-    "range",
-    "drop argument",
-    "add argument",
-    "add arguments",
-    "subscript",
-    "slice",
-    "slice axis",
-)
-OPERATIONS = (
-    "sides",
-    "operation",
-    "drop side",
-    "choice",
-    "condition",
-    "comparison",
-    "sign",
-    "drop sign",
-    "factor",
-)
-RESULTS = ("target", "target order", "assignment", "insert store", "insert assignment", "return")
 # These often repair a mistake that is elsewhere. They never certify a line.
 IMITATES = ("size by one", "copy")
 
@@ -125,13 +91,13 @@ def _line(place: Place, number: int, change: str = "", part: tuple[int, int] | N
 
 
 def kind_of_change(operator: str) -> str:
-    """Return the kind of an edit, in words that fit many edits; "" if the kind alone gives the edit away."""
+    """Return what edits of a kind change, in words that fit many edits; "" if the kind alone gives the edit away."""
     return {
-        **dict.fromkeys(CONSTANTS, _("a constant")),
-        **dict.fromkeys(VALUES, _("the values that it uses")),
-        **dict.fromkeys(OPERATIONS, _("an operation")),
-        **dict.fromkeys(RESULTS, _("what is stored or returned")),
-        "function": _("a call"),
-        "insert transpose": _("the order of the axes"),
-        "statement order": _("the order of the statements"),
-    }.get(operator, "")
+        CONSTANT: _("a constant"),
+        VALUES: _("the values that it uses"),
+        OPERATION: _("an operation"),
+        RESULT: _("what is stored or returned"),
+        CALL: _("a call"),
+        AXES: _("the order of the axes"),
+        ORDER: _("the order of the statements"),
+    }.get(KINDS[operator][1], "")

@@ -7,10 +7,12 @@ from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeGuard, TypeVar
 
 from grader.lines.source_edit import Text
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Node = TypeVar("Node", bound=ast.expr)
 MAX_OFFERED = 24  # names, or attributes of `self`, that an edit may put in one place
 
 
@@ -66,18 +68,13 @@ class Scope:
             if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 waiting += [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.stmt)]
 
+    @cached_property
     def expressions(self) -> list[tuple[ast.expr, ast.stmt]]:
         """Return every expression that is read, with its statement, and each parameter's default, with the function.
 
         Expressions in f-strings are left out.
         """
-        return self._expressions
-
-    @cached_property
-    def _expressions(self) -> list[tuple[ast.expr, ast.stmt]]:
-        return list(self._each_expression())
-
-    def _each_expression(self) -> Iterator[tuple[ast.expr, ast.stmt]]:
+        found: list[tuple[ast.expr, ast.stmt]] = []
         for statement in self.statements():
             if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 continue
@@ -89,12 +86,17 @@ class Scope:
                 if isinstance(node, ast.expr) and not isinstance(
                     getattr(node, "ctx", None), (ast.Store, ast.Del)
                 ):
-                    yield node, statement
+                    found.append((node, statement))
                 waiting += reversed(list(ast.iter_child_nodes(node)))
         if self.function is not None:
             arguments = self.function.args
-            for default in (*arguments.defaults, *(d for d in arguments.kw_defaults if d is not None)):
-                yield default, self.function
+            defaults = (*arguments.defaults, *arguments.kw_defaults)
+            found += [(default, self.function) for default in defaults if default is not None]
+        return found
+
+    def every(self, kind: type[Node]) -> Iterator[tuple[Node, ast.stmt]]:
+        """Yield the `expressions` of one kind."""
+        return ((node, statement) for node, statement in self.expressions if isinstance(node, kind))
 
 
 def scopes(text: Text, statement: ast.stmt) -> list[Scope]:
@@ -187,10 +189,10 @@ def _attributes(owner: ast.ClassDef | None) -> tuple[list[str], set[str]]:
     made: list[str] = []
     called: set[str] = set()
     for node in ast.walk(owner):
-        if isinstance(node, ast.Attribute) and _is_of_self(node) and isinstance(node.ctx, ast.Store):
+        if is_of_self(node) and isinstance(node.ctx, ast.Store):
             made.append(node.attr)
-        if isinstance(node, ast.Call) and _is_of_self(node.func):
-            called.add(node.func.attr)  # type: ignore[attr-defined]
+        if isinstance(node, ast.Call) and is_of_self(node.func):
+            called.add(node.func.attr)
         if isinstance(node, ast.Assign):
             calls: list[ast.Call] = []
             if isinstance(node.value, ast.Call):
@@ -198,14 +200,9 @@ def _attributes(owner: ast.ClassDef | None) -> tuple[list[str], set[str]]:
             elif isinstance(node.value, (ast.GeneratorExp, ast.Tuple)):
                 calls = [part for part in ast.walk(node.value) if isinstance(part, ast.Call)]
             if any(map(_makes_a_module, calls)):
-                called |= _of_self(node.targets)
+                parts = (part for target in node.targets for part in ast.walk(target))
+                called |= {part.attr for part in parts if is_of_self(part)}
     return list(dict.fromkeys(made)), called
-
-
-def _of_self(targets: list[ast.expr]) -> set[str]:
-    """Return the attributes of `self` among targets, those in tuples included."""
-    parts = (part for target in targets for part in ast.walk(target))
-    return {part.attr for part in parts if isinstance(part, ast.Attribute) and _is_of_self(part)}
 
 
 def _makes_a_module(call: ast.Call) -> bool:
@@ -217,15 +214,12 @@ def _unused(owner: ast.ClassDef | None, layers: set[str]) -> list[str]:
     """Return the layers of a class that it never reads."""
     if owner is None:
         return []
-    read = {
-        node.attr
-        for node in ast.walk(owner)
-        if isinstance(node, ast.Attribute) and _is_of_self(node) and isinstance(node.ctx, ast.Load)
-    }
-    return sorted(layers - read)
+    of_self = filter(is_of_self, ast.walk(owner))
+    return sorted(layers - {node.attr for node in of_self if isinstance(node.ctx, ast.Load)})
 
 
-def _is_of_self(node: ast.expr) -> bool:
+def is_of_self(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    """Whether a node is an attribute of `self`."""
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
@@ -241,19 +235,19 @@ def _wraps(text: Text, whole: ast.AST) -> list[tuple[str, str]]:
             first = text.span(node.args[0])
             before = text.raw[start : first[0]].decode()
             after = text.raw[first[1] : stop].decode()
-            is_layer = isinstance(node.func, ast.Attribute) and _is_of_self(node.func)
             simple = all(isinstance(a, ast.Constant) for a in node.args[1:])
-            if (is_layer or simple) and "nn.Linear" not in before and len(before) + len(after) < 60:
+            if (
+                (is_of_self(node.func) or simple)
+                and "nn.Linear" not in before
+                and len(before) + len(after) < 60
+            ):
                 found.append((before, after))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not _is_of_self(node.func):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not is_of_self(node.func):
             owner = text.span(node.func.value)
             after = text.raw[owner[1] : text.span(node)[1]].decode()
             if len(after) < 40 and all(isinstance(a, (ast.Constant, ast.UnaryOp)) for a in node.args):
                 found.append(("", after))
-    for node in ast.walk(whole):
-        if isinstance(node, ast.Attribute) and _is_of_self(node) and isinstance(node.ctx, ast.Store):
-            found.append((f"self.{node.attr}(", ")"))
-    kept = dict.fromkeys(
-        (b, a) for b, a in found if "\n" not in b + a and not b.startswith(("super", "range", "print"))
-    )
-    return list(kept)
+    of_self = filter(is_of_self, ast.walk(whole))
+    found += [(f"self.{node.attr}(", ")") for node in of_self if isinstance(node.ctx, ast.Store)]
+    skipped = ("super", "range", "print")
+    return [(b, a) for b, a in dict.fromkeys(found) if "\n" not in b + a and not b.startswith(skipped)]

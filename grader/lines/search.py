@@ -17,13 +17,13 @@ from grader.judge.normalise import normalise_layouts
 from grader.judge.observation import Observation
 from grader.judge.verdict import judged, lacks
 from grader.lines.candidates import Place
-from grader.lines.source_edit import Edit
+from grader.lines.source_edit import KINDS, Edit
 from grader.lines.suspects import Effects, Statement, distance
 from grader.sandbox.base import SandboxError
 
 BATCH = 32  # candidates per request, at most
 SECONDS_PER_BATCH = 0.25  # that a request may take, as estimated
-SECONDS_FOR_SCREENS = 0.2  # CPU seconds after which no other failing case is timed; see `_screens`
+SECONDS_FOR_SCREENS = 0.2  # CPU seconds after which no other failing case is timed; see `_screen`
 MORE_SECONDS = 0.4  # of CPU time after the first repair, to see whether another line repairs too
 MAX_REPAIRS = 12
 LONGER = 1.1  # running all cases again in a new worker may take this many times as long as in the search
@@ -78,9 +78,8 @@ class Candidate:
         """Return the statements before and after `statement`."""
         order = self.place.statements
         here = order.index(self.edit.statement)
-        return [
-            (self.place.unit, line) for line in (*order[max(here - 1, 0) : here], *order[here + 1 : here + 2])
-        ]
+        beside = (*order[max(here - 1, 0) : here], *order[here + 1 : here + 2])
+        return [(self.place.unit, line) for line in beside]
 
 
 @dataclass
@@ -101,7 +100,7 @@ class Search:
     ran: frozenset[tuple[str, int]] = frozenset()  # the lines that ran in the failing cases
     passing: float = 0.0  # the most CPU seconds that a repair took for all cases
     passing_worker: float = 0.0  # the same for the worker alone
-    own: float = 0.0  # CPU seconds of the submission itself for the screen; see `_screens`
+    own: float = 0.0  # CPU seconds of the submission itself for the screen; see `_screen`
     each: float = SECONDS_PER_EDIT  # CPU seconds that one edit may take for the screen
     until: float = inf  # CPU seconds at which the search ends
 
@@ -114,9 +113,9 @@ class Search:
         """
         found: list[Candidate] = []
         try:
-            screens = self._screens([c for c in cases if c.id in failing], candidates[0].place)
+            screen = self._screen([c for c in cases if c.id in failing], candidates[0].place)
             failing_first = sorted(cases, key=lambda c: c.id not in failing)
-            for candidate in self._survivors(self._that_ran_first(candidates), screens):
+            for candidate in self._survivors(self._that_ran_first(candidates), screen) if screen else ():
                 before, worker = self.budget.spent, self.budget.worker
                 if self._passes(candidate, failing_first):
                     found.append(candidate)
@@ -151,8 +150,8 @@ class Search:
                 idle[id(one.place)] = one.place.without(self.ran)
         return sorted(candidates, key=lambda one: one.edit.statement in idle.get(id(one.place), ()))
 
-    def _screens(self, failing: Sequence[RecordedCase], place: Place) -> list[RecordedCase]:
-        """Return the screen: the failing case that takes least time, up to its first failing check; [] if none fails.
+    def _screen(self, failing: Sequence[RecordedCase], place: Place) -> RecordedCase | None:
+        """Return the screen: the failing case that takes least time, up to its first failing check; None if none fails.
 
         At most four failing cases are timed: float32 before other dtypes, then few steps before many.
         Set `own`, `each` and `at_first` from a run of the submission itself.
@@ -169,19 +168,15 @@ class Search:
                 if seen and not passes(short, seen[0]):
                     timed.append((self.budget.worker - before, len(timed), short, seen[0]))
         if not timed:
-            return []
+            return None
         self.own, _number, screen, result = min(timed, key=lambda one: one[:2])
         if result.error is None:
             self.each = min(SECONDS_PER_EDIT, TIMES_OWN * self.own + 0.02)
         self.at_first = distance(screen, result)
-        return [screen]
+        return screen
 
-    def _survivors(
-        self, candidates: Sequence[Candidate], screens: Sequence[RecordedCase]
-    ) -> Iterator[Candidate]:
+    def _survivors(self, candidates: Sequence[Candidate], screen: RecordedCase) -> Iterator[Candidate]:
         """Yield the candidates that pass the screen."""
-        if not screens:
-            return
         start, mean, began = 0, max(0.02, self.own), self.budget.spent  # mean: CPU seconds per candidate
         while start < len(candidates):
             left = min(self.budget.cpu_left, self.budget.wall_left, self.until - self.budget.spent)
@@ -189,14 +184,13 @@ class Search:
                 return
             size = int(min(left, SECONDS_PER_BATCH) / max(mean, self.own))
             batch = candidates[start : start + min(max(size, 1), BATCH)]
-            seen = self._observe(screens[0], batch, each=self.each)
+            seen = self._observe(screen, batch, each=self.each)
             start += max(len(seen), 1)  # at least 1: a wrong reply may have no observation
             self.tried += len(seen)
             mean = (self.budget.spent - began) / start
             for candidate, observation in zip(batch, seen, strict=False):
-                reached = distance(screens[0], observation)
-                self.effects[candidate.statement].distances.append(reached)
-                if passes(screens[0], observation):
+                self.effects[candidate.statement].distances.append(distance(screen, observation))
+                if passes(screen, observation):
                     yield candidate
 
     def _passes(self, candidate: Candidate, cases: Sequence[RecordedCase]) -> bool:
@@ -269,56 +263,6 @@ def runnable(exercise: Exercise) -> list[RecordedCase]:
     ]
 
 
-# How often edits of a kind repair an answer, relative to other kinds. Measured on the answers of tests/answers that
-# are not held out.
-REPAIRS = {
-    "unused layer": 12.0,
-    "unknown name": 12.0,
-    "names for constants": 10.0,
-    "name for constant": 8.0,
-    "name for argument": 3.0,
-    "insert statement": 12.0,
-    "insert store": 4.0,
-    "insert assignment": 6.0,
-    "own layer": 4.0,
-    "drop method": 10.0,
-    "axis": 8.0,
-    "drop side": 8.0,
-    "attribute": 7.0,
-    "name": 7.0,
-    "function": 7.0,
-    "whole number": 6.0,
-    "decimal number": 6.0,
-    "drop call": 6.0,
-    "comparison": 6.0,
-    "insert layer": 6.0,
-    "truth value": 5.0,
-    "drop statement": 5.0,
-    "argument order": 5.0,
-    "unknown attribute": 5.0,
-    "insert transpose": 4.0,
-    "insert call": 4.0,
-    "move call": 4.0,
-    "none": 4.0,
-    "add argument": 4.0,
-    "operation": 4.0,
-    "factor": 4.0,
-    "exchange": 4.0,
-    "exchange layers": 4.0,
-    "target": 3.0,
-    "target order": 3.0,
-    "range": 3.0,
-    "add arguments": 3.0,
-    "drop argument": 3.0,
-    "subscript": 3.0,
-    "statement order": 2.0,
-    "return": 2.0,
-    "term": 2.0,
-    "insert function": 2.0,
-}
-USUAL = 1.5  # for kinds of edits that are not in REPAIRS
-
-
 def ordered(candidates: Iterable[Candidate], scores: Mapping[Statement, float]) -> list[Candidate]:
     """Sort candidates, each once. scores: see `suspects.prior`."""
     # Of equal edits, the last one is used.
@@ -327,6 +271,6 @@ def ordered(candidates: Iterable[Candidate], scores: Mapping[Statement, float]) 
 
     def worth(one: Candidate) -> float:
         kind = one.edit.operator
-        return REPAIRS.get(kind, USUAL) / counts[kind] * math.exp(scores.get(one.statement, 0.0))
+        return KINDS[kind][0] / counts[kind] * math.exp(scores.get(one.statement, 0.0))
 
     return sorted(unique, key=worth, reverse=True)

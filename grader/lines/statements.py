@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from grader.lines.operators import MAX_EXCHANGED, MODELS, Operator, edit, whole_text
 from grader.lines.scope import Scope
-from grader.lines.source_edit import Edit, Text
+from grader.lines.source_edit import Edit
 
 
 def _dropped(scope: Scope) -> Iterator[Edit]:
@@ -16,6 +16,21 @@ def _dropped(scope: Scope) -> Iterator[Edit]:
         may_go = isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr, ast.If, ast.For, ast.Return))
         if may_go and not _is_text(statement):
             yield edit(scope, "drop statement", statement, "pass", statement)
+
+
+def _line_before(
+    scope: Scope, kind: str, line: str, statement: ast.stmt, at: ast.stmt, inserts: bool = True
+) -> Edit:
+    """Return the edit that puts a line before a statement. at: the statement that a report names."""
+    start = scope.text.span(statement)[0]
+    new = f"{line}\n{' ' * statement.col_offset}"
+    return Edit(kind, ((start, start, new),), scope.text.span(at), at.lineno, inserts)
+
+
+def _line_after(scope: Scope, kind: str, line: str, statement: ast.stmt) -> Edit:
+    start, stop = scope.text.span(statement)
+    new = f"\n{' ' * statement.col_offset}{line}"
+    return Edit(kind, ((stop, stop, new),), (start, stop), statement.lineno, inserts=True)
 
 
 def _is_text(statement: ast.stmt) -> bool:
@@ -48,7 +63,7 @@ def _assignments(scope: Scope) -> Iterator[Edit]:
         if isinstance(statement, ast.AugAssign):
             target, value = scope.text.of(statement.target), scope.text.of(statement.value)
             # The source between target and value, such as " += (": the operator is "+".
-            between = _between(scope.text, statement.target, statement.value)
+            between = scope.text.between(statement.target, statement.value)
             symbol = between.strip().rstrip("=(").strip("= ")
             yield edit(scope, "assignment", statement, f"{target} = {target} {symbol} ({value})", statement)
             yield edit(scope, "assignment", statement, f"{target} = {value}", statement)
@@ -56,9 +71,8 @@ def _assignments(scope: Scope) -> Iterator[Edit]:
             target = scope.text.of(statement.targets[0])
             value = whole_text(scope, statement.value)
             if isinstance(statement.targets[0], (ast.Name, ast.Subscript)) and not scope.is_constructor:
-                yield edit(
-                    scope, "term", statement, f"{target} = {target} + {value}", statement, inserts=True
-                )
+                new = f"{target} = {target} + {value}"
+                yield edit(scope, "term", statement, new, statement, inserts=True)
             if isinstance(statement.targets[0], ast.Name) and not scope.is_constructor:
                 for name in scope.near(statement):
                     if name != target and (name in scope.sizes) == (target in scope.sizes):
@@ -68,10 +82,8 @@ def _assignments(scope: Scope) -> Iterator[Edit]:
         elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             callee = statement.value.func
             if isinstance(callee, ast.Attribute) and isinstance(callee.value, (ast.Name, ast.Attribute)):
-                text = scope.text.of(statement)
-                yield edit(
-                    scope, "assignment", statement, f"{scope.text.of(callee.value)} = {text}", statement
-                )
+                new = f"{scope.text.of(callee.value)} = {scope.text.of(statement)}"
+                yield edit(scope, "assignment", statement, new, statement)
         elif isinstance(statement, ast.Return) and statement.value is not None:
             yield from _returned(scope, statement, statement.value)
 
@@ -86,20 +98,13 @@ def _target_order(scope: Scope, statement: ast.Assign, target: ast.Tuple) -> Ite
 
 
 def _returned(scope: Scope, statement: ast.Return, value: ast.expr) -> Iterator[Edit]:
-    parts = value.elts if isinstance(value, ast.Tuple) else []
-    for part in parts:
-        yield edit(scope, "return", value, scope.text.of(part), statement)
-    if not isinstance(value, ast.Tuple):
-        for name in scope.tensors(value)[:10]:
-            new = f"{scope.text.of(value)}, {name}"
-            yield edit(scope, "return", value, new, statement)
-    if not isinstance(value, ast.Name):
-        for name in scope.tensors(value)[:10]:
-            yield edit(scope, "return", value, name, statement)
-
-
-def _between(text: Text, first: ast.AST, second: ast.AST) -> str:
-    return text.raw[text.span(first)[1] : text.span(second)[0]].decode("utf-8")
+    names = scope.tensors(value)[:10]
+    if isinstance(value, ast.Tuple):
+        others = [scope.text.of(part) for part in value.elts]
+    else:
+        others = [f"{scope.text.of(value)}, {name}" for name in names]
+    for new in (*others, *(names if not isinstance(value, ast.Name) else ())):
+        yield edit(scope, "return", value, new, statement)
 
 
 def _moved(scope: Scope) -> Iterator[Edit]:
@@ -153,16 +158,9 @@ def _added(scope: Scope) -> Iterator[Edit]:
     for argument in scope.function.args.args[:3]:
         if argument.arg in MODELS:
             for statement in _before_use(scope, argument.arg):
-                start, stop = scope.text.span(statement)
                 for mode in ("eval", "train"):
-                    new = f"{argument.arg}.{mode}()\n{' ' * statement.col_offset}"
-                    yield Edit(
-                        "insert statement",
-                        ((start, start, new),),
-                        (start, stop),
-                        statement.lineno,
-                        inserts=True,
-                    )
+                    line = f"{argument.arg}.{mode}()"
+                    yield _line_before(scope, "insert statement", line, statement, statement)
 
 
 def _before_use(scope: Scope, model: str) -> list[ast.stmt]:
@@ -186,16 +184,12 @@ def _unused_layers(scope: Scope) -> Iterator[Edit]:
         for before, statement in pairwise([None, *scope.body[:12]]):
             if statement is None or _is_text(statement):
                 continue
-            start = scope.text.span(statement)[0]
             for name in scope.tensors(statement)[:6]:
-                new = f"{name} = self.{layer}({name})\n{' ' * statement.col_offset}"
                 # If the line above assigns the name, perhaps that line lacks the layer: report it. But a `pass`
                 # here probably stands where the line with the layer was removed: then report the `pass`.
                 made_above = isinstance(before, ast.Assign) and scope.text.of(before.targets[0]) == name
                 at = before if before and made_above and not isinstance(statement, ast.Pass) else statement
-                yield Edit(
-                    "unused layer", ((start, start, new),), scope.text.span(at), at.lineno, inserts=True
-                )
+                yield _line_before(scope, "unused layer", f"{name} = self.{layer}({name})", statement, at)
 
 
 def _again_in_loop(scope: Scope) -> Iterator[Edit]:
@@ -211,11 +205,10 @@ def _again_in_loop(scope: Scope) -> Iterator[Edit]:
                 first = loop.body[0]
                 if first.lineno == loop.lineno:  # no line can be put into a body in the line of `for`
                     continue
-                at = scope.text.span(first)[0]
                 for one in before:
-                    new = f"{scope.text.of(one)}\n{' ' * first.col_offset}"
-                    span = scope.text.span(one)
-                    yield Edit("statement order", ((at, at, new),), span, one.lineno)
+                    yield _line_before(
+                        scope, "statement order", scope.text.of(one), first, one, inserts=False
+                    )
 
 
 def _own_layers(scope: Scope) -> Iterator[Edit]:
@@ -244,14 +237,9 @@ def _updated_in_loop(scope: Scope) -> Iterator[Edit]:
         names = [node for node in inside if isinstance(node, ast.Name) and id(node) not in called]
         stored = {node.id for node in names if isinstance(node.ctx, ast.Store)}.intersection(scope.names)
         read = {node.id for node in names} & (assigned - stored)
-        last = loop.body[-1]
-        start, stop = scope.text.span(last)
         for name in sorted(read):
             for result in sorted(stored - scope.sizes):
-                new = f"\n{' ' * last.col_offset}{name} = {result}"
-                yield Edit(
-                    "insert assignment", ((stop, stop, new),), (start, stop), last.lineno, inserts=True
-                )
+                yield _line_after(scope, "insert assignment", f"{name} = {result}", loop.body[-1])
 
 
 def _stored(scope: Scope) -> Iterator[Edit]:
@@ -263,21 +251,11 @@ def _stored(scope: Scope) -> Iterator[Edit]:
         scope.text.of(n) for n in inside if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)
     }
     entries = [entry for entry in dict.fromkeys(_asked_for(scope, inside)) if entry not in written]
-    if not entries:
-        return
     for statement in scope.body:
-        start, stop = scope.text.span(statement)
-        stored = (
-            n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        )
-        for name in dict.fromkeys(stored):
-            if name in scope.sizes:
-                continue
-            for entry in entries:
-                new = f"\n{' ' * statement.col_offset}{entry} = {name}"
-                yield Edit(
-                    "insert store", ((stop, stop, new),), (start, stop), statement.lineno, inserts=True
-                )
+        names = (part for part in ast.walk(statement) if isinstance(part, ast.Name))
+        for name in dict.fromkeys(part.id for part in names if isinstance(part.ctx, ast.Store)):
+            for entry in entries if name not in scope.sizes else ():
+                yield _line_after(scope, "insert store", f"{entry} = {name}", statement)
 
 
 def _asked_for(scope: Scope, inside: Sequence[ast.AST]) -> Iterator[str]:

@@ -46,31 +46,30 @@ class Effects:
 
 
 def prior(
-    places: Iterable[Place], named: Sequence[Words], marked: Collection[Statement]
+    places: Sequence[Place], named: Sequence[Words], marked: Collection[Statement]
 ) -> dict[Statement, float]:
     """Return statement → score, before any edit was tried.
 
     named: the words of each known mistake that may explain the answer. marked: lines that the report names.
     """
-    scores: dict[Statement, float] = {}
-    words: dict[Statement, Words] = {}
-    for place in places:
-        constructors = _constructors(place.node)
-        kinds = {node.lineno: node for node in ast.walk(place.node) if isinstance(node, ast.stmt)}
-        for line, found in words_by_line(place.node).items():
-            statement = (place.unit, line)
-            words[statement] = found
-            scores[statement] = RAISED * (statement in marked) + CONSTRUCTOR * (line in constructors)
-            if isinstance(kinds[line], (ast.FunctionDef, ast.ClassDef)):
-                scores[statement] += DEFINITION
-            elif hasattr(kinds[line], "body"):
-                scores[statement] += BLOCK
-    shared = _alike(words, named)
-    most = max(shared.values(), default=0)
-    return {
-        statement: score + (ALIKE + MOST_ALIKE / most) * shared[statement] if most else score
-        for statement, score in scores.items()
+    parts = [(place.unit, part) for place in places for part in ast.walk(place.node)]
+    kinds = {(unit, part.lineno): part for unit, part in parts if isinstance(part, ast.stmt)}
+    inits = [(u, part) for u, part in parts if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
+    constructors = {
+        (unit, part.lineno) for unit, init in inits for part in ast.walk(init) if isinstance(part, ast.stmt)
     }
+    shared = likeness(places, named)
+    most = max(shared.values(), default=0)
+
+    def score(statement: Statement) -> float:
+        total = RAISED * (statement in marked) + CONSTRUCTOR * (statement in constructors)
+        if isinstance(kinds[statement], (ast.FunctionDef, ast.ClassDef)):
+            total += DEFINITION
+        elif hasattr(kinds[statement], "body"):
+            total += BLOCK
+        return total + (ALIKE + MOST_ALIKE / most) * shared[statement] if most else total
+
+    return {statement: score(statement) for statement in shared}
 
 
 def ranked(
@@ -103,11 +102,27 @@ def ranked(
 
 
 def likeness(places: Iterable[Place], named: Sequence[Words]) -> dict[Statement, float]:
-    """Return how similar the words of each statement are to those of the most similar named mistake, from 0 to 1."""
+    """Return, per statement, the largest cosine similarity of its words and those of a known mistake, from 0 to 1.
+
+    Rare words count most.
+    """
     words = {
         (place.unit, line): found for place in places for line, found in words_by_line(place.node).items()
     }
-    return _alike(words, named)
+    counts = Counter(word for own in words.values() for word in own)
+    rare = {word: math.log((len(words) + 1) / (count + 0.5)) ** 2 for word, count in counts.items()}
+    unknown = math.log((len(words) + 1) / 0.5) ** 2
+
+    def weight(of: Words) -> float:
+        return sum(rare.get(word, unknown) for word in of)
+
+    return {
+        statement: max(
+            (weight(mine & one) / (math.sqrt(weight(mine) * weight(one)) or 1.0) for one in named),
+            default=0.0,
+        )
+        for statement, mine in words.items()
+    }
 
 
 def agreement(
@@ -139,29 +154,3 @@ def distance(case: RecordedCase, observation: Observation) -> float:
         else:
             errors.append(float((seen.array != expected).mean()) if expected.size else 0.0)
     return sum(errors) / len(errors) if errors else 0.0
-
-
-def _constructors(node: ast.stmt) -> set[int]:
-    found = [part for part in ast.walk(node) if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
-    return {inner.lineno for part in found for inner in ast.walk(part) if isinstance(inner, ast.stmt)}
-
-
-def _alike(words: Mapping[Statement, Words], named: Sequence[Words]) -> dict[Statement, float]:
-    """Return, per statement, the largest cosine similarity of its words and those of a known mistake, from 0 to 1.
-
-    Rare words count most.
-    """
-    counts = Counter(word for own in words.values() for word in own)
-    rare = {word: math.log((len(words) + 1) / (count + 0.5)) ** 2 for word, count in counts.items()}
-    unknown = math.log((len(words) + 1) / 0.5) ** 2
-
-    def weight(of: Words) -> float:
-        return sum(rare.get(word, unknown) for word in of)
-
-    return {
-        statement: max(
-            (weight(mine & one) / (math.sqrt(weight(mine) * weight(one)) or 1.0) for one in named),
-            default=0.0,
-        )
-        for statement, mine in words.items()
-    }
