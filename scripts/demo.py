@@ -26,7 +26,7 @@ from rich.text import Text
 from grader.authoring.bank import apply
 from grader.authoring.content import Assignment, read_all
 from grader.engine.engine import Engine
-from grader.engine.grading_options import GradingOptions
+from grader.engine.submission_run import GradingOptions
 from grader.intake.course import find
 from grader.intake.read import Submission, Unit
 from grader.report.model import ExerciseResult, Report

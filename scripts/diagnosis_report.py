@@ -20,7 +20,7 @@ from common_pairs import pairs
 from grader.bundle.files import load_all
 from grader.bundle.model import Exercise
 from grader.engine.engine import Engine
-from grader.engine.grading_options import GradingOptions
+from grader.engine.submission_run import GradingOptions
 from grader.report.model import ExerciseResult
 from grader.sandbox.choose import choose
 

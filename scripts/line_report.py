@@ -30,7 +30,7 @@ from grader.authoring.observe import definitions
 from grader.authoring.reference_edit import EditError
 from grader.bundle.files import load_all
 from grader.engine.engine import Engine
-from grader.engine.grading_options import GradingOptions
+from grader.engine.submission_run import GradingOptions
 from grader.intake.read import Submission, Unit
 from grader.lines.find import Source, may_have_lines, search
 from grader.lines.pointer import point

@@ -21,7 +21,7 @@ from grader.authoring.content import Assignment, read_all
 from grader.bundle.files import load_all
 from grader.bundle.model import Exercise
 from grader.engine.engine import Engine
-from grader.engine.grading_options import GradingOptions
+from grader.engine.submission_run import GradingOptions
 from grader.intake.read import Submission, Unit
 from grader.report.shared_sentences import plain_number, points
 from grader.sandbox.choose import choose

@@ -15,7 +15,6 @@ from grader.authoring.bank import KnownAnswer
 from grader.authoring.mistake_pages import read_pages
 from grader.cases.case import Case, collected
 from grader.cases.draw import Draw
-from grader.cases.precision import in_other_dtypes
 from grader.sandbox.base import Limits
 from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
@@ -83,7 +82,7 @@ class Assignment:
             raise ContentError(
                 f"{self.folder / 'cases.py'}: {exercise} makes the case {lost[0]} and never yields it"
             )
-        cases = written + [again for case in written for again in in_other_dtypes(case)]
+        cases = written + [again for case in written for again in case.in_other_dtypes()]
         ids = [case.id for case in cases]
         if len(set(ids)) != len(ids):
             raise ContentError(f"{self.name}: two cases of {exercise} have the same id")

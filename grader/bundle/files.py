@@ -125,7 +125,6 @@ def _signature_fields(name: str, table: Signatures, arrays: dict[str, Array]) ->
 
 
 def _signatures(name: str, fields: Mapping[str, Any], arrays: Arrays) -> Signatures:
-    """Unpack the table that `_signature_fields` packed."""
     table = arrays[f"{name}/signatures"]
     places, differs, packed = table["states"], table["departs"], table["numbers"].astype(np.float64)
     # The first row is stored whole: start with it in every row.

@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from grader.bundle.model import Check
+from grader.bundle.model import OTHER_DTYPES, PRECISION, Check
 from grader.bundle.safetensors import Array
+from grader.bundle.steps import in_dtype, in_short
 from grader.cases.checks import Again, Checks
 from grader.cases.measures import Measures
 from grader.cases.ref import Filled, Json, Ref, plain
@@ -326,6 +327,21 @@ class Case(Measures, Checks):
         return tuple(f"after {ref.name}" for ref in inputs)
 
     # ---- inside -------------------------------------------------------------------------------------
+
+    def in_other_dtypes(self) -> Iterator[Case]:
+        """Yield the case in each other dtype, once for each result whose precision its author asked for.
+
+        Values and dtype of the result are checked. Which dtype an answer uses inside is not.
+        """
+        for asked in self.again:
+            for dtype in OTHER_DTYPES:
+                again = Case(f"{self.id}-{dtype}", self.exercise, dtype)
+                again.like, again.steps = self.id, in_short(self.steps, asked.see)
+                again.tensors = in_dtype(self.tensors, again.steps, dtype)
+                again.axes = {asked.see: self.axes[asked.see]}
+                title = f"{dtype}: {asked.title}"
+                again.check("precision", "precise", [asked.see], title, policy=PRECISION, **asked.params)
+                yield again
 
     def _axes(self, ref: Ref, axes: Sequence[str]) -> Ref:
         return Ref(ref.name, ref.at, tuple(axes))

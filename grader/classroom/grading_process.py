@@ -20,9 +20,9 @@ from grader.classroom.archives import BadArchive
 from grader.classroom.public_lines import with_public_lines
 from grader.classroom.store import Store, StoredResults, StoreKey
 from grader.engine.engine import Engine, known
-from grader.engine.grading_options import GradingOptions
 from grader.engine.load_request import MAX_ENDLESS, case_timeout, limits, load_timeout
 from grader.engine.result import result_without_checks
+from grader.engine.submission_run import GradingOptions
 from grader.intake.names import Definition, read_names
 from grader.intake.neighbours import ReadFile, among, with_neighbours
 from grader.intake.read import Blocked, Submission, shown, submission_from

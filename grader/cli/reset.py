@@ -22,7 +22,7 @@ from grader.support.i18n import _
 def command(exercise: str, course: Path | None) -> None:
     from grader.intake.course import find, one_exercise
     from grader.intake.read import read_own
-    from grader.intake.restore import CannotRestore, restored
+    from grader.intake.stub_changes import CannotRestore, restored
     from grader.support.files import write_atomically
 
     where = find(course)

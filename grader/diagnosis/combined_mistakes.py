@@ -74,7 +74,6 @@ def _slots(where: Any) -> frozenset[int]:
 
 
 def _rows(answer: Compared) -> list[_Row]:
-    """Return the rows that the answer shows somewhere."""
     rows = zip(answer.changed, answer.apart < NEAR, answer.shown, strict=True)
     found = enumerate(zip(answer.table.explains, rows, strict=True))
     return [
@@ -168,7 +167,6 @@ def _enough(row: _Row, shown: frozenset[int], answer: _Answer) -> bool:
 
 
 def _alike(table: Signatures, row: _Row, other: _Row, slots: frozenset[int]) -> frozenset[int]:
-    """Return the slots in which both rows have the same result."""
     if not slots:
         return slots
     apart = distances(table, table.states[other.number], table.numbers[other.number], [row.number])[0]

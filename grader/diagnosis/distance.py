@@ -78,7 +78,6 @@ class Compared:
 
     @property
     def _right(self) -> list[int]:
-        """Return the rows of right answers."""
         return [row for row, ids in enumerate(self.table.explains) if not ids]  # no mistake explains the row
 
 

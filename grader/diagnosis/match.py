@@ -143,7 +143,6 @@ def _raised_first(judged: Mapping[str, JudgedCase], checks: Sequence[CheckResult
 
 
 def _of_first_wrong(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> list[Fact]:
-    """Describe the pattern in the first result that differs."""
     for case in exercise.cases:
         observation = _observation(judged, case.id)
         if observation is None:

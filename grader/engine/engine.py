@@ -13,11 +13,10 @@ from grader.diagnosis.facts import Fact, of_sizes
 from grader.engine.file_remarks import file_remarks, imports_added, is_faulty
 from grader.engine.grade_exercise import grade_exercise
 from grader.engine.grade_once import after_exception
-from grader.engine.grading_options import DEFAULTS, GradingOptions
 from grader.engine.interface import Source
 from grader.engine.session import WorkerGone
 from grader.engine.student_parts import Part
-from grader.engine.submission_run import Context, SubmissionRun
+from grader.engine.submission_run import DEFAULTS, Context, GradingOptions, SubmissionRun
 from grader.engine.visibility import order_for_worker_reuse
 from grader.engine.worker_slot import CannotLoad, WorkerSlot
 from grader.intake.names import Definition, Names, read_names

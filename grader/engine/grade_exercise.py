@@ -72,7 +72,7 @@ def _without_wrong_blocks(run: SubmissionRun, exercise: Exercise) -> ExerciseRes
     named = run.used_exercises(exercise)
     if exercise.is_made_of_parts or not any(of is run and name in named for name, of in wrong):
         return None
-    result = _with_reference(run, exercise, wrong, _on_faulty(run, wrong))
+    result = _with_reference(run, exercise, wrong)
     if result.outcome != "passed":
         return None
     return replace(result, fix_first=_to_fix_first(run, exercise, wrong))
@@ -100,7 +100,7 @@ def retry_with_reference_blocks(
     own = run.blocks(exercise)
     results = [grade_exercise(of, of.context.exercises[name]) for name, of in own]
     faulty = [block for block, its in zip(own, results, strict=True) if its.outcome in WRONG]
-    again = _with_reference_blocks(run, exercise, result, faulty, _on_faulty(run, faulty))
+    again = _with_reference_blocks(run, exercise, result, faulty)
     again = _without_other_interfaces(run, exercise, again, own, faulty)
     if again is not result:
         again = replace(again, fix_first=_to_fix_first(run, exercise, faulty))
@@ -112,7 +112,7 @@ def retry_with_reference_blocks(
         " one possible reason is a decoder that restarts its positions in prediction"
     )
     remark = says.format(blocks=_names_of(own))
-    return _with_reference_blocks(run, exercise, again, own, [remark])
+    return _with_reference_blocks(run, exercise, again, own, remark)
 
 
 def _to_fix_first(run: SubmissionRun, exercise: Exercise, faulty: Sequence[Block]) -> tuple[str, ...]:
@@ -121,11 +121,7 @@ def _to_fix_first(run: SubmissionRun, exercise: Exercise, faulty: Sequence[Block
 
 
 def _with_reference_blocks(
-    run: SubmissionRun,
-    exercise: Exercise,
-    result: ExerciseResult,
-    blocks: Sequence[Block],
-    remarks: Sequence[str],
+    run: SubmissionRun, exercise: Exercise, result: ExerciseResult, blocks: Sequence[Block], remark: str = ""
 ) -> ExerciseResult:
     """Try again with reference blocks instead of `blocks`. Return the new result, with the higher of both scores.
 
@@ -133,7 +129,7 @@ def _with_reference_blocks(
     """
     if not blocks:
         return result
-    again = _with_reference(run, exercise, blocks, remarks)
+    again = _with_reference(run, exercise, blocks, remark)
     if again.score is None or (exercise.is_made_of_parts and again.score < (result.score or 0)):
         return result
     if again.checks == result.checks:
@@ -143,14 +139,18 @@ def _with_reference_blocks(
 
 
 def _with_reference(
-    run: SubmissionRun, exercise: Exercise, blocks: Sequence[Block], remarks: Sequence[str]
+    run: SubmissionRun, exercise: Exercise, blocks: Sequence[Block], remark: str = ""
 ) -> ExerciseResult:
-    """Return the result with reference blocks instead of `blocks`. The same try is made once per run."""
+    """Return the result with reference blocks instead of `blocks`. The same try is made once per run.
+
+    remark: why they are replaced; by default, because they are faulty.
+    """
     names = tuple(name for name, _of in blocks)
     tried = exercise.name, names
     if tried not in run.tried:
         run.tried[tried] = grade_once(run, exercise, names)
     again = run.tried[tried]
+    remarks = [remark] if remark else _on_faulty(run, blocks)
     return replace(again, remarks=(*again.remarks, *remarks), replaced=names)
 
 
@@ -169,8 +169,7 @@ def _without_other_interfaces(
     others = [(name, of) for name, of in others if of.done[name].outcome == "other_interface"]
     if exercise.is_made_of_parts or not others or result.outcome == "passed":
         return result
-    blocks = [*faulty, *others]
-    again = _with_reference_blocks(run, exercise, result, blocks, _on_faulty(run, blocks))
+    again = _with_reference_blocks(run, exercise, result, [*faulty, *others])
     return again if again.outcome == "passed" else result
 
 

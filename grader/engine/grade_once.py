@@ -63,7 +63,6 @@ def after_exception(run: SubmissionRun, exercise: Exercise, error: Exception) ->
 
 
 def _plain_file_works(run: SubmissionRun, exercise: Exercise) -> bool:
-    """Whether the grader can grade a submission that loads and fails in the simplest way."""
     source = f"def {exercise.name}(*args, **kwargs):\n    raise ValueError\n"
     plain = Submission(Path("plain.py"), (Unit("plain.py", source),))
     try:

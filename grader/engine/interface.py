@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.bundle.model import Exercise
-from grader.intake.names import Names, Signature
-from grader.intake.parameters import signature
+from grader.intake.names import Names, Signature, signature
 from grader.intake.read import Submission
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from grader.bundle.model import Exercise, RecordedCase
 from grader.bundle.rules import FACTS
+from grader.bundle.safetensors import Array, encode
 from grader.engine.load_request import LoadRequest, case_timeout
-from grader.engine.post_training import examined
-from grader.engine.session import WorkerGone
+from grader.engine.session import Session, WorkerGone, last_line
 from grader.engine.submission_run import Context
 from grader.engine.visibility import with_requirements
 from grader.engine.worker_slot import CannotLoad
 from grader.given import source
 from grader.judge.finding import earlier_failed
 from grader.judge.normalise import normalise_layouts
-from grader.judge.observation import Observation, without_inside
+from grader.judge.observation import BadReply, Observation, read_observation, without_inside
 from grader.judge.verdict import Budget, JudgedCase, judge_case, lost_case, unseen_case
 from grader.report.model import CheckOutcome
-from grader.sandbox.base import SandboxError
+from grader.sandbox.base import SHORT_SECONDS, Launcher, Limits, SandboxError
 from grader.support.i18n import _
+from grader.support.sanitize import sanitize
 
 MAX_LOST = 2  # cases of one exercise that may lose their worker before the rest is skipped
 
@@ -185,3 +186,45 @@ def _to_judge(exercise: Exercise, case: RecordedCase, observation: Observation) 
 def _only_facts(exercise: Exercise) -> bool:
     """Whether a report names no line. The lines of a student's test of a class of the case give nothing away."""
     return exercise.level == FACTS and not exercise.brings_classes
+
+
+_NO_FILE: dict[str, object] = {"units": [], "withheld": [], "replace": {}, "skip": []}
+
+
+def examined(
+    case: RecordedCase, observation: Observation, launcher: Launcher, limits: Limits, given: Mapping[str, str]
+) -> Observation:
+    """Return the observation with the results of the case's exam; unchanged if there is nothing to evaluate.
+
+    Raises SandboxError if the worker of the exam fails, since no student code runs in it.
+    """
+    exam, weights = case.exam, _weights(case, observation)
+    if exam is None or weights is None:
+        return observation
+    session = Session(launcher, limits)
+    try:
+        session.ask({"op": "load", **_NO_FILE, "given": dict(given), "seconds": SHORT_SECONDS})
+        run = {"op": "run", "case": {"steps": exam.steps, "dtype": exam.dtype}}
+        reply = session.ask(run, encode({**exam.tensors, **weights}))
+        seen = read_observation(reply.words, reply.body, exam.asked)
+    except (WorkerGone, BadReply) as error:
+        raise SandboxError(_("the trained model could not be evaluated: {why}").format(why=error)) from None
+    finally:
+        session.close()
+    if "fault" in reply.words or seen.error is not None:
+        why = last_line(reply.words.get("fault", ""))
+        if seen.error is not None:
+            why = sanitize(": ".join(filter(None, (seen.error.type, seen.error.message))), 300)
+        raise SandboxError(_("the trained model could not be evaluated: {why}").format(why=why))
+    return replace(observation, seen={**observation.seen, **seen.seen})
+
+
+def _weights(case: RecordedCase, observation: Observation) -> dict[str, Array] | None:
+    out = {}
+    for name, header in case.headers.items():
+        if name.startswith("state "):
+            seen = observation.seen.get(name)
+            if seen is None or seen.array is None or seen.shape != header.shape:
+                return None
+            out[name] = seen.array
+    return out

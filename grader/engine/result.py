@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from grader.bundle.model import Exercise
 from grader.diagnosis.match import Diagnosed, diagnose
 from grader.diagnosis.signature import fingerprint, named_by
-from grader.engine.common_cause import Cause, cause
 from grader.engine.scoring import exact, score, share
 from grader.intake.forbidden_calls import Use, uses
 from grader.intake.read import Submission
@@ -21,7 +20,7 @@ from grader.judge.measured_picture import measured_picture
 from grader.judge.observation import Observation
 from grader.judge.redact import Evidence
 from grader.judge.trivial import is_trivial
-from grader.judge.verdict import JudgedCase, unseen_case
+from grader.judge.verdict import SKIPPED, JudgedCase, unseen_case
 from grader.report.model import NO_DIAGNOSIS, CheckResult, ExerciseResult, Outcome
 from grader.report.picture_data import Picture
 from grader.report.shared_sentences import first_failure
@@ -213,7 +212,9 @@ def _shown(
     If no known mistake was found, a common cause comes first, if there is one. Advice about a policy is skipped
     unless a known mistake explains it.
     """
-    shown = Cause(tuple(all_checks)) if diagnosed.diagnosis.alternatives else cause(cases)
+    shown = Cause(tuple(all_checks))
+    if not diagnosed.diagnosis.alternatives:
+        shown = _one_exception(cases, shown.checks) or _weights(cases, shown.checks) or shown
     checks = tuple(without_moot(exercise, shown.checks, diagnosed.policies))
     moot = {new.id: "skipped-failed" for new, old in zip(checks, shown.checks, strict=True) if new is not old}
     return replace(shown, checks=checks, codes=shown.codes | moot)
@@ -276,3 +277,80 @@ def _measured(exercise: Exercise, checks: Sequence[CheckResult]) -> list[tuple[s
     measures = {c.id: case.id for case in exercise.cases for c in case.checks if c.judge == "accuracy"}
     fine = [c for c in checks if c.id in measures and c.facet == "values" and c.outcome == "passed"]
     return [(f"measured {measures[c.id]}", f"{measures[c.id]}: {c.message}") for c in fine]
+
+
+RANDOM = "skipped-weights"  # the code of a check that was skipped because it saw values of random weights
+
+
+@dataclass(frozen=True)
+class Cause:
+    """The checks to show instead of the judged ones.
+
+    message: a sentence about the cause; "" without one.
+    codes: check id → the new code of a check that became skipped.
+    """
+
+    checks: tuple[CheckResult, ...]
+    message: str = ""
+    codes: dict[str, str] = field(default_factory=dict)
+
+
+def _one_exception(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]) -> Cause | None:
+    """If every case raised the same exception, keep the first failed check and skip the other failed checks.
+
+    Cases in which a check gave advice do not count.
+    """
+    counting = [one for one in judged if not any(check.outcome == "advice" for check in one.checks)]
+    errors = [one.observation.error if one.observation else None for one in counting]
+    same = {(e.type, e.message, e.where) if e else None for e in errors}
+    if len(counting) < 2 or len(same) != 1 or None in same:
+        return None
+    failed = [check for check in checks if check.outcome == "failed"]
+    if len(failed) < 2:
+        return None
+    return Cause(
+        _skipping(checks, {check.id for check in failed[1:]}, _("skipped: the same exception")),
+        _("every call raises the same exception: fix it first"),
+        {check.id: SKIPPED for check in failed[1:]},
+    )
+
+
+def _weights(judged: Sequence[JudgedCase], checks: tuple[CheckResult, ...]) -> Cause | None:
+    """If weights could not be loaded, put the check of the parameters first and skip checks that saw random weights.
+
+    A code that begins with "!" is that of an exception: its check keeps its outcome.
+    """
+    about_parameters = {
+        check.id
+        for one in judged
+        for check in one.case.checks
+        if check.judge == "parameters" and not one.codes.get(check.id, "").startswith("!")
+    }
+    of_weights = {check.id for check in checks if check.outcome == "failed" and check.id in about_parameters}
+    if not of_weights:
+        return None
+    parameters = [(one, one.observation.parameters) for one in judged if one.observation]
+    unmatched = [
+        one for one, found in parameters if found and (found.get("missing") or found.get("misshapen"))
+    ]
+    of_values = ((one, check) for one in unmatched for check in one.checks if check.facet != "shapes")
+    on_random_weights = {
+        check.id
+        for one, check in of_values
+        if check.outcome == "failed" and not one.codes[check.id].startswith("!")
+    } - of_weights
+    first = tuple(check for check in checks if check.id in of_weights)
+    rest = tuple(check for check in checks if check.id not in of_weights)
+    why = _("skipped: the weights of the case could not be loaded")
+    return Cause(
+        (*first, *_skipping(rest, on_random_weights, why)),
+        _("the weights of the cases could not be loaded, because the parameters have other names or shapes"),
+        dict.fromkeys(on_random_weights, RANDOM),
+    )
+
+
+def _skipping(checks: Sequence[CheckResult], ids: set[str], why: str) -> tuple[CheckResult, ...]:
+    return tuple(
+        replace(c, outcome="skipped", message=why, expected="", got="", where="") if c.id in ids else c
+        for c in checks
+    )

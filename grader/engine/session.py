@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from grader.judge.observation import BadReply, Observation, StudentError, read_observation
 from grader.sandbox.base import START_SECONDS, Launcher, Limits, Process, SandboxError
 from grader.sandbox.channel import Channel, TooMuchOutput
 from grader.support.errors import GraderError
@@ -24,7 +25,7 @@ from grader.worker.frames import HEAD
 
 MAX_JSON = 1 << 20
 MAX_BODY = 64 << 20
-MAX_MESSAGES = 20_000  # messages about one training: ten a second for half an hour
+MAX_MESSAGES = 20_000  # frames about one training: ten a second for half an hour
 MAX_STEPS, MAX_LOSS = 1_000_000, 1e6
 
 
@@ -127,8 +128,7 @@ class Session:
         self._channel.forget_recent()
         try:
             self._channel.send(HEAD.pack(len(words), len(body)) + words + body)
-            raw, tensors = self._receive(started + seconds)
-            raw, tensors = self._after_progress(raw, tensors, started + seconds, tell)
+            raw, tensors = self._reply(started + seconds, tell)
             self._settle()
             if raw.pop("token", None) != token:
                 raise WorkerGone("stale", _("a reply to another request"))
@@ -143,24 +143,20 @@ class Session:
     def _recently_printed(self) -> str:
         return self._channel.recent.decode("utf-8", "replace")
 
-    def _after_progress(
-        self,
-        words: dict[str, Any],
-        body: bytes,
-        deadline: float,
-        tell: Callable[[Training], None] | None,
+    def _reply(
+        self, deadline: float, tell: Callable[[Training], None] | None
     ) -> tuple[dict[str, Any], bytes]:
-        """Pass messages about a training to `tell`. Return the first other frame. words, body: the first frame."""
-        messages = 0
-        while "progress" in words:
-            messages += 1
+        """Pass messages about a training to `tell`. Return the first other frame."""
+        for _message in range(MAX_MESSAGES):
+            words, body = self._receive(deadline)
+            if "progress" not in words:
+                return words, body
             training = training_from(words["progress"])
-            if training is None or body or messages > MAX_MESSAGES:
-                raise WorkerGone("reply", _("an impossible progress message"))
+            if training is None or body:
+                break
             if tell is not None:
                 tell(training)
-            words, body = self._receive(deadline)
-        return words, body
+        raise WorkerGone("reply", _("an impossible progress message"))
 
     @property
     def printed(self) -> str:
@@ -250,3 +246,54 @@ def _json(raw: bytes) -> Any:
     if b"\\ud" in raw.lower():
         value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8"))
     return value
+
+
+@dataclass(frozen=True)
+class EditedStatement:
+    """A top-level statement that takes the place of another: the name of its file, and its source.
+
+    function: if the edit changes the code of one function alone, its name, such as `Attention.forward`. The source
+    then defines only this function, in a class if it is in one.
+    """
+
+    file: str
+    source: str
+    function: str = ""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """The observations of a worker, one per edit in their order, and the CPU seconds that it reports.
+
+    lines: the lines that ran, as it reports, if it was asked.
+    """
+
+    observations: tuple[Observation, ...]
+    cpu: float
+    lines: frozenset[tuple[str, int]] = frozenset()
+
+
+def tried(words: Mapping[str, Any], body: bytes, asked: frozenset[str], files: frozenset[str]) -> Tried:
+    """Read the reply of a worker. An impossible observation is replaced by that of an edit that raised.
+
+    Raises WorkerGone for a reply in another format. asked, files: as for `read_observation`.
+    """
+    try:
+        found, start = [], 0
+        for one in words["tries"]:
+            stop = start + one["bytes"]
+            found.append(_observation(one, body[start:stop], asked, files))
+            start = stop
+        lines = frozenset((str(file), int(line)) for file, line in words["lines"])
+        return Tried(tuple(found), float(words["cpu"]), lines)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise WorkerGone("reply", type(error).__name__) from None
+
+
+def _observation(
+    words: Mapping[str, Any], body: bytes, asked: frozenset[str], files: frozenset[str]
+) -> Observation:
+    try:
+        return read_observation(words, body, asked, files)
+    except BadReply:
+        return Observation({}, StudentError("Exception", "", None, ""))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from grader.bundle.model import Exercise
-from grader.engine.grading_options import GradingOptions
 from grader.engine.interface import Interface, Source, interface, keywords_in_place, takes_mask
 from grader.engine.load_request import History, LoadRequest
+from grader.engine.session import Training
 from grader.engine.student_parts import Part
 from grader.engine.worker_slot import WorkerSlot
 from grader.intake.names import Definition, Names, read_names, untouched
@@ -180,3 +181,36 @@ class SubmissionRun:
 
 
 Block = tuple[str, SubmissionRun]  # the name of a block, and the run of the file that defines it
+
+
+def _ignore(*_progress: object) -> None:
+    """Discard progress."""
+
+
+@dataclass(frozen=True)
+class GradingOptions:
+    """Options of one engine.
+
+    device: "cpu", "sim" or "cuda".
+    hidden: the cases are hidden; results are redacted before anyone sees them.
+    quick: skip costly cases (the longest training).
+    foreign: the file was not written for the course, and its points are not recorded.
+    reuse_worker: all sources are trusted, so one worker may serve them all.
+    torch_version: the version of torch that the report names.
+    cache: the folder of cached results of exercises that take long; None grades every time.
+    on_exercise: called with the name of each exercise before the exercise is graded.
+    on_training: called with a title and the state of a training while it runs.
+    """
+
+    device: str = "cpu"
+    hidden: bool = False
+    quick: bool = False
+    foreign: bool = False
+    reuse_worker: bool = False
+    torch_version: str = ""
+    cache: Path | None = None
+    on_exercise: Callable[[str], None] = _ignore
+    on_training: Callable[[str, Training], None] = _ignore
+
+
+DEFAULTS = GradingOptions()

@@ -28,8 +28,16 @@ from grader.engine.load_request import (
     default_timeout,
     load_timeout,
 )
-from grader.engine.observed_edits import EditedStatement, Tried, tried
-from grader.engine.session import Reply, Session, Training, WorkerGone, last_line
+from grader.engine.session import (
+    EditedStatement,
+    Reply,
+    Session,
+    Training,
+    Tried,
+    WorkerGone,
+    last_line,
+    tried,
+)
 from grader.intake.read import Submission, Unit
 from grader.judge.exceptions import lost_message
 from grader.judge.observation import BadReply, Observation, read_observation, read_observations

@@ -251,7 +251,6 @@ def _of_super(node: ast.ClassDef) -> _Found:
 
 
 def _super_call(node: ast.expr) -> ast.Call | None:
-    """Return the node if it is a call of `super`."""
     is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
     return node if is_call and isinstance(node, ast.Call) else None
 

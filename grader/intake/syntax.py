@@ -68,7 +68,6 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 @cache
 def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    """Return the fields that may hold the nodes right below a node of this type."""
     return tuple(name for name in kind._fields if name not in _SKIPPED)
 
 

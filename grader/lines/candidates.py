@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import islice
 from math import inf
 
-from grader.engine.observed_edits import EditedStatement
+from grader.engine.session import EditedStatement
 from grader.intake.names import Names
 from grader.intake.needs import needs
 from grader.intake.read import Submission

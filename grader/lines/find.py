@@ -20,7 +20,7 @@ from grader.lines.pointer import MAX_LINES, first_agreed, point
 from grader.lines.search import Budget, Candidate, Search, ordered, runnable
 from grader.lines.statement_words import Words
 from grader.lines.suspects import Statement, agreement, likeness, prior, ranked
-from grader.report.model import Diagnosis, ExerciseResult, Report
+from grader.report.model import ExerciseResult, Report
 
 DOUBTFUL = 0.05  # agreement of a certified line with a named mistake, below which the line is not shown
 MAX_CERTIFICATIONS = 3
@@ -72,20 +72,13 @@ def with_lines(engine: Engine, source: Source, result: ExerciseResult, budget: B
         return result
     try:
         found = search(engine, source, result, budget)
-        detail = gives_detail(result.diagnosis, engine.exercises[result.name].level)
+        # Beside a known mistake, the kind of the change would give the answer.
+        detail = not result.diagnosis.alternatives and engine.exercises[result.name].level > NAME
         lines = point(found.certified, found.suspects, detail)
     except Exception:
         engine.close()
         return result
     return replace(result, diagnosis=replace(result.diagnosis, lines=lines))
-
-
-def gives_detail(diagnosis: Diagnosis, level: int) -> bool:
-    """Whether a line may say which kind of change repairs it. Beside a known mistake, that would give the answer.
-
-    level: how much the diagnosis may say, see `bundle/rules.py`.
-    """
-    return not diagnosis.alternatives and level > NAME
 
 
 def may_have_lines(engine: Engine, result: ExerciseResult) -> bool:

@@ -79,7 +79,6 @@ def _vocabulary(scope: Scope) -> Iterator[Edit]:
 
 
 def _moved_wraps(scope: Scope) -> Iterator[Edit]:
-    """Move a call from one expression to another expression of the same function."""
     sites = [scope.text.span(node) for node, _statement in _sites(scope)]
     for node, statement in scope.every(ast.Call):
         inner = _wrapped(scope, node)
@@ -177,7 +176,6 @@ MAKERS = ("arange", "zeros", "ones", "full", "tensor", "empty", "eye")
 
 
 def _added_arguments(scope: Scope) -> Iterator[Edit]:
-    """Pass one more argument or keyword."""
     for node, statement in scope.every(ast.Call):
         name = scope.text.of(node.func).split(".")[-1]
         # `super().__init__()` takes the arguments of the base class.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeGuard, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from grader.lines.source_edit import Text
 
@@ -106,19 +106,20 @@ def scopes(text: Text, statement: ast.stmt) -> list[Scope]:
         return [Scope(text, [statement])]
     # Each class is walked once, however many methods it has.
     owners = {id(owner): owner for _function, owner in found}
-    shared = {key: _Owner(text, owner, statement) for key, owner in owners.items()}
+    shared = {key: _shared(text, owner, statement) for key, owner in owners.items()}
     return [_scope(text, function, shared[id(owner)]) for function, owner in found]
 
 
-class _Owner:
-    """What the methods of a class share; for functions outside a class, what those of the whole statement share."""
-
-    def __init__(self, text: Text, owner: ast.ClassDef | None, whole: ast.stmt):
-        attributes, self.layers = _attributes(owner)
-        self.attributes = attributes[:MAX_OFFERED]
-        self.unused = _unused(owner, self.layers)
-        self.base = ast.unparse(owner.bases[0]).split(".")[-1] if owner is not None and owner.bases else ""
-        self.wraps = _wraps(text, owner or whole)
+def _shared(text: Text, owner: ast.ClassDef | None, whole: ast.stmt) -> dict[str, Any]:
+    """Return the fields that the scopes of a class share; outside a class, those of the whole statement."""
+    attributes, layers = _attributes(owner)
+    return {
+        "attributes": attributes[:MAX_OFFERED],
+        "layers": layers,
+        "unused": _unused(owner, layers),
+        "base": ast.unparse(owner.bases[0]).split(".")[-1] if owner is not None and owner.bases else "",
+        "wraps": _wraps(text, owner or whole),
+    }
 
 
 def _functions(node: ast.stmt, owner: ast.ClassDef | None) -> Iterator[tuple[Function, ast.ClassDef | None]]:
@@ -134,7 +135,7 @@ def _functions(node: ast.stmt, owner: ast.ClassDef | None) -> Iterator[tuple[Fun
             yield from _functions(part, node if isinstance(node, ast.ClassDef) else owner)
 
 
-def _scope(text: Text, function: Function, owner: _Owner) -> Scope:
+def _scope(text: Text, function: Function, shared: Mapping[str, Any]) -> Scope:
     arguments = function.args
     parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     names = {a.arg: (a.lineno, a.col_offset) for a in parameters}
@@ -147,18 +148,9 @@ def _scope(text: Text, function: Function, owner: _Owner) -> Scope:
         if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and _calls(node.iter, "range"):
             sizes.add(node.target.id)
     names = {name: at for name, at in names.items() if name not in ("self", "_")}
+    is_constructor = function.name == "__init__"
     return Scope(
-        text,
-        function.body,
-        names,
-        sizes,
-        owner.attributes,
-        owner.layers,
-        unused=owner.unused,
-        base=owner.base,
-        wraps=owner.wraps,
-        is_constructor=function.name == "__init__",
-        function=function,
+        text, function.body, names, sizes, is_constructor=is_constructor, function=function, **shared
     )
 
 
@@ -211,7 +203,6 @@ def _makes_a_module(call: ast.Call) -> bool:
 
 
 def _unused(owner: ast.ClassDef | None, layers: set[str]) -> list[str]:
-    """Return the layers of a class that it never reads."""
     if owner is None:
         return []
     of_self = filter(is_of_self, ast.walk(owner))

@@ -176,7 +176,6 @@ class Search:
         return screen
 
     def _survivors(self, candidates: Sequence[Candidate], screen: RecordedCase) -> Iterator[Candidate]:
-        """Yield the candidates that pass the screen."""
         start, mean, began = 0, max(0.02, self.own), self.budget.spent  # mean: CPU seconds per candidate
         while start < len(candidates):
             left = min(self.budget.cpu_left, self.budget.wall_left, self.until - self.budget.spent)

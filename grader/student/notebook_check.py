@@ -111,7 +111,7 @@ class _NotebookGrader:
     def _ready(self, course: Course) -> Any:
         """Return the engine of a course."""
         from grader.engine.engine import Engine
-        from grader.engine.grading_options import GradingOptions
+        from grader.engine.submission_run import GradingOptions
         from grader.sandbox.choose import choose
 
         if self._engine is None:

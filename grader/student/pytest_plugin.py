@@ -109,8 +109,8 @@ def _opened(config: pytest.Config, root: Path) -> tuple[Course, Engine]:
     from importlib.metadata import version
 
     from grader.engine.engine import Engine
-    from grader.engine.grading_options import GradingOptions
     from grader.engine.result_cache import FOLDER
+    from grader.engine.submission_run import GradingOptions
     from grader.intake.course import Course
     from grader.sandbox.choose import choose
 

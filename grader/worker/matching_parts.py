@@ -1,5 +1,4 @@
-"""Match the parts of a module with those of the contract by their structure. Their names may differ. The contract is
-the names and shapes of the weights that a case loads.
+"""Match the parts of a module with those of the contract (see `layouts`) by their structure. Their names may differ.
 
 `blks.0.attn.q.weight` may be the contract's `blks.block0.attention.W_q.weight`: both modules are trees of the same
 form. Parts with equal names are paired; the rest in order, if all can be paired: by role and size, else by size, else
@@ -129,21 +128,22 @@ def _pairs(own: Mapping[str, _Part], wanted: Mapping[str, _Part], role: Role) ->
     def equal_names(a: str, b: str) -> bool:
         return {below for below, _ in own[a].names()} == {below for below, _ in wanted[b].names()}
 
-    for alike in (equal_roles, equal_sizes, equal_names):
-        found = _in_order(free, left, alike)
+    return pairs | _in_order(free, left, equal_roles, equal_sizes, equal_names)
+
+
+def _in_order(free: list[str], left: list[str], *tests: Callable[[str, str], bool]) -> dict[str, str]:
+    """Pair each of `free` with the first of `left` that is alike and not paired yet, by the first test with which all
+    can be paired. Return {} if there is none.
+    """
+    for alike in tests:
+        found: dict[str, str] = {}
+        for segment in free:
+            match = next((name for name in left if name not in found.values() and alike(segment, name)), None)
+            if match is not None:
+                found[segment] = match
         if len(found) == len(free) == len(left):
-            return pairs | found
-    return pairs
-
-
-def _in_order(free: list[str], left: list[str], alike: Callable[[str, str], bool]) -> dict[str, str]:
-    """Pair each of `free` with the first of `left` that is alike and not paired yet."""
-    found: dict[str, str] = {}
-    for segment in free:
-        match = next((name for name in left if name not in found.values() and alike(segment, name)), None)
-        if match is not None:
-            found[segment] = match
-    return found
+            return found
+    return {}
 
 
 def layers_in_order(own: OwnShapes, wanted: Shapes, role: Role) -> dict[str, str]:
@@ -162,11 +162,8 @@ def layers_in_order(own: OwnShapes, wanted: Shapes, role: Role) -> dict[str, str
     def also_in_role(a: str, b: str) -> bool:
         return fits(a, b) and role(_last(a)) == role(_last(b))
 
-    for alike in (also_in_role, fits):
-        found = _in_order(list(mine), list(theirs), alike)
-        if len(found) == len(mine) == len(theirs):
-            return {theirs[b][leaf]: name for a, b in found.items() for leaf, name in mine[a].items()}
-    return {}
+    found = _in_order(list(mine), list(theirs), also_in_role, fits)
+    return {theirs[b][leaf]: name for a, b in found.items() for leaf, name in mine[a].items()}
 
 
 def _alike(own: tuple[int | None, ...], wanted: tuple[int, ...]) -> bool:

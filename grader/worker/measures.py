@@ -4,7 +4,7 @@ heads. `Program` inherits them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -24,11 +24,8 @@ class Measures:
     tensors: Mapping[str, Tensor]
     reply: dict[str, Any]
 
-    def _value(self, value: Any) -> Any:
-        raise NotImplementedError
-
-    def _observe(self, name: str, value: Any) -> None:
-        raise NotImplementedError
+    _value: Callable[[Any], Any]
+    _observe: Callable[[str, Any], None]
 
     def _do_parameter_count(self, step: Mapping[str, Any]) -> None:
         module = _module(self._value(step["of"]))

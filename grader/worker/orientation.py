@@ -44,7 +44,6 @@ def is_bare(name: str) -> bool:
 
 
 def _bare_shapes(module: nn.Module) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of matrices that are the student's own parameters."""
     own = {n: p for n, p in module.named_parameters() if is_bare(n)}
     return {
         n: tuple(p.shape)

@@ -1,9 +1,7 @@
 """Import the parts of torch that torch itself loads on first use.
 
-A worker server does this when the parent asks for it; a cold worker, which no server forked, when it starts.
-
-Level "none" imports none of them in advance, so one `grader check` loads only those that it uses. Level "full" takes a
-second or two and loads the code behind optimizers, `autograd.grad` and `torch.func` transforms.
+With level "none", none of them is imported in advance, so one `grader check` loads only those that it uses. Level
+"full" takes a second or two.
 """
 
 from __future__ import annotations

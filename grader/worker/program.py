@@ -7,7 +7,7 @@ the observation, together with everything seen before.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from functools import partial
 from types import MappingProxyType
@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from grader.worker import layouts, module_walk, random_seeds
+from grader.worker import layouts, random_seeds
 from grader.worker.constructors import fitting_form
 from grader.worker.errors import PROVIDED, definition, describe
 from grader.worker.forbidden_calls import watching
@@ -169,13 +169,11 @@ class Program(Measures):
         Tensors of the simulated device are a subclass: torch makes new parameters and leaves the hooks with the
         old ones. Most modules need no move; `module.to` would take time nevertheless, so it is not called for them.
         """
-        dtype, device = self.dtype, self.device
-        if all(
-            type(t) in _PLAIN and t.dtype == dtype and t.device == device for t in module_walk.tensors(module)
-        ):
+        dtype, device, before = self.dtype, self.device, dict(module.named_parameters())
+        tensors = (*before.values(), *dict(module.named_buffers()).values())
+        if all(type(t) in _PLAIN and t.dtype == dtype and t.device == device for t in tensors):
             return
-        before = dict(module.named_parameters())
-        module.to(device=self.device, dtype=self.dtype)
+        module.to(device=device, dtype=dtype)
         for name, parameter in module.named_parameters():
             if name in before and parameter is not before[name]:
                 for hook in (before[name]._backward_hooks or {}).values():
@@ -184,11 +182,11 @@ class Program(Measures):
     def _do_load(self, step: Step) -> None:
         module, weights = self.env[step["module"]], step["weights"]
         wanted = {name: self._weight(key) for name, key in weights.items()}
-        everything = module_walk.named_parameters(module)
+        everything = _parameters(module)
         if any(map(is_lazy, everything.values())):
             layouts.fill_lazy_layers(module, wanted)
             self._move(module)  # the parameters that loading has just created
-            everything = module_walk.named_parameters(module)
+            everything = _parameters(module)
         # Still lazy, because no weight has this name.
         shapeless = [n for n, p in everything.items() if is_lazy(p)]
         # A parameter that is not trained counts only if it has a name of the contract.
@@ -245,27 +243,19 @@ class Program(Measures):
             owner, _, argument = path.rpartition(".in")
             name = f"stage {path}"
             if argument.isdigit() and owner in parts:
-                parts[owner].register_forward_pre_hook(self._watch_argument(name, int(argument)))
+                parts[owner].register_forward_pre_hook(partial(self._watch, name, int(argument)))
             elif path in parts:
-                parts[path].register_forward_hook(self._watch_result(name))
+                parts[path].register_forward_hook(partial(self._watch, name, 0))
 
-    def _watch_argument(self, name: str, index: int) -> Callable[..., None]:
-        def hook(module: nn.Module, args: tuple[Any, ...]) -> None:
-            if index < len(args) and isinstance(args[index], Tensor):
-                self.watched.setdefault(name, args[index].detach().clone())
-
-        return hook
-
-    def _watch_result(self, name: str) -> Callable[..., None]:
-        def hook(module: nn.Module, args: tuple[Any, ...], result: Any) -> None:
-            first = result[0] if isinstance(result, (tuple, list)) and result else result
-            if isinstance(first, Tensor):
-                self.watched.setdefault(name, first.detach().clone())
-
-        return hook
+    def _watch(self, name: str, index: int, _module: nn.Module, args: Sequence[Any], *result: Any) -> None:
+        """Store the argument with this index; for a hook that gets a result, the part of the result."""
+        if result:
+            args = result[0] if isinstance(result[0], (tuple, list)) else result
+        if index < len(args) and isinstance(args[index], Tensor):
+            self.watched.setdefault(name, args[index].detach().clone())
 
     def _do_mode(self, step: Step) -> None:
-        module_walk.set_mode(self.env[step["module"]], step["train"])
+        self.env[step["module"]].train(step["train"])
 
     def _do_seed(self, step: Step) -> None:
         random_seeds.start(step["number"], self.device.type)
@@ -299,7 +289,6 @@ class Program(Measures):
             self._observe(step["name"], value)
 
     def _is_elsewhere(self, value: Any) -> bool:
-        """Whether a result is on another device than the inputs and modules."""
         if (
             self.device.type == "cpu"
             or not isinstance(value, Tensor)
@@ -381,7 +370,7 @@ class Program(Measures):
         own, found = {}, None
         if step["module"] is not None:
             found = self.fits[step["module"]]
-            own = module_walk.named_parameters(self.env[step["module"]])
+            own = _parameters(self.env[step["module"]])
         gradients = _gradients(total, [*leaves.values(), *own.values()])
         for name, gradient in zip(leaves, gradients, strict=False):  # those of parameters follow
             self._observe(name, gradient)
@@ -397,6 +386,10 @@ class Program(Measures):
             self.observed[name] = copy
         else:
             self.reply["odd"][name] = copy
+
+
+def _parameters(module: nn.Module) -> dict[str, nn.Parameter]:
+    return dict(module.named_parameters(remove_duplicate=False))
 
 
 def _fill_the_rest(own: Mapping[str, Tensor], found: layouts.Fit) -> None:

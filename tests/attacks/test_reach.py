@@ -27,7 +27,7 @@ from grader.authoring.record import record
 from grader.bundle.files import save
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
-from grader.engine.grading_options import GradingOptions
+from grader.engine.submission_run import GradingOptions
 from grader.intake.read import Submission, Unit
 from grader.report.model import Report
 from grader.sandbox.choose import choose

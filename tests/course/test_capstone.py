@@ -19,10 +19,9 @@ from grader.bundle.safetensors import encode
 from grader.engine.engine import Engine
 from grader.engine.grade_exercise import retry_with_reference_blocks
 from grader.engine.grade_once import grade_once
-from grader.engine.grading_options import GradingOptions
-from grader.engine.post_training import examined
+from grader.engine.judged_cases import examined
 from grader.engine.student_parts import Part, earlier_parts
-from grader.engine.submission_run import SubmissionRun
+from grader.engine.submission_run import GradingOptions, SubmissionRun
 from grader.intake.course import Course
 from grader.intake.names import read_names
 from grader.judge.observation import BadReply, Observation, Seen, read_observation

@@ -12,7 +12,6 @@ from grader.authoring.content import Assignment, read_all
 from grader.bundle.files import dump, load, save
 from grader.bundle.model import OTHER_DTYPES
 from grader.cases.case import Case
-from grader.cases.precision import in_other_dtypes
 from grader.engine.engine import Engine
 from grader.intake.read import Submission, Unit
 from grader.judge.finding import TOLERANCE
@@ -62,7 +61,7 @@ def written() -> Case:
 
 @pytest.mark.parametrize("dtype", OTHER_DTYPES)
 def test_a_repeated_case_rounds_its_inputs_and_stops_at_its_result(dtype):
-    (again,) = [case for case in in_other_dtypes(written()) if case.dtype == dtype]
+    (again,) = [case for case in written().in_other_dtypes() if case.dtype == dtype]
     assert (again.id, again.like) == (f"numbers-{dtype}", "numbers")
     assert [step["do"] for step in again.steps] == ["input", "input", "build", "load", "call", "see"]
     assert not any(step.get("grad") for step in again.steps)

@@ -20,7 +20,7 @@ from grader.authoring.content import read
 from grader.authoring.observe import definitions, observe
 from grader.authoring.record import record
 from grader.engine.engine import Engine
-from grader.engine.grading_options import GradingOptions
+from grader.engine.submission_run import GradingOptions
 from grader.given import prune_heads
 from grader.intake.read import Submission, Unit
 from grader.judge.removals import spearman

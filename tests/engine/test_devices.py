@@ -12,7 +12,7 @@ import pytest
 from grader.engine import devices
 from grader.engine.devices import check_on_device, extra_devices, launcher_for
 from grader.engine.engine import Engine
-from grader.engine.grading_options import GradingOptions
+from grader.engine.submission_run import GradingOptions
 from grader.intake.read import Submission, Unit
 from grader.judge.exceptions import ran_out_of_memory
 from grader.judge.observation import StudentError

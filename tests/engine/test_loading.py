@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.engine.load_request import LoadRequest
-from grader.engine.loading import defined_name
+from grader.engine.one_try import defined_name
 from grader.engine.session import WorkerGone
 from grader.engine.worker_slot import CannotLoad, Loaded, how_loading_ended
 from grader.intake.names import read_names

@@ -7,7 +7,7 @@ import pytest
 
 from grader.bundle.model import Header, RecordedCase
 from grader.cases.case import Case
-from grader.engine.post_training import examined
+from grader.engine.judged_cases import examined
 from grader.judge.observation import Observation, Seen
 from grader.sandbox.base import Limits, SandboxError
 

@@ -16,10 +16,9 @@ from helpers.capstone import CAPSTONE, graded, part, solution
 
 from grader.engine.engine import Engine
 from grader.engine.grade_exercise import grade_exercise
-from grader.engine.grading_options import GradingOptions
 from grader.engine.result_cache import NEWEST, cached, keep
 from grader.engine.session import Training
-from grader.engine.submission_run import SubmissionRun
+from grader.engine.submission_run import GradingOptions, SubmissionRun
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
 from grader.report.model import Advice, CheckResult, Diagnosis, ExerciseResult

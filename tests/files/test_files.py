@@ -28,7 +28,7 @@ from pathlib import Path
 import pytest
 
 from grader.engine.engine import Engine
-from grader.engine.grading_options import GradingOptions
+from grader.engine.submission_run import GradingOptions
 from grader.intake.neighbours import with_neighbours
 from grader.intake.read import read_submission
 from grader.report.model import Report

@@ -54,8 +54,8 @@ def read_source(data, name="answer.py"):
     from grader.intake.neighbours import imported_modules
     from grader.intake.read import Blocked, submission_from
     from grader.intake.recognise import lost_exercises, match
-    from grader.intake.restore import CannotRestore, restored
     from grader.intake.slips import slips
+    from grader.intake.stub_changes import CannotRestore, restored
 
     try:
         submission = submission_from(Path(name), data)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from grader.intake.restore import CannotRestore, restored
+from grader.intake.stub_changes import CannotRestore, restored
 
 STUB = "import torch\n\n\ndef f(x):\n    raise NotImplementedError\n\n\nclass G:\n    size = 0\n"
 MINE = "import math\n\n\n@staticmethod\ndef f(x):\n    return x  # mine\n\n\nother = 1\n"
