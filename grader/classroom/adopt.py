@@ -20,14 +20,11 @@ from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
 
 
-class Claimed(GraderError):
-    """A right answer does not pass, so it may be in the group."""
-
-
 def adopt(room: Classroom, group: str, id: str, says: str, asks: str) -> tuple[Path, int]:
     """Write the group's name into the file of groups. Return its path, and how many right answers were graded.
 
-    Raises UsageError for a malformed group or id, or an id that is in use, and Claimed.
+    Raises UsageError for a malformed group or id, or an id that is in use, and GraderError if a right answer does not
+    pass, because it may be in the group.
     """
     exercise = exercise_of(group, room.bundles)
     groups = read_groups(room.home)
@@ -45,10 +42,7 @@ def adopt(room: Classroom, group: str, id: str, says: str, asks: str) -> tuple[P
 
 
 def _pass_all_right_answers(room: Classroom, exercise: str) -> int:
-    """Grade the reference and every variant that must pass, with the hidden cases. Return their number.
-
-    Raises Claimed if one does not pass.
-    """
+    """Grade the reference and every variant that must pass, with hidden cases. Return their number."""
     bundle = bundle_of(room.bundles, exercise)
     assignment = read(room.solutions / bundle.assignment)
     variants = [v for v in assignment.variants(exercise) if v.kind in ("same", "also")]
@@ -65,5 +59,5 @@ def _pass_all_right_answers(room: Classroom, exercise: str) -> int:
                 says = _(
                     "{name} is a right answer and does not pass, so it may be in this group; nothing was adopted"
                 )
-                raise Claimed(says.format(name=name))
+                raise GraderError(says.format(name=name))
     return len(answers)

@@ -35,26 +35,18 @@ def one_of_each(entries: Sequence[GradedSubmission], keep: str) -> list[GradedSu
         }
         remarks = entry.report.remarks
         if others:
-            remarks += (_remark(keep, several, others),)
+            says = _("of several submissions of {exercises} the newest counts; not counted: {others}")
+            if keep == "best":
+                says = _("of several submissions of {exercises} the best counts; not counted: {others}")
+            remarks += (says.format(exercises=", ".join(several), others=", ".join(sorted(others))),)
         if kept or not entry.report.exercises:
             out.append(replace(entry, report=replace(entry.report, exercises=tuple(kept), remarks=remarks)))
     return out
 
 
 def _rank(entry: GradedSubmission, result: ExerciseResult, keep: str) -> tuple[object, ...]:
-    """Return the rank of a result. A result that could not be graded has no score and counts as full points: with
-    "best", only an answer with full points ranks above it.
-    """
+    """Rank a result. One without a score counts as full points: with "best", only an answer with full points beats it."""
     score = result.points if result.score is None else result.score
     better = (score, result.score is not None)
     begun = result.outcome not in IDLE
     return (begun, *better, entry.modified) if keep == "best" else (begun, entry.modified, *better)
-
-
-def _remark(keep: str, exercises: Sequence[str], others: set[str]) -> str:
-    says = (
-        _("of several submissions of {exercises} the best counts; not counted: {others}")
-        if keep == "best"
-        else _("of several submissions of {exercises} the newest counts; not counted: {others}")
-    )
-    return says.format(exercises=", ".join(exercises), others=", ".join(sorted(others)))

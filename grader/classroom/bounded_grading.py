@@ -21,7 +21,7 @@ from grader.classroom.grading_process import (
     results_without_grading,
     unjudged_file,
 )
-from grader.engine.process_pool import Lost, ProcessPool, Setup
+from grader.engine.process_pool import Lost, ProcessPool
 from grader.intake.neighbours import among
 from grader.support.i18n import _
 
@@ -29,22 +29,11 @@ ATTEMPTS = 2  # tries per file whose process exits
 
 
 class BoundedGrading:
-    """Up to `jobs` processes that grade, started when they are needed. Use it as a context, or call `close`.
+    """Up to `jobs` processes that grade, started when they are needed. Use it as a context, or call `close`."""
 
-    setup: what each process runs, see `ProcessPool`; default: `grading`.
-    """
-
-    def __init__(
-        self,
-        bundles: Sequence[Bundle],
-        config: RunConfig,
-        jobs: int,
-        setup: Setup[Task, TaskResult] | None = None,
-    ):
+    def __init__(self, bundles: Sequence[Bundle], config: RunConfig, jobs: int):
         self._bundles, self._only = bundles, config.only
-        self._pool: ProcessPool[Task, TaskResult] = ProcessPool(
-            jobs, setup or grading, config, attempts=ATTEMPTS
-        )
+        self._pool: ProcessPool[Task, TaskResult] = ProcessPool(jobs, grading, config, attempts=ATTEMPTS)
 
     def __enter__(self) -> BoundedGrading:
         return self
@@ -71,14 +60,10 @@ class BoundedGrading:
             yield task, self._excused(task, self._without_result(task, how))
 
     def _without_result(self, task: Task, lost: Lost) -> TaskResult:
-        """Return the result of a submission whose process exited or timed out.
-
-        Grade a simple test file: if this works, the submission is the cause and fails; otherwise the grader failed.
-        """
+        """Blame a submission whose process exited or timed out if a plain file is graded; otherwise the grader."""
+        why = _("the process that graded it exited {n} times").format(n=ATTEMPTS)
         if lost.why == "timeout":
             why = _("it took much longer than the time limits of its exercises")
-        else:
-            why = _("the process that graded it exited {n} times").format(n=ATTEMPTS)
         plain = replace(task, file=Path("plain.py"), read=plain_file, beside=among({}))
         ((_task, result),) = self._pool.run([plain])
         if isinstance(result, Lost) or result.grader_failed:
@@ -87,7 +72,6 @@ class BoundedGrading:
         return unjudged_file(self._bundles, self._expected(task), content="", size=0, why=why)
 
     def _excused(self, task: Task, result: TaskResult) -> TaskResult:
-        """If the grader failed, mark the expected exercises as "could_not_grade", which cost no points."""
         if not result.grader_failed:
             return result
         names = self._expected(task)

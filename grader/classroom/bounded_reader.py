@@ -74,10 +74,6 @@ class BoundedReader:
 def _reading(
     allow: Callable[[float], None], seconds: float
 ) -> Iterator[Callable[[tuple[Callable[..., object], tuple[Any, ...]]], tuple[object, object]]]:
-    """Limit the memory of a process, and the time of each call in it. Yield the function that makes a call.
-
-    allow: see `ProcessPool`.
-    """
     if sys.platform != "win32":
         import resource
 

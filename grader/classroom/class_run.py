@@ -102,16 +102,14 @@ class ClassRun:
         self.progress(len(self._results) + self._copies, len(self._new))
 
     def _small(self, result: ExerciseResult) -> ExerciseResult:
-        """Return the result, sharing equal checks and diagnoses with earlier results to save memory."""
+        """Share equal checks and diagnoses with earlier results, to save memory."""
         checks = self._once(tuple(map(self._once, result.checks)))
         return replace(result, checks=checks, diagnosis=self._once(result.diagnosis))
 
     def _once(self, part: T) -> T:
-        """Return the first object that equals this one."""
         return self._shared.setdefault(part, part)
 
     def _tasks(self) -> Iterator[Task]:
-        """Yield a task per file that can be read, and note each file's task. Equal files share the first's task."""
         first: dict[tuple[object, ...], int] = {}
         for number, file in enumerate(self.found):
             beside = tuple((name, digest) for name, (_read, digest) in file.beside.items())
@@ -132,26 +130,21 @@ class ClassRun:
         seen: set[int] = set()
         for file, number in zip(self.found, self._numbers, strict=True):
             result = self._results[number]
-            report = self._report(file, result)
+            problem = "" if result.results else result.problem
+            report = Report(
+                exercises=result.results,
+                sandbox=self.config.key.sandbox,
+                torch=torch_version(),
+                grader=__version__,
+                seed="hidden",
+                remarks=(*filter(None, (file.remark, problem)), *result.remarks),
+                extra={"student": file.student, "submission": file.submission, "content": result.content},
+            )
             new = number in self._new and number not in seen  # of equal files, only the first is new
             yield GradedSubmission(
                 report, result.size, result.problem, result.grader_failed, new, file.modified, result.tree
             )
             seen.add(number)
-
-    def _report(self, file: SubmittedFile, result: TaskResult) -> Report:
-        remarks = [file.remark] if file.remark else []
-        if result.problem and not result.results:
-            remarks.append(result.problem)
-        return Report(
-            exercises=result.results,
-            sandbox=self.config.key.sandbox,
-            torch=torch_version(),
-            grader=__version__,
-            seed="hidden",
-            remarks=(*remarks, *result.remarks),
-            extra={"student": file.student, "submission": file.submission, "content": result.content},
-        )
 
 
 def store_key(bundles: Path, sandbox: str, rules: Rules = NO_RULES) -> StoreKey:
@@ -198,14 +191,10 @@ def without_helpers(submissions: Sequence[GradedSubmission]) -> list[GradedSubmi
         elif not one.report.extra["content"]:  # never read: `discover` found a problem
             problems.setdefault(one.student, []).append(one.problem)
     # `pop`: only the first entry of a student gets the problems.
-    return [
-        _with_remarks(one, problems.pop(one.student, [])) if one.report.exercises else one for one in kept
-    ]
-
-
-def _with_remarks(submission: GradedSubmission, remarks: Sequence[str]) -> GradedSubmission:
-    report = submission.report
-    return replace(submission, report=replace(report, remarks=(*report.remarks, *remarks)))
+    for place, one in enumerate(kept):
+        if one.report.exercises and (added := problems.pop(one.student, [])):
+            kept[place] = replace(one, report=replace(one.report, remarks=(*one.report.remarks, *added)))
+    return kept
 
 
 def exit_status(submissions: Sequence[GradedSubmission]) -> int:

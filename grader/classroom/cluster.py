@@ -52,9 +52,6 @@ class ClusterError(GraderError):
     exit_status = 3
 
 
-# ---- on a worker
-
-
 @dataclass(frozen=True)
 class Course:
     """What a worker needs to grade a class: neither the store nor the secret seed."""
@@ -98,18 +95,15 @@ def tear_down(run: str) -> None:
 
 
 def grade_sent(run: str, task: Task) -> TaskResult | None:
-    """Return the result of a task; None if this worker is not set up, or cannot grade."""
+    """Return the result of a task, on a worker; None if it is not set up, or cannot grade."""
     with suppress(Exception):  # Dask would log an exception with its arguments
         ((_task, result),) = _serving[run][0].run([task])
         return result
     return None
 
 
-# ---- on the instructor's machine
-
-
 def read_to_send(config: RunConfig, task: Task) -> TaskResult:
-    """Return the stored results of a file; `to_send` of the result is a task with the exercises that have none.
+    """On the instructor's machine: return a file's stored results; `to_send` is a task with the exercises without one.
 
     That task holds the file and the modules that it imports, as bytes.
     """
@@ -132,15 +126,6 @@ def _recorded(folder: Path) -> tuple[list[Bundle], dict[str, Definition]]:
     return bundles, contracts_of(bundles, stubs_of(bundles))
 
 
-@dataclass
-class _Job:
-    """A submission that is sent: its task, what is stored of it, and how many workers were lost with it."""
-
-    task: Task
-    found: TaskResult
-    losses: int = 0
-
-
 class ClusterGrading:
     """Grade on the workers of a Dask scheduler, or of "local:4". Use as a context manager."""
 
@@ -155,10 +140,10 @@ class ClusterGrading:
         # `only` and `regrade` are applied here: a task that is sent names the exercises to grade.
         bare = replace(config, store=None, only=(), regrade=False)
         self._course = Course(uuid.uuid4().hex, code_digest(), bare, files)
-        self._ready: set[str] = set()  # the addresses of the workers that are set up
-        self._refused: set[str] = set()
-        self._queue: list[_Job] = []
-        self._sent: dict[Future, tuple[str, _Job]] = {}  # with the address of the worker
+        self._ready, self._refused = set[str](), set[str]()  # addresses of workers; ready: set up
+        self._queue: list[tuple[Task, TaskResult]] = []  # what is stored of a task, and what to send
+        self._sent: dict[Future, tuple[str, Task, TaskResult]] = {}  # with the address of the worker
+        self._losses = Counter[int]()  # workers lost, by the number of the task
         self._alone = False  # no worker is connected
 
     def __enter__(self) -> ClusterGrading:
@@ -180,10 +165,7 @@ class ClusterGrading:
             self._client.run(tear_down, self._course.run, on_error="ignore")
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
-        """Yield each task with its result when it is ready.
-
-        Raises ClusterError if no worker may grade, or the scheduler is lost.
-        """
+        """Yield each task with its result. Raises ClusterError if no worker may grade, or the scheduler is lost."""
         for task in tasks:
             try:
                 found = self._reader.call(read_to_send, self._config, task)
@@ -193,26 +175,24 @@ class ClusterGrading:
             if found.to_send is None:
                 yield task, found
                 continue
-            self._queue.append(_Job(task, found))
+            self._queue.append((task, found))
             while self._send():
                 yield from self._arrived()
         while self._send() or self._sent:
             yield from self._arrived()
 
     def _send(self) -> bool:
-        """Send submissions to workers; return whether some are left. Raises ClusterError."""
         self._update_workers()
-        busy = Counter(address for address, _job in self._sent.values())
+        busy = Counter(address for address, _task, _found in self._sent.values())
         free = [address for n in range(AHEAD) for address in sorted(self._ready) if busy[address] <= n]
         for address in free[: len(self._queue)]:
-            job = self._queue.pop()
-            sent = self._course.run, job.found.to_send
+            task, found = self._queue.pop()
+            sent = self._course.run, found.to_send
             future = self._client.submit(grade_sent, *sent, workers=[address], pure=False)
-            self._sent[future] = address, job
+            self._sent[future] = address, task, found
         return bool(self._queue)
 
     def _update_workers(self) -> None:
-        """Set up workers that joined, and forget those that left. Raises ClusterError."""
         try:
             here = set(self._client.scheduler_info(n_workers=-1)["workers"])
             if here and here <= self._refused:
@@ -224,22 +204,21 @@ class ClusterGrading:
                 for address in set(new) - self._ready:
                     self._refuse(address, str(answers[address]))
         except (OSError, KeyError):  # without a connection, Dask's answer is empty
-            raise ClusterError(
-                _(
-                    "the connection to the scheduler was lost; run the command again: what was graded is stored"
-                )
-            ) from None
+            says = _(
+                "the connection to the scheduler was lost; run the command again: what was graded is stored"
+            )
+            raise ClusterError(says) from None
         if not here and not self._alone:
-            _say(_("No worker is connected to the scheduler; grading continues when a worker connects."))
+            says = _("No worker is connected to the scheduler; grading continues when a worker connects.")
+            print(says, file=sys.stderr, flush=True)
         self._alone = not here
 
     def _arrived(self) -> Iterator[tuple[Task, TaskResult]]:
-        """Wait a moment; yield the results that arrived, and those of submissions that lost too many workers."""
         if not self._sent:
             time.sleep(TICK)
         with suppress(TimeoutError):
             wait(list(self._sent), timeout=TICK, return_when="FIRST_COMPLETED")
-        for future, (address, job) in list(self._sent.items()):
+        for future, (address, task, found) in list(self._sent.items()):
             if address in self._ready and not future.done():
                 continue
             del self._sent[future]
@@ -248,24 +227,25 @@ class ClusterGrading:
                 answer = future.result(timeout=TICK) if future.done() else future.cancel()
             if answer is not None and address not in self._refused:
                 try:
-                    taken = self._checked(job.found, answer)
+                    taken = self._checked(found, answer)
                 except Exception:
                     self._refuse(address, _("it sent something else than a result"))
-                    self._queue.append(job)
+                    self._queue.append((task, found))
                 else:
-                    yield job.task, taken
+                    yield task, taken
                 continue
             self._ready.discard(address)  # if it is there, it has to be set up again
-            job.losses += 1
-            if job.losses < LOSSES:
-                self._queue.append(job)
+            self._losses[task.number] += 1
+            if self._losses[task.number] < LOSSES:
+                self._queue.append((task, found))
             else:
-                yield job.task, self._graded_here(job.task)
+                yield task, self._graded_here(task)
 
     def _refuse(self, address: str, why: str) -> None:
         self._ready.discard(address)
         self._refused.add(address)
-        _say(_("The worker {address} is not used: {why}.").format(address=address, why=why))
+        says = _("The worker {address} is not used: {why}.")
+        print(says.format(address=address, why=why), file=sys.stderr, flush=True)
 
     def _graded_here(self, task: Task) -> TaskResult:
         try:
@@ -276,28 +256,20 @@ class ClusterGrading:
             return TaskResult(problem=str(error), grader_failed=True)
 
     def _checked(self, found: TaskResult, graded: TaskResult) -> TaskResult:
-        """Add a worker's results to those that are stored.
+        """Add a worker's results, if they are those that were asked for, to the stored ones, as of this submission.
 
-        Only results of the exercises that were asked for are taken, and stored as those of this submission. Raises
-        any exception if something else was sent.
+        Raises any exception if the worker sent something else.
         """
         texts = [to_text(result) for result in graded.results]
         results = tuple(replace(from_text(text), content=found.content) for text in texts)
-        asked = [self._exercises[name] for name in found.missing]
-        if [(r.name, r.assignment, r.points) for r in results] != [
-            (e.name, e.assignment, e.points) for e in asked
-        ]:
+        asked = [(e.name, e.assignment, e.points) for e in map(self._exercises.__getitem__, found.missing)]
+        if [(r.name, r.assignment, r.points) for r in results] != asked:
             raise ValueError("results of other exercises")
-        remarks = dict.fromkeys((*found.remarks, *map(str, graded.remarks)))
         return replace(
             found.completed(results),
             new=results if graded.new else (),
             problem=str(graded.problem),
-            remarks=tuple(remarks),
+            remarks=tuple(dict.fromkeys((*found.remarks, *map(str, graded.remarks)))),
             grader_failed=bool(graded.grader_failed),
             to_send=None,
         )
-
-
-def _say(sentence: str) -> None:
-    print(sentence, file=sys.stderr, flush=True)

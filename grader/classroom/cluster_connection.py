@@ -19,9 +19,6 @@ from distributed.security import Security
 from grader.support.errors import UsageError
 from grader.support.i18n import _
 
-DAYS = 365  # for which a certificate is valid
-SECONDS = 10.0  # to connect
-LOCAL = "local:"
 # Kubernetes asks for /health. The other web pages of Dask would show names of files.
 ROUTES = "['distributed.http.health']"
 # Dask's settings for the scheduler, the workers and the client, as environment variables.
@@ -41,40 +38,33 @@ def connect(address: str, certificate: Path | None, opened: ExitStack) -> Client
     Raises UsageError for an address without encryption, if nothing answers, or if one side does not trust the other.
     """
     # Key by key: a thread of an earlier client may change the whole configuration while it is copied.
-    settings = {_dotted(name): dask.config.interpret_value(value) for name, value in DASK.items()}
+    # DASK_DISTRIBUTED__COMM__DEFAULT_SCHEME is the key distributed.comm.default-scheme.
+    keys = {name.removeprefix("DASK_").lower().replace("__", ".").replace("_", "-"): name for name in DASK}
+    settings = {key: dask.config.interpret_value(DASK[name]) for key, name in keys.items()}
     opened.enter_context(dask.config.set(settings))
     try:
-        if address.startswith(LOCAL):
-            return _start_local(int(address.removeprefix(LOCAL)), opened)
-        file = str(certificate or "")
-        security = Security(tls_ca_file=file, tls_client_cert=file, tls_client_key=file)
-        return Client(address, security=security, timeout=SECONDS)
+        if not address.startswith("local:"):
+            file = str(certificate or "")
+            security = Security(tls_ca_file=file, tls_client_cert=file, tls_client_key=file)
+            return Client(address, security=security, timeout=10.0)
+        folder = opened.enter_context(tempfile.TemporaryDirectory())
+        opened.enter_context(dask.config.set({"temporary-directory": folder}))
+        cluster = LocalCluster(
+            n_workers=int(address.removeprefix("local:")),
+            threads_per_worker=1,
+            processes=True,
+            memory_limit=0,  # none
+            dashboard_address=None,
+            protocol="tls://",
+            security=Security.temporary(),
+            silence_logs=logging.CRITICAL,
+        )
+        return Client(opened.enter_context(cluster))
     except Exception as error:  # Dask raises a dozen types
         says = _(
             "no connection to {address} ({reason}); it takes local:4, or the encrypted address of a running scheduler, such as tls://host:8786, and --certificate with the scheduler's certificate"
         )
         raise UsageError(says.format(address=address, reason=error)) from None
-
-
-def _dotted(name: str) -> str:
-    """Return the key of a setting: distributed.comm.default-scheme for DASK_DISTRIBUTED__COMM__DEFAULT_SCHEME."""
-    return name.removeprefix("DASK_").lower().replace("__", ".").replace("_", "-")
-
-
-def _start_local(workers: int, opened: ExitStack) -> Client:
-    folder = opened.enter_context(tempfile.TemporaryDirectory())
-    opened.enter_context(dask.config.set({"temporary-directory": folder}))
-    cluster = LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        processes=True,
-        memory_limit=0,  # none
-        dashboard_address=None,
-        protocol="tls://",
-        security=Security.temporary(),
-        silence_logs=logging.CRITICAL,
-    )
-    return Client(opened.enter_context(cluster))
 
 
 def write_certificate(path: Path) -> None:
@@ -90,7 +80,7 @@ def write_certificate(path: Path) -> None:
         x509.CertificateBuilder(name, name, key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - timedelta(hours=1))  # clocks differ
-        .not_valid_after(now + timedelta(days=DAYS))
+        .not_valid_after(now + timedelta(days=365))
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )

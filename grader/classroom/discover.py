@@ -59,8 +59,6 @@ class SubmittedFile:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A file that may be a submission, before the files of a folder are compared."""
-
     read: Reader
     modified: float
     digest: bytes
@@ -89,71 +87,50 @@ def discover(root: Path, bundles: Sequence[Bundle], student: str | None = None) 
 
 
 def _first(found: list[_Found]) -> Iterator[SubmittedFile]:
-    """Yield up to MAX_GRADABLE files of a student; files of assignments take precedence.
-
-    If there are more, one more entry says how many.
-    """
-    if len(found) <= MAX_GRADABLE:
-        for file, modules in found:
-            yield replace(file, beside=modules())
-        return
-    found = sorted(found, key=lambda one: not one[0].expected)
-    files = [replace(file, beside=modules()) for file, modules in found[:MAX_GRADABLE]]
-    rest = found[MAX_GRADABLE:]
-    why = _("{n} more files were not graded; the grader reads {limit} files per student").format(
-        n=len(rest), limit=MAX_GRADABLE
-    )
-    yield from sorted(files, key=lambda file: file.submission)
-    yield replace(rest[0][0], problem=why, expected=())
+    """Yield up to MAX_GRADABLE files of a student, preferably of assignments; one more entry says how many are left."""
+    of_assignments_first = sorted(found, key=lambda one: not one[0].expected)
+    rest = of_assignments_first[MAX_GRADABLE:]
+    for file, modules in sorted(of_assignments_first[:MAX_GRADABLE], key=lambda one: one[0].submission):
+        yield replace(file, beside=modules())
+    if rest:
+        why = _("{n} more files were not graded; the grader reads {limit} files per student")
+        problem = why.format(n=len(rest), limit=MAX_GRADABLE)
+        yield replace(rest[0][0], problem=problem, expected=())
 
 
 @dataclass(frozen=True)
 class _Discovery:
-    """One search of a folder."""
-
     root: Path
     bundles: Sequence[Bundle]
     reader: BoundedReader
     student: str | None = None
-    _folders: _Folders = field(default_factory=dict)
 
     def files(self) -> Iterator[_Found]:
         """Yield each file with a function that returns the modules its student submitted with it."""
+        folders: _Folders = {}
         homes, full = set[PurePosixPath](), set[PurePosixPath]()
-        anything = False
         for path in [self.root] if self.root.is_file() else _walk(self.root, self.student):
             place = PurePosixPath(path.name if path == self.root else path.relative_to(self.root).as_posix())
-            if not _can_be_graded(path):
-                homes.update([place] if path.is_dir() and self._is_home(place) else [])
+            kind = path.suffix in KINDS or is_archive(path)
+            if not kind or not path.is_file() or path.is_symlink():
+                named = any(bundle.assignment == place.name for bundle in self.bundles)
+                # the folder of a student, or one with the name of an assignment, must hold a submission
+                homes.update([place] if path.is_dir() and (len(place.parts) == 1 or named) else [])
                 continue
-            anything = True
             full.update(place.parents)
             if is_archive(path):
                 yield from self._archive(path, place)
             else:
-                self._folders.setdefault(place.parent, {})[place.name] = _candidate(path)
-        yield from self._graded(self._folders)
-        empty = homes - full if anything else set()
+                folders.setdefault(place.parent, {})[place.name] = _candidate(path)
+        yield from self._graded(folders)
+        empty = homes - full if full else set()  # `full` is empty only if nothing can be graded
         for home in empty:
             if not any(home in other.parents for other in empty):
-                yield self._nothing_in(home), dict
-
-    def _is_home(self, place: PurePosixPath) -> bool:
-        """Whether a folder must hold a submission: it is that of a student, or has the name of an assignment."""
-        return len(place.parts) == 1 or any(bundle.assignment == place.name for bundle in self.bundles)
-
-    def _nothing_in(self, home: PurePosixPath) -> SubmittedFile:
-        path = self.root / home
-        return SubmittedFile(
-            student_id(home.parts[0]),
-            _shown(str(home)),
-            bytes,
-            path.stat().st_mtime,
-            problem=nothing_in(path),
-        )
+                student, path = student_id(home.parts[0]), self.root / home
+                time, why = path.stat().st_mtime, nothing_in(path)
+                yield SubmittedFile(student, _shown(str(home)), bytes, time, problem=why), dict
 
     def _graded(self, folders: _Folders) -> Iterator[_Found]:
-        """Yield the submitted files of these folders, each with the function that returns its modules."""
         for _student, places in groupby(sorted(folders), key=lambda place: place.parts[:1]):
             of_student = {place: folders[place] for place in places}
             for folder, files in of_student.items():
@@ -162,7 +139,6 @@ class _Discovery:
                     yield file, partial(_modules, folder, modules_in, file.file.name)
 
     def _archive(self, path: Path, place: PurePosixPath) -> Iterator[_Found]:
-        """Yield the files of an archive, or one entry with the problem if it cannot be read."""
         modified = path.stat().st_mtime
         student = student_id(place.parts[0] if len(place.parts) > 1 else _stem(place.name))
         try:
@@ -224,10 +200,9 @@ class _Discovery:
         for assignment in dict.fromkeys(b.assignment for b in mains.values()):
             names = [name for name, b in mains.items() if b.assignment == assignment]
             changed = []
-            compared = names if len(names) > 1 else []  # a single file needs no comparison
-            for name in compared:
+            for name in names if len(names) > 1 else []:  # a single file needs no comparison
                 try:
-                    if self._changed(name, files[name], mains[name]):
+                    if files[name].problem or self._ask(is_changed, name, files[name], mains[name]):
                         changed.append(name)
                 except GraderError as unreadable:
                     problems[name] = str(unreadable)
@@ -235,24 +210,17 @@ class _Discovery:
             yield max(changed or names, key=lambda name: (files[name].modified, name))
 
     def _answers(self, name: str, candidate: _Candidate, bundle: Bundle) -> bool:
-        exercises = [exercise.name for exercise in bundle.exercises]
         try:
-            return not candidate.problem and self.reader.call(
-                answers, Path(name), candidate.read, bundle.stub, exercises
-            )
+            return not candidate.problem and self._ask(answers, name, candidate, bundle)
         except GraderError:
             return False
 
-    def _changed(self, name: str, candidate: _Candidate, bundle: Bundle) -> bool:
+    def _ask(self, question: Callable[..., bool], name: str, candidate: _Candidate, bundle: Bundle) -> bool:
         exercises = [exercise.name for exercise in bundle.exercises]
-        read = candidate.read
-        return bool(candidate.problem) or self.reader.call(
-            is_changed, Path(name), read, bundle.stub, exercises
-        )
+        return self.reader.call(question, Path(name), candidate.read, bundle.stub, exercises)
 
 
 def _modules(folder: PurePosixPath, folders: _Folders, main: str) -> dict[str, tuple[Reader, bytes]]:
-    """Return the Python files in a folder and below, by their path in it, without the one that is graded."""
     return {
         str((place / name).relative_to(folder)): (file.read, file.digest)
         for place, files in folders.items()
@@ -263,7 +231,6 @@ def _modules(folder: PurePosixPath, folders: _Folders, main: str) -> dict[str, t
 
 
 def _not_graded(names: Iterable[str]) -> str:
-    """Return a remark on files that were left out; "" if there are none."""
     left = ", ".join(_shown_names(names))
     return _("also in the folder, not graded: {files}").format(files=left) if left else ""
 
@@ -299,10 +266,6 @@ def _walk(root: Path, student: str | None = None) -> Iterator[Path]:
         yield from (Path(here, name) for name in (*inner, *sorted(names)) if not name.startswith("."))
 
 
-def _can_be_graded(path: Path) -> bool:
-    return (path.suffix in KINDS or is_archive(path)) and path.is_file() and not path.is_symlink()
-
-
 def _candidate(path: Path) -> _Candidate:
     read = partial(read_bytes, path)
     try:
@@ -328,5 +291,4 @@ def student_id(name: str) -> str:
 
 
 def _shown(name: str) -> str:
-    """Return a name to show: on one line, without control characters."""
     return sanitize(name).replace("\n", "\\n").replace("\t", "\\t")

@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from grader.classroom.class_run import GradedSubmission
 
 
-class NotInThisFormat(GraderError):
-    """The submissions cannot be written in this format."""
-
-
 def text(submissions: Sequence[GradedSubmission]) -> str:
     """Return the class report without colours."""
     from rich.console import Console
@@ -60,15 +56,10 @@ def table(submissions: Sequence[GradedSubmission]) -> str:
         where = [one.submission, report.extra["content"], report.sandbox]
         numbers = [plain_number(report.score), plain_number(report.points)] if results else ["", ""]
         total = [*numbers, one.problem]
+        who = [one.person.name, one.person.section] if one.person else [""] * len(person)
         cells = [cell for name in names for cell in _cells(results.get(name))]
-        rows.append([one.student, *_person(one, listed), *where, *total, *cells])
+        rows.append([one.student, *who, *where, *total, *cells])
     return csv_text(rows)
-
-
-def _person(one: GradedSubmission, listed: bool) -> list[str]:
-    if not listed:
-        return []
-    return [one.person.name, one.person.section] if one.person else ["", ""]
 
 
 _PARTS = ("", " outcome", " mistake", " advice", " reason")  # after the name of an exercise
@@ -89,12 +80,12 @@ def junit(submissions: Sequence[GradedSubmission]) -> str:
 
 
 def _of_one(form: str, write: Callable[[Report], str]) -> Callable[[Sequence[GradedSubmission]], str]:
-    """Return the function for a format of one submission. It raises NotInThisFormat for any other number."""
+    """Return the function for a format of one submission; it raises GraderError for any other number."""
 
     def written(submissions: Sequence[GradedSubmission]) -> str:
         if len(submissions) != 1:
             says = _("the format {form} is for exactly one submission; there are {n} here")
-            raise NotInThisFormat(says.format(form=form, n=len(submissions)))
+            raise GraderError(says.format(form=form, n=len(submissions)))
         return write(submissions[0].report)
 
     return written

@@ -28,7 +28,7 @@ from grader.classroom.discover import SubmittedFile, discover
 from grader.classroom.grading_process import RunConfig
 from grader.classroom.groups import read_groups
 from grader.classroom.progress_bar import live
-from grader.classroom.roster import Person, Roster, read_roster
+from grader.classroom.roster import Roster, read_roster
 from grader.classroom.store import Store, StoreKey, default_store
 from grader.intake.course import Course, wanted_exercises
 from grader.intake.course import find as find_course
@@ -151,7 +151,8 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
                 else _("{path} holds nothing to grade: no .py, no .ipynb, no archive")
             ).format(path=root, since=options.since)
         )
-    jobs = min(options.jobs or _cores(), len(found))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    jobs = min(options.jobs or cores, len(found))
     store = options.store or default_store(folder_of(root))
     config = RunConfig(
         bundles=room.cases,
@@ -179,29 +180,24 @@ def _is_wanted(file: SubmittedFile, only: Sequence[str], bundles: Sequence[Bundl
 
 
 def _with_roster(entries: Sequence[GradedSubmission], roster: Roster) -> list[GradedSubmission]:
-    """Add each student's row to the submissions, and an entry without exercises for everyone who submitted nothing."""
     if not roster:
         return list(entries)
-    known = [
-        replace(one, person=roster[one.student]) if one.student in roster else _unknown(one)
-        for one in entries
-    ]
+    out = []
+    for one in entries:
+        remarks = one.report.remarks
+        if one.student not in roster:
+            remarks += (_("{student} is not in the list of students").format(student=one.student),)
+        report = replace(one.report, remarks=remarks)
+        out.append(replace(one, report=report, person=roster.get(one.student)))
     submitted = {one.student for one in entries}
     like = entries[0].report if entries else Report((), sandbox="", torch="", grader="", seed="hidden")
-    return known + [_nothing(person, like) for person in roster.values() if person.id not in submitted]
-
-
-def _unknown(entry: GradedSubmission) -> GradedSubmission:
-    remark = _("{student} is not in the list of students").format(student=entry.student)
-    return replace(entry, report=replace(entry.report, remarks=(*entry.report.remarks, remark)))
-
-
-def _nothing(person: Person, like: Report) -> GradedSubmission:
-    """Return the entry of a student who submitted nothing. like: a report with the class's sandbox and versions."""
-    extra = {"student": person.id, "submission": "", "content": ""}
     says = _("nothing was submitted")
-    report = replace(like, exercises=(), remarks=(says,), extra=extra)
-    return GradedSubmission(report, size=0, problem=says, grader_failed=False, new=False, person=person)
+    for person in roster.values():
+        if person.id not in submitted:
+            extra = {"student": person.id, "submission": "", "content": ""}
+            report = replace(like, exercises=(), remarks=(says,), extra=extra)
+            out.append(GradedSubmission(report, 0, says, grader_failed=False, new=False, person=person))
+    return out
 
 
 def folder_of(root: Path) -> Path:
@@ -244,7 +240,3 @@ def _moment(since: str | None) -> float | None:
         raise UsageError(
             _("--since takes 2026-03-01, 2026-03-01T18:00, or 30m, 12h, 2d; not {text}").format(text=since)
         ) from None
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

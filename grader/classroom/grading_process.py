@@ -17,7 +17,6 @@ from grader.bundle.files import load_all
 from grader.bundle.model import Bundle, Exercise
 from grader.bundle.rules import NO_RULES, Rules
 from grader.classroom.archives import BadArchive
-from grader.classroom.public_lines import with_public_lines
 from grader.classroom.store import Store, StoredResults, StoreKey
 from grader.engine.engine import Engine, known
 from grader.engine.load_request import MAX_ENDLESS, case_timeout, limits, load_timeout
@@ -27,6 +26,7 @@ from grader.intake.names import Definition, read_names
 from grader.intake.neighbours import ReadFile, among, with_neighbours
 from grader.intake.read import Blocked, Submission, shown, submission_from
 from grader.intake.stub_changes import copied_blocks, own_tree
+from grader.lines.find import Source, add_lines
 from grader.report.model import ExerciseResult, Outcome
 from grader.sandbox.choose import choose
 from grader.support.i18n import _
@@ -228,6 +228,23 @@ def look_up(
     return found, submission
 
 
+def with_public_lines(
+    engine: Engine, submission: Submission, results: Sequence[ExerciseResult]
+) -> tuple[ExerciseResult, ...]:
+    """Return the results with lines to look at, for exercises that also fail on public cases.
+
+    The search takes at most 2 s per file. engine: grades public cases, so the lines show nothing of hidden ones.
+    """
+    failed = [result.name for result in results if result.outcome == "failed"]
+    if not failed:
+        return tuple(results)
+    searched = add_lines(engine, engine.grade(submission, failed), dict.fromkeys(failed, Source(submission)))
+    lines = {result.name: result.diagnosis.lines for result in searched.exercises}
+    return tuple(
+        replace(one, diagnosis=replace(one.diagnosis, lines=lines.get(one.name, ()))) for one in results
+    )
+
+
 def plain_file() -> bytes:
     """Return PLAIN_FILE. Unlike a lambda, this function can be sent to another process."""
     return PLAIN_FILE
@@ -271,12 +288,9 @@ def results_without_grading(
 
 def _why_nothing(submission: Submission) -> str:
     name = shown(submission.path)
-    faults = read_names(submission).faults
-    if faults:
-        fault = faults[0]
-        return _("{file} defines no exercise that is graded here; it does not parse ({unit}, {why})").format(
-            file=name, unit=sanitize(fault.unit), why=sanitize(fault.why)
-        )
+    for fault in read_names(submission).faults:
+        says = _("{file} defines no exercise that is graded here; it does not parse ({unit}, {why})")
+        return says.format(file=name, unit=sanitize(fault.unit), why=sanitize(fault.why))
     return _("{file} defines no exercise that is graded here").format(file=name)
 
 

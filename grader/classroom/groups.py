@@ -127,7 +127,6 @@ def write_groups(folder: Path, groups: Groups) -> Path:
 
 
 def _quoted(text: str) -> str:
-    """Return a text without control characters as a string of TOML, which JSON's strings are."""
     return json.dumps(text, ensure_ascii=False)
 
 

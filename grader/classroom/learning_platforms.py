@@ -188,7 +188,6 @@ def _json(record: dict[str, Any]) -> str:
 
 
 def _output(result: ExerciseResult) -> str:
-    """Return the text for a student: outcome and diagnosis, the checks one by one, then advice and remarks."""
     lead, says = diagnosis_lead(result.diagnosis.kind), result.diagnosis.says
     lines = [outcome_name(result.outcome), result.message, f"{lead}: {says}" if lead else says]
     for check in result.checks:

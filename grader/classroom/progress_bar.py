@@ -15,8 +15,20 @@ EVERY = 5.0  # seconds between plain lines
 @contextmanager
 def live(total: int) -> Iterator[Callable[[int, int], None]]:
     """Yield a function (done, fresh) that shows progress, rate and time left. fresh: how many were graded now."""
+    started = time.monotonic()
     if not sys.stderr.isatty():
-        yield _Plain(total)
+        printed = started
+
+        def print_line(done: int, fresh: int) -> None:
+            nonlocal printed
+            now = time.monotonic()
+            if now - printed >= EVERY or done >= total:
+                printed = now
+                words = _("{done} of {total}").format(done=done, total=total)
+                rate = speed(total - done, fresh, now - started)
+                print(f"{words}  {rate}".rstrip(), file=sys.stderr, flush=True)
+
+        yield print_line
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -29,34 +41,12 @@ def live(total: int) -> Iterator[Callable[[int, int], None]]:
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(_("grading"), total=total, speed="")
-        started = time.monotonic()
 
         def show(done: int, fresh: int) -> None:
-            progress.update(
-                task, completed=done, speed=speed(total - done, fresh, time.monotonic() - started)
-            )
+            rate = speed(total - done, fresh, time.monotonic() - started)
+            progress.update(task, completed=done, speed=rate)
 
         yield show
-
-
-class _Plain:
-    """Prints a line at the end, and before it at most one every EVERY seconds."""
-
-    def __init__(self, total: int):
-        self._total = total
-        self._started = self._printed = time.monotonic()
-
-    def __call__(self, done: int, fresh: int) -> None:
-        now = time.monotonic()
-        if now - self._printed < EVERY and done < self._total:
-            return
-        self._printed = now
-        words = _("{done} of {total}").format(done=done, total=self._total)
-        print(
-            f"{words}  {speed(self._total - done, fresh, now - self._started)}".rstrip(),
-            file=sys.stderr,
-            flush=True,
-        )
 
 
 def speed(left: int, fresh: int, seconds: float) -> str:

@@ -93,7 +93,7 @@ _NO_KEY = StoreKey("", "", "")  # no result is read
 
 
 def _content(file: SubmittedFile, reader: BoundedReader) -> str:
-    """Return the hash by which a store has the results of a file; "" if the file cannot have results."""
+    """Return the hash by which a store has the results of a file; "" if it can have none."""
     if file.problem:
         return ""
     beside = among({name: read for name, (read, _digest) in file.beside.items()})

@@ -129,7 +129,6 @@ def publish(root: Path, room: Classroom, changes: Sequence[Change]) -> Path:
 
 
 def _why(old: ExerciseResult, new: ExerciseResult) -> Iterator[str]:
-    """Yield the differences between two results, the most important first."""
     if old.points != new.points:
         yield _("it is worth {new} points, was {old}").format(
             new=_points(new.points), old=_points(old.points)

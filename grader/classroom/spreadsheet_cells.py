@@ -35,5 +35,4 @@ def _begins_formula(part: str) -> bool:
 
 
 def _is_skipped(char: str) -> bool:
-    """Whether a program may leave out this sign at the start of a cell."""
     return char.isspace() or char == '"' or unicodedata.category(char) in ("Cc", "Cf")

@@ -99,7 +99,6 @@ class Store:
 
     @contextmanager
     def _usable(self) -> Iterator[None]:
-        """Raise BadStore for an error of the file or the database."""
         try:
             yield
         except (
@@ -160,7 +159,6 @@ class Store:
 
 
 def _require_ours(path: Path) -> None:
-    """Raise BadStore for another user's file, or one that other users can write to."""
     found = path.stat()
     if not hasattr(os, "geteuid"):  # Windows: not checked; the cache of a user is private
         return
@@ -175,7 +173,6 @@ def _require_ours(path: Path) -> None:
 
 
 def _result(text: object) -> ExerciseResult | None:
-    """Return the result in a row; None if it is damaged."""
     try:
         return from_text(str(text))
     except BadResult:

@@ -128,7 +128,13 @@ def summarise(entries: Sequence[GradedSubmission]) -> Summary:
         exercise = exercises.setdefault(
             result.name, ExerciseSummary(result.name, result.assignment, result.points)
         )
-        _count(exercise, entry, result)
+        exercise.seen += 1
+        exercise.outcomes[result.outcome] += 1
+        if result.score is not None:
+            exercise.scores.append(result.score)
+        failed = ((check.facet, check.title) for check in result.checks if check.outcome == "failed")
+        for facet_and_title in dict.fromkeys(failed):  # once, also if several checks have this title
+            exercise.failed_checks.setdefault(facet_and_title, []).append(entry.student)
     in_order = sorted(exercises.values(), key=lambda exercise: exercise.assignment)
     return Summary(
         tuple(in_order),
@@ -140,18 +146,7 @@ def summarise(entries: Sequence[GradedSubmission]) -> Summary:
     )
 
 
-def _count(exercise: ExerciseSummary, entry: GradedSubmission, result: ExerciseResult) -> None:
-    exercise.seen += 1
-    exercise.outcomes[result.outcome] += 1
-    if result.score is not None:
-        exercise.scores.append(result.score)
-    failed = ((check.facet, check.title) for check in result.checks if check.outcome == "failed")
-    for facet_and_title in dict.fromkeys(failed):  # once, also if several checks have this title
-        exercise.failed_checks.setdefault(facet_and_title, []).append(entry.student)
-
-
 def _grouped(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
-    """Collect the values of each key, in the order of the keys' first occurrence."""
     found: dict[K, list[T]] = {}
     for key, value in pairs:
         found.setdefault(key, []).append(value)

@@ -59,7 +59,6 @@ def _parts(entries: Sequence[GradedSubmission]) -> Iterator[RenderableType]:
 def _listed(
     heading: str, found: Sequence[T], show_one: Callable[[T], RenderableType], *, all_rows: bool = False
 ) -> Iterator[RenderableType]:
-    """Yield a heading, the first rows, and the number of further rows; nothing without rows."""
     if not found:
         return
     yield Group(Text(), Text(heading, style="bold"))
@@ -101,7 +100,6 @@ def _shared(found: Shared) -> RenderableType:
 
 
 def _below(text: str) -> RenderableType:
-    """Return a sentence, indented, to print below the line that it explains."""
     return Padding(Text(text), (0, 0, 0, 5))
 
 

@@ -15,9 +15,10 @@ import pytest
 from helpers.browser.samples import KNOWN, entry, failed, result
 
 from grader.classroom.class_run import without_helpers
-from grader.classroom.formats import FORMATS, NotInThisFormat, written
+from grader.classroom.formats import FORMATS, written
 from grader.classroom.roster import Person
 from grader.intake.course_file import CourseFile, read_course_file
+from grader.support.errors import GraderError
 
 NOTHING = entry("bob", problem="nothing was submitted")
 NOTHING.report.extra["submission"] = ""
@@ -107,7 +108,7 @@ def test_prairielearn_charges_no_attempt_for_an_ungraded_file(submission):
 
 
 def test_prairielearn_is_for_one_submission():
-    with pytest.raises(NotInThisFormat, match="prairielearn is for exactly one submission; there are 3"):
+    with pytest.raises(GraderError, match="prairielearn is for exactly one submission; there are 3"):
         FORMATS["prairielearn"](GRADED)
 
 

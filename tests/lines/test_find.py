@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.classroom.public_lines import with_public_lines
+from grader.classroom.grading_process import with_public_lines
 from grader.engine.engine import Engine
 from grader.engine.submission_run import GradingOptions
 from grader.lines import find as certify

@@ -32,7 +32,6 @@ _certificate = partial(
     help=_("File that `grader cluster certificate` made."),
 )
 certificate_option = _certificate()
-_certificate_required = _certificate(required=True)
 _dask = click.argument("dask", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF DASK]")
 
 
@@ -51,7 +50,7 @@ def certificate(file: Path) -> None:
 
 
 @command.command()
-@_certificate_required
+@_certificate(required=True)
 @_dask
 def scheduler(certificate: Path, dask: tuple[str, ...]) -> None:
     """Run a scheduler on port 8786 until it is stopped."""
@@ -60,21 +59,18 @@ def scheduler(certificate: Path, dask: tuple[str, ...]) -> None:
 
 @command.command()
 @click.argument("address")
-@_certificate_required
+@_certificate(required=True)
 @_dask
 def worker(address: str, certificate: Path, dask: tuple[str, ...]) -> None:
     """Run a worker for the scheduler at ADDRESS until it is stopped; with -- --nworkers 8, eight."""
     from grader.classroom.cluster_connection import connect
 
-    with ExitStack() as opened:
-        connect(
-            address, certificate, opened
-        ).close()  # reports an error in one sentence, unlike Dask's command
+    with ExitStack() as opened:  # reports an error in one sentence, unlike Dask's command
+        connect(address, certificate, opened).close()
     _run("worker", certificate, address, "--nthreads=1", "--memory-limit=0", *dask)
 
 
 def _run(role: str, file: Path, *arguments: str) -> None:
-    """Run Dask's command for a role. Do not return: exit with its status, or replace this process by it."""
     from grader.classroom.cluster_connection import DASK
 
     tls = (f"--tls-ca-file={file}", f"--tls-cert={file}", f"--tls-key={file}")
