@@ -121,7 +121,11 @@ class ColdProcess:
 
     def wait(self, timeout: float = 5.0) -> Exit:
         if self._exit is None:
-            self._exit = _reap(self._process, timeout)
+            try:
+                code = self._process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                raise SandboxError(f"kill a worker: it still runs after {timeout:g} seconds") from None
+            self._exit = Exit(code, None) if code >= 0 else Exit(None, -code)
         return self._exit
 
     def close(self) -> None:
@@ -139,27 +143,12 @@ class ColdProcess:
             os.close(descriptor)
 
 
-def _reap(process: subprocess.Popen[bytes], timeout: float) -> Exit:
-    try:
-        code = process.wait(timeout)
-    except subprocess.TimeoutExpired:
-        raise SandboxError(f"kill a worker: it still runs after {timeout:g} seconds") from None
-    return Exit(code, None) if code >= 0 else Exit(None, -code)
-
-
 def _command(warm: bool) -> list[str]:
-    source = _STREAMS + _START.format(paths=_paths())
+    here = str(Path(__file__).resolve().parents[2])  # site-packages or, in a checkout, the repository
+    paths = list(dict.fromkeys([here, sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]))
+    source = _STREAMS + _START.format(paths=paths)
     level = "full" if warm else "none"
     return [python(), "-I", "-S", "-X", "utf8", "-c", source, str(os.getpid()), level]
-
-
-def _paths() -> list[str]:
-    """Return folders where the worker finds torch and the package `grader`.
-
-    These are the folders of site-packages and, in a checkout, the repository.
-    """
-    here = str(Path(__file__).resolve().parents[2])
-    return list(dict.fromkeys([here, sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]))
 
 
 def _environment(scratch: str, cuda: bool) -> dict[str, str]:

@@ -11,6 +11,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from queue import SimpleQueue
 
 from grader.sandbox.base import Process
@@ -53,7 +54,8 @@ class Channel:
             (self._pump_replies, process.from_worker),
             (self._pump_log, process.log),
         ):
-            _start(pump, os.dup(descriptor))
+            run = partial(_run, pump, os.dup(descriptor))
+            threading.Thread(target=run, name=f"headway{pump.__name__}", daemon=True).start()
 
     @property
     def log(self) -> bytes:
@@ -175,7 +177,7 @@ class Channel:
                     self._changed.notify_all()
 
     def _remove_mark(self, new: int) -> None:
-        """Remove the mark of `settle` if the log has it. new: how many bytes were just added to the log."""
+        """Remove the mark of `settle` if it is in the log. new: how many bytes were just added."""
         if self._mark and not self._marked:
             place = self._log.find(self._mark, max(0, len(self._log) - new - len(self._mark)))
             if place >= 0:
@@ -185,7 +187,7 @@ class Channel:
 
 
 def _without(marks: Sequence[bytes], printed: bytes) -> bytes:
-    """Remove marks. If `printed` is full, it may end with the beginning of a mark: remove that too."""
+    """Remove marks, and the beginning of one at the end of a full `printed`."""
     if len(printed) == MAX_RECENT:
         starts = [mark[:size] for mark in marks for size in range(1, len(mark))]
         cut = max((len(start) for start in starts if printed.endswith(start)), default=0)
@@ -195,14 +197,11 @@ def _without(marks: Sequence[bytes], printed: bytes) -> bytes:
     return printed
 
 
-def _start(pump: Callable[[int], None], descriptor: int) -> None:
-    def run() -> None:
-        try:
-            pump(descriptor)
-        finally:
-            os.close(descriptor)
-
-    threading.Thread(target=run, name=f"headway{pump.__name__}", daemon=True).start()
+def _run(pump: Callable[[int], None], descriptor: int) -> None:
+    try:
+        pump(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _read(descriptor: int) -> bytes:

@@ -18,12 +18,10 @@ class BasicTierError(SandboxError):
     exit_status = 2
 
 
-def choose(
-    asked: str = AUTO, program: Program | None = None, *, ready: int = 1, warm: str = "none"
-) -> Launcher:
+def choose(asked: str = AUTO, program: Program | None = None, *, warm: str = "none") -> Launcher:
     """Start a launcher of the tier `asked`; "auto" is the best that works.
 
-    program, ready and warm are those of `SandboxLauncher`; `basic` ignores the first two. Raises SandboxError for an
+    program and warm are those of `SandboxLauncher`; `basic` ignores the first. Raises SandboxError for an
     unknown name, and with the reason if the named tier does not work here.
     """
     name = best_tier(asked)
@@ -32,7 +30,7 @@ def choose(
         return launcher
     from grader.sandbox.launcher import SandboxLauncher
 
-    return SandboxLauncher(name, program, ready=ready, warm=warm)
+    return SandboxLauncher(name, program, warm=warm)
 
 
 def best_tier(asked: str, *, trusted: bool = True) -> str:
@@ -43,22 +41,15 @@ def best_tier(asked: str, *, trusted: bool = True) -> str:
     """
     if reason := _too_few_open_files():
         raise SandboxError(reason)
-    name = _first_that_works() if asked == AUTO else row(asked).name
+    works = (one.name for one in TIERS if report_on(one.name).available)  # the tiers after it are not tested
+    name = next(works) if asked == AUTO else row(asked).name
     if not row(name).confined and not trusted:
         raise BasicTierError(_("the basic sandbox does not stop a determined attacker"))
     report = report_on(name)
     if not report.available:
-        raise SandboxError(
-            _("the {tier} sandbox does not work on this machine: {reason}").format(
-                tier=name, reason=report.reason
-            )
-        )
+        says = _("the {tier} sandbox does not work on this machine: {reason}")
+        raise SandboxError(says.format(tier=name, reason=report.reason))
     return name
-
-
-def _first_that_works() -> str:
-    """Return the best tier that works. Does not test the tiers after it."""
-    return next(one.name for one in TIERS if report_on(one.name).available)
 
 
 def report_all(fresh: bool = False) -> tuple[TierReport, ...]:

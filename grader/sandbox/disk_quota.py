@@ -53,8 +53,6 @@ def enforce(number: int, limits: Limits, supervisor: int) -> None:
 
 @dataclass
 class _Account:
-    """One worker: its folder, the bytes that its visible files may have, and the calls so far."""
-
     folder: str
     bytes_: int
     entries: int = 0
@@ -84,19 +82,15 @@ class DiskQuota:
         event: the event mask that `poll` returned with the descriptor.
         """
         if descriptor == self._listening.fileno():
-            self._open_account()
+            if (received := packets.receive(self._listening)) is not None:
+                message, (listener,) = received
+                folder = os.path.join(self._folder, str(message["number"]))
+                self._accounts[listener] = _Account(folder, message["bytes"])
         elif event & select.POLLIN:
             _answer(descriptor, self._accounts[descriptor])
         else:  # POLLHUP: no process has the filter any more, and asking for a call would block
             del self._accounts[descriptor]
             os.close(descriptor)
-
-    def _open_account(self) -> None:
-        received = packets.receive(self._listening)
-        if received is not None:
-            message, (listener,) = received
-            folder = os.path.join(self._folder, str(message["number"]))
-            self._accounts[listener] = _Account(folder, message["bytes"])
 
 
 def _answer(listener: int, account: _Account) -> None:

@@ -18,15 +18,15 @@ reason the supervisor serves the disk quota.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import select
 import signal
 import socket
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pkgutil import resolve_name
 from typing import Any, NoReturn
 
 from grader.sandbox import huge_pages, kernel, lockdown, packets, resources
@@ -42,8 +42,6 @@ if sys.platform != "linux":
 
 @dataclass(frozen=True)
 class _Child:
-    """A running worker. status: the socket to the process that asked for it."""
-
     pid: int
     number: int
     status: socket.socket
@@ -54,7 +52,9 @@ def main() -> None:
     resources.lift_memory_limit()
     control = socket.socket(fileno=int(sys.argv[2]))
     parent_alive_pipe, parent = int(sys.argv[3]), int(sys.argv[4])
-    process_end = _watch(parent)
+    process_end = os.pidfd_open(parent)  # readable when the parent ends
+    if os.getppid() != parent:  # it has ended already
+        os._exit(1)
     received = packets.receive(control)
     if received is None:
         return
@@ -77,19 +77,8 @@ def main() -> None:
     os._exit(code)
 
 
-def _watch(parent: int) -> int:
-    """Return a descriptor that becomes readable when `parent` ends; exit if it already has."""
-    descriptor = os.pidfd_open(parent)
-    if os.getppid() != parent:
-        os._exit(1)
-    return descriptor
-
-
 def _supervise(server: int, parent_alive: Sequence[int], quota: DiskQuota | None) -> int:
-    """Wait until the server or the parent ends, then kill the server. Return the server's exit code or signal.
-
-    parent_alive: descriptors that become readable when the parent ends.
-    """
+    """Wait until the server or its parent ends, then kill the server. Return its exit code or signal."""
     server_end = os.pidfd_open(server)
     while not _wait((server_end, *parent_alive), quota):
         continue
@@ -99,7 +88,6 @@ def _supervise(server: int, parent_alive: Sequence[int], quota: DiskQuota | None
 
 
 def _wait(ends: Sequence[int], quota: DiskQuota | None) -> bool:
-    """Wait for events. Return True if one of `ends` is readable; otherwise answer calls of workers."""
     poll = select.poll()
     asking = quota.descriptors if quota else []
     for descriptor in (*ends, *asking):
@@ -134,8 +122,6 @@ def _become_server(
 
 
 class _Server:
-    """Answers the parent until it closes the control socket."""
-
     def __init__(self, tier: Tier, control: socket.socket, config: dict[str, Any]) -> None:
         # Opened now, because `enclose` may hide /proc.
         self._tasks = os.open("/proc/self/task", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -151,10 +137,11 @@ class _Server:
         sys.path[:] = list(tier.layout.path)
         sys.argv[:] = ["worker"]
         with preload.kept_heap():
-            self._entry = _load(config["entry"])
+            self._entry = resolve_name(config["entry"])
             if config["prepare"]:
-                _load(config["prepare"])()
-        _close_the_package()
+                resolve_name(config["prepare"])()
+        # Further imports from the project fail, except from packages that are loaded, such as grader.worker.
+        sys.modules["grader"].__path__ = []
         self._own_modules = [
             name for name in sys.modules if name.startswith(("grader.sandbox", "grader.support"))
         ]
@@ -180,7 +167,7 @@ class _Server:
         return True
 
     def _warm(self, level: str) -> None:
-        """Import more of torch. It only saves time: if it fails, each worker imports what it needs."""
+        """Import more of torch. If it fails, each worker imports what it needs."""
         try:
             preload.warm()
             huge_pages.collapse_pages(self._maps)
@@ -213,9 +200,7 @@ class _Server:
         _report(asker, {"level": self._level}, [process_end])
 
     def _require_one_thread(self) -> None:
-        """Raise SandboxError if the server has a second thread: a lock that this thread holds during the fork would stay
-        locked in the worker for good.
-        """
+        """Raise SandboxError for a second thread: a lock that it holds during the fork stays locked in the worker."""
         count = len(os.listdir(self._tasks))
         if count != 1:
             raise SandboxError(f"fork a worker: the server has {count} threads instead of one")
@@ -232,8 +217,7 @@ class _Server:
         self._tier.clean_up(child.number)
 
     def _become_worker(self, number: int, limits: Limits, descriptors: list[int]) -> NoReturn:
-        code = 1
-        status = descriptors[3]
+        code, status = 1, descriptors[3]
         try:
             kept = lockdown.arrange_descriptors(descriptors, self._tier.kept_descriptors())
             status = lockdown.STATUS
@@ -260,17 +244,5 @@ class _Server:
 
 
 def _report(end: socket.socket, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
-    """Send a message to the process that asked for the worker, if it still listens."""
     with contextlib.suppress(OSError):
         packets.send(end, message, descriptors)
-
-
-def _close_the_package() -> None:
-    """Make further imports from the project fail, except from packages that are loaded, such as grader.worker."""
-    sys.modules["grader"].__path__ = []
-
-
-def _load(name: str) -> Callable[..., Any]:
-    """Import and return the function that "module:function" names."""
-    module, _, function = name.partition(":")
-    return getattr(importlib.import_module(module), function)

@@ -27,10 +27,7 @@ def collapse_pages(maps: int) -> None:
 
 
 def _private_data(maps: int) -> list[tuple[int, int]]:
-    """Return writable regions without a file, as (start, stop).
-
-    A row of /proc/self/maps is: addresses, permissions, offset, device, inode and, for some regions, a name.
-    """
+    """Return writable regions without a file, as (start, stop); a row has a name after the inode only for some."""
     os.lseek(maps, 0, os.SEEK_SET)
     with os.fdopen(os.dup(maps)) as file:
         rows = [line.split() for line in file]

@@ -22,7 +22,8 @@ def worker_ids(number: int, mapped: str) -> tuple[int, int] | None:
     if os.geteuid() != 0:
         return None
     user = _FIRST_USER + number % _USERS
-    return (user, user) if _is_mapped(user, mapped) else None
+    ranges = (tuple(map(int, line.split())) for line in mapped.splitlines())
+    return (user, user) if any(first <= user < first + count for first, _, count in ranges) else None
 
 
 def become(ids: tuple[int, int]) -> None:
@@ -68,8 +69,3 @@ def uid_map() -> str:
     """Return the text of /proc/self/uid_map: the users of this user namespace."""
     with open("/proc/self/uid_map", encoding="ascii") as file:
         return file.read()
-
-
-def _is_mapped(user: int, text: str) -> bool:
-    ranges = (tuple(map(int, line.split())) for line in text.splitlines())
-    return any(inside <= user < inside + count for inside, _, count in ranges)

@@ -225,10 +225,7 @@ def load_asking_filter(program: bytes) -> int:
 
 
 def _filter(program: bytes) -> tuple[ctypes.Array[ctypes.c_char], ctypes.Array[ctypes.c_char]]:
-    """Return the instructions, and the struct sock_fprog that points to them: their count, then their address.
-
-    Both must stay alive until the kernel has read them.
-    """
+    """Return the instructions, and struct sock_fprog, which points to them. Both must live until the kernel read them."""
     code = ctypes.create_string_buffer(program, len(program))
     return code, ctypes.create_string_buffer(struct.pack("@HP", len(program) // 8, ctypes.addressof(code)))
 

@@ -65,11 +65,7 @@ class Ruleset:
         if abi < 1:
             raise SandboxError("make a Landlock rule set: this kernel has no Landlock")
         self._all = everything(abi)
-        fields = [self._all]
-        if abi >= _NET_FROM:
-            fields.append(_NET)
-        if abi >= _SCOPE_FROM:
-            fields.append(_SCOPE)
+        fields = [self._all, *([_NET] if abi >= _NET_FROM else []), *([_SCOPE] if abi >= _SCOPE_FROM else [])]
         attributes = struct.pack(f"={len(fields)}Q", *fields)
         self.descriptor = kernel.syscall(
             "make a Landlock rule set", "landlock_create_ruleset", attributes, len(attributes), 0
@@ -83,20 +79,17 @@ class Ruleset:
             except OSError:
                 continue
             try:
-                self._add(target, rights & self._all, path)
+                is_folder = stat.S_ISDIR(os.fstat(target).st_mode)
+                granted = rights & self._all & (-1 if is_folder else _OF_FILES)
+                if granted:
+                    rule = struct.pack("=Qi", granted, target)
+                    step = f"grant {path} in Landlock"
+                    kernel.syscall(step, "landlock_add_rule", self.descriptor, _RULE_PATH_BENEATH, rule, 0)
             finally:
                 os.close(target)
 
     def allow_all(self, paths: Iterable[str]) -> None:
         self.allow(paths, self._all)
-
-    def _add(self, target: int, rights: int, path: str) -> None:
-        if not stat.S_ISDIR(os.fstat(target).st_mode):
-            rights &= _OF_FILES
-        if rights:
-            rule = struct.pack("=Qi", rights, target)
-            step = f"grant {path} in Landlock"
-            kernel.syscall(step, "landlock_add_rule", self.descriptor, _RULE_PATH_BENEATH, rule, 0)
 
     def restrict(self) -> None:
         """Apply the grants to this process. Call `kernel.forbid_new_privileges` first."""

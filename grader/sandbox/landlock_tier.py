@@ -95,10 +95,7 @@ class LandlockTier:
         remove_tree(self.leaves)
 
     def _restrict_files(self, scratch: str) -> None:
-        """Apply two rule sets: the shared one grants the folders of all workers, the other one only this worker's.
-
-        An access is allowed only if both grant it.
-        """
+        """Apply the shared rules, for the folders of all workers, and this worker's: both must grant an access."""
         assert self._rules is not None
         own = landlock.Ruleset()
         own.allow([*self.layout.shown, *self.layout.code, *DEVICES], landlock.READ)

@@ -22,26 +22,27 @@ class SandboxLauncher:
     """Starts workers of strict or landlock. The constructor returns at once, and the server starts in the
     background; `start` waits for it. May be used from several threads.
 
-    `ready`: how many workers are forked ahead, with the most recent limits, so that a start need not
+    `ahead`: a worker is forked ahead, with the most recent limits, so that a start need not
     wait for the fork. `warm` is the level at the start; see the method `warm`. Each worker is used once.
     """
 
     def __init__(
-        self, tier: str, program: Program | None = None, *, ready: int = 1, warm: str = "none"
+        self, tier: str, program: Program | None = None, *, ahead: bool = True, warm: str = "none"
     ) -> None:
         self.tier = tier
         self._program = program or Program()
-        self._size = ready
+        self._ahead = ahead
         self._level = "none"
         self._lock = threading.Lock()
-        self._pool: list[SandboxedProcess] = []
+        self._spare: SandboxedProcess | None = None
         # Under root, the number of a worker decides its user. A random first number makes it rare that two launchers
         # share users.
         self._number = int.from_bytes(os.urandom(2), "big")
         self._closed = False
         self._server = Server(self.tier, self._program)
         self.warm(warm)
-        self._refill(Limits())
+        if ahead:
+            self._spare = self._ask(Limits())
 
     def __enter__(self) -> SandboxLauncher:
         return self
@@ -55,7 +56,7 @@ class SandboxLauncher:
             with self._lock:
                 server = self._living_server()
                 worker = self._take(limits)
-                self._refill(limits)
+                self._spare = self._ask(limits) if self._ahead else None
             try:
                 server.wait_until_ready(time.monotonic() + START_SECONDS)
                 worker.wait_until_ready(time.monotonic() + FORK_SECONDS)
@@ -89,13 +90,13 @@ class SandboxLauncher:
                 return
             self._closed = True
             self._server.close()
-            self._drop_pool()
+            self._drop_spare()
 
     def _living_server(self) -> Server:
         if self._closed:
             raise SandboxError("start a worker: the launcher is closed")
         if not self._server.is_alive():
-            self._drop_pool()
+            self._drop_spare()
             self._server.close()
             self._server = Server(self.tier, self._program)
             if self._level != "none":
@@ -103,33 +104,18 @@ class SandboxLauncher:
         return self._server
 
     def _take(self, limits: Limits) -> SandboxedProcess:
-        """Take a suitable worker from the pool, else ask for a new one. Close the workers that are not suitable."""
-        pool, self._pool = self._pool, []
-        fitting: SandboxedProcess | None = None
-        for worker in pool:
-            if not self._fits(worker, limits):
-                worker.close()
-            elif fitting is None:
-                fitting = worker
-            else:
-                self._pool.append(worker)
-        return fitting or self._ask(limits)
-
-    def _fits(self, worker: SandboxedProcess, limits: Limits) -> bool:
-        """Whether a worker has the right limits, is alive, and was forked at the current warm level."""
-        if worker.limits != limits or not worker.is_fresh():
-            return False
-        return worker.level in ("", self._server.level)  # "": not forked yet
-
-    def _refill(self, limits: Limits) -> None:
-        while len(self._pool) < self._size:
-            self._pool.append(self._ask(limits))
+        spare = self._spare
+        levels = ("", self._server.level)  # "": not forked yet
+        if spare and spare.limits == limits and spare.is_fresh() and spare.level in levels:
+            return spare
+        self._drop_spare()
+        return self._ask(limits)
 
     def _ask(self, limits: Limits) -> SandboxedProcess:
         self._number += 1
         return SandboxedProcess(self._server.control, self._number, limits)
 
-    def _drop_pool(self) -> None:
-        for worker in self._pool:
-            worker.close()
-        self._pool = []
+    def _drop_spare(self) -> None:
+        if self._spare is not None:
+            self._spare.close()
+            self._spare = None

@@ -42,11 +42,14 @@ def arrange_descriptors(given: Sequence[int], kept: Iterable[int]) -> list[int]:
     given: request, reply, log and status. kept: descriptors that later steps need and close. Return the new numbers
     of `kept`.
     """
+    import fcntl
+
     request, reply, log, status = given
     nothing = os.open("/dev/null", os.O_RDONLY)
     # The place in the list is the new number: `request` gets REQUEST, and so on.
     wanted = [nothing, log, log, request, reply, status, *kept]
-    high = [_move_up(descriptor) for descriptor in wanted]  # so that dup2 overwrites none of them
+    # Copies with numbers above all that the worker gets, so that dup2 overwrites none of them.
+    high = [fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 64) for descriptor in wanted]
     for target, descriptor in enumerate(high):
         os.dup2(descriptor, target, inheritable=False)
     numbers = range(len(wanted))
@@ -97,31 +100,19 @@ def filter_system_calls() -> None:
     kernel.load_filter(seccomp.program(os.getpid()))
 
 
-def _move_up(descriptor: int) -> int:
-    """Return a copy of a descriptor, with a number above all that the worker gets."""
-    import fcntl
-
-    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 64)
-
-
 def explain_refusals() -> None:
     """Raise PermissionError with a sentence at Python's audit events for actions that the kernel refuses.
 
     This is help, not protection: hostile code may remove it.
     """
-    sys.addaudithook(_refuse)
-    _refuse_shared_locks()
 
+    def refuse(event: str, arguments: tuple[Any, ...]) -> None:
+        if sentence := _SENTENCES.get(event):
+            raise PermissionError(sentence)
 
-def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
-    sentence = _SENTENCES.get(event)
-    if sentence:
-        raise PermissionError(sentence)
+    sys.addaudithook(refuse)
 
-
-def _refuse_shared_locks() -> None:
-    """Refuse locks between processes, which raise no audit event. A DataLoader with workers first makes such a lock."""
-
+    # Locks between processes raise no audit event. A DataLoader with workers first makes such a lock.
     class SemLock(_multiprocessing.SemLock):  # type: ignore[misc]
         def __new__(cls, *arguments: Any, **options: Any) -> Any:
             raise PermissionError(f"{_PROGRAM}: use num_workers=0, and threads instead of multiprocessing")

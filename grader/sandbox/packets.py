@@ -10,7 +10,7 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 if sys.platform != "linux":
@@ -42,15 +42,11 @@ def receive(end: socket.socket, wait: bool = True) -> tuple[dict[str, Any], list
         data, extra, _, _ = end.recvmsg(_LARGEST, socket.CMSG_LEN(_MOST_DESCRIPTORS * _INT), flags)
     except ConnectionResetError:
         return None
-    return (json.loads(data), _descriptors(extra)) if data else None
-
-
-def _descriptors(extra: Iterable[tuple[int, int, bytes]]) -> list[int]:
     found = array.array("i")
-    for level, kind, data in extra:
+    for level, kind, rights in extra:
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-            found.frombytes(data[: len(data) - len(data) % _INT])
-    return list(found)
+            found.frombytes(rights[: len(rights) - len(rights) % _INT])
+    return (json.loads(data), list(found)) if data else None
 
 
 def write(descriptor: int, message: dict[str, Any]) -> None:

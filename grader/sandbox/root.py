@@ -29,8 +29,13 @@ def build_and_enter(layout: Layout) -> None:
     for device in DEVICES:
         _show(stage, device, read_only=False)
     os.mkdir(stage + SCRATCH)
-    _write_people(stage)
-    _link_temporary_folder(stage)
+    os.makedirs(stage + "/etc", exist_ok=True)
+    with open(
+        stage + "/etc/passwd", "w", encoding="ascii"
+    ) as file:  # so that a program finds its user and home
+        file.write(_PEOPLE)
+    if not os.path.lexists(stage + "/tmp"):  # the layout may show a path below it
+        os.symlink(SCRATCH, stage + "/tmp")
     for path in layout.hidden:  # only now: mount points for the shown paths were made in the hidden folders
         kernel.make_read_only(stage + path, below=False)
     kernel.swap_root(stage)
@@ -70,7 +75,6 @@ def _hide(stage: str, path: str) -> None:
 
 
 def _make_mount_point(stage: str, target: str, folder: bool) -> None:
-    """Make the file or folder `target`, to mount on it. Below a shown folder it exists already."""
     if os.path.exists(target):
         return
     try:
@@ -80,16 +84,3 @@ def _make_mount_point(stage: str, target: str, folder: bool) -> None:
                 pass
     except OSError as error:
         raise SandboxError(f"make a place for {target.removeprefix(stage)}: {error.strerror}") from None
-
-
-def _write_people(stage: str) -> None:
-    """Write /etc/passwd without the machine's users, so that a program can look up its user and home folder."""
-    os.makedirs(stage + "/etc", exist_ok=True)
-    with open(stage + "/etc/passwd", "w", encoding="ascii") as file:
-        file.write(_PEOPLE)
-
-
-def _link_temporary_folder(stage: str) -> None:
-    """Make /tmp a link to the scratch folder, unless the layout shows a path below /tmp."""
-    if not os.path.lexists(stage + "/tmp"):
-        os.symlink(SCRATCH, stage + "/tmp")

@@ -180,10 +180,7 @@ def _argument_rule(number: int, rule: ArgumentRule) -> bytes:
 
 
 def _open_rule(number: int, argument: int) -> bytes:
-    """Refuse to truncate through a descriptor for reading: old Landlock versions let that pass.
-
-    argument: the number of the argument that has the flags.
-    """
+    """Refuse to truncate through a descriptor for reading: old Landlock versions let that pass. argument: of the flags."""
     body = _do(_LOAD, _ARGUMENTS_AT + 8 * argument)
     body += _do(_IF_ANY_BIT, _O_TRUNC, 0, 2)
     body += _do(_IF_ANY_BIT, _WRITING, 1, 0)

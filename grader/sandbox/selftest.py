@@ -20,6 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from grader.sandbox import visible_paths
 from grader.sandbox.base import Canary, Limits, Program, SandboxError, TierReport
 from grader.sandbox.tiers import CONFINED, row
 from grader.support.files import cache_folder, owned
@@ -44,14 +45,13 @@ def examine(tier: str) -> TierReport:
 
 
 def _attack(tier: str) -> dict[str, str | None]:
-    """Return the effect of each attack, as the worker or the parent saw it; None if it was refused."""
     from grader.sandbox.launcher import SandboxLauncher
 
     program = Program("attacks:serve", code=(str(Path(__file__).with_name("canaries")),))
     # The prefix has this process's id, so that a later run can remove what a killed one left.
     prefix = owned(Path(tempfile.gettempdir()), "headway")
     with (
-        SandboxLauncher(tier, program, ready=0) as launcher,
+        SandboxLauncher(tier, program, ahead=False) as launcher,
         tempfile.TemporaryDirectory(prefix=prefix) as folder,
         _targets(folder) as (targets, listener),
     ):
@@ -69,32 +69,26 @@ def _attack(tier: str) -> dict[str, str | None]:
 
 @contextmanager
 def _targets(folder: str) -> Iterator[tuple[dict[str, Any], socket.socket]]:
-    """Make a file in `folder`, and open a port. Only the sandbox protects them and the folder from the worker."""
+    """Yield what the attacks try to reach or exceed, by name; only the sandbox protects it. And the open port."""
     os.chmod(folder, 0o777)
     file = os.path.join(folder, "canary.txt")
     Path(file).write_text(_CANARY)
     os.chmod(file, 0o666)
+    torch = [os.path.join(site, "torch", "__init__.py") for site in visible_paths.site_folders()]
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
-        yield _named(folder, file, listener.getsockname()[1]), listener
-
-
-def _named(folder: str, file: str, port: int) -> dict[str, Any]:
-    """Return the request for the worker: what the attacks try to reach or exceed, by name."""
-    from grader.sandbox.visible_paths import site_folders
-
-    torch = [os.path.join(site, "torch", "__init__.py") for site in site_folders()]
-    return {
-        "folder": folder,
-        "file": file,
-        "port": port,
-        "parent": os.getpid(),
-        "program": os.path.realpath(sys.executable),
-        "needed": [os.__file__, *filter(os.path.exists, torch)],
-        # 64 MiB more than the limit: the process may use what it has freed of its own memory since the limit was set.
-        "memory_bytes": _LIMITS.memory_bytes + (64 << 20),
-        "file_bytes": _LIMITS.file_bytes,
-    }
+        targets = {
+            "folder": folder,
+            "file": file,
+            "port": listener.getsockname()[1],
+            "parent": os.getpid(),
+            "program": os.path.realpath(sys.executable),
+            "needed": [os.__file__, *filter(os.path.exists, torch)],
+            # 64 MiB more than the limit: a process may use what it has freed of its own memory since the limit was set.
+            "memory_bytes": _LIMITS.memory_bytes + (64 << 20),
+            "file_bytes": _LIMITS.file_bytes,
+        }
+        yield targets, listener
 
 
 def _read_all(descriptor: int) -> bytes:
@@ -158,7 +152,7 @@ def store(report: TierReport) -> None:
 
 def circumstances() -> dict[str, str]:
     """Return what must be unchanged: boot, kernel, user, container, privileges, Python, and the grader's code."""
-    status = _status_fields(("CapEff", "Seccomp", "NoNewPrivs"))
+    status = dict(line.partition(":")[::2] for line in _text("/proc/self/status").splitlines())
     return {
         "boot": _text("/proc/sys/kernel/random/boot_id"),
         "kernel": os.uname().release,
@@ -167,13 +161,8 @@ def circumstances() -> dict[str, str]:
         "python": sys.executable,
         "grader": getattr(sys.modules.get("grader"), "__version__", ""),
         "code": str(max(file.stat().st_mtime_ns for file in Path(__file__).parent.rglob("*.py"))),
-        **status,
+        **{name: status[name].strip() for name in ("CapEff", "Seccomp", "NoNewPrivs")},
     }
-
-
-def _status_fields(names: tuple[str, ...]) -> dict[str, str]:
-    lines = (line.partition(":") for line in _text("/proc/self/status").splitlines())
-    return {name: value.strip() for name, _, value in lines if name in names}
 
 
 def _file() -> Path:

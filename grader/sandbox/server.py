@@ -13,7 +13,6 @@ import tempfile
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import grader.sandbox
 from grader.sandbox import packets, visible_paths
@@ -31,6 +30,13 @@ _BOOTSTRAP = (
 )
 _SLICE = 0.02  # seconds between two looks at whether the server is ready
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+# The server's environment has, of its parent's, only LD_LIBRARY_PATH.
+_ENVIRONMENT = {
+    "CUDA_VISIBLE_DEVICES": "",
+    "HOME": "/nonexistent",
+    "LC_ALL": "C.UTF-8",
+    "MALLOC_ARENA_MAX": "4",  # each arena reserves 64 MiB of the worker's address space
+}
 
 
 class ServerEndedError(GraderError):
@@ -46,10 +52,11 @@ class Server:
         self.level = "none"
         self._ready = False
         self._leaves = ""  # a folder of the tier, removed in `close`; "" without one
-        self._control, server_end = packets.pair()
+        self.control, server_end = packets.pair()
         parent_alive_pipe, self._alive_pipe = os.pipe()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the server)
         package = str(Path(grader.sandbox.__file__).resolve().parents[1])
+        libraries = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
         arguments = [package, str(server_end.fileno()), str(parent_alive_pipe), str(os.getpid())]
         try:
             self._process = subprocess.Popen(
@@ -58,13 +65,13 @@ class Server:
                 stdout=subprocess.DEVNULL,
                 stderr=self._errors,
                 pass_fds=(server_end.fileno(), parent_alive_pipe),
-                env=_environment(),
+                env=dict.fromkeys(_ONE_THREAD, "1") | _ENVIRONMENT | libraries,
                 cwd="/",
                 start_new_session=True,
             )
         except OSError as error:
             os.close(self._alive_pipe)
-            self._control.close()
+            self.control.close()
             raise SandboxError(f"start the server: {error}") from error
         finally:
             server_end.close()
@@ -72,11 +79,7 @@ class Server:
         config = asdict(program) | {"tier": tier, "package": package}
         config |= {"sites": visible_paths.site_folders(), "temporary": tempfile.gettempdir()}
         with contextlib.suppress(OSError):  # it exited already; reported when a worker is requested
-            packets.send(self._control, config)
-
-    @property
-    def control(self) -> socket.socket:
-        return self._control
+            packets.send(self.control, config)
 
     def wait_until_ready(self, deadline: float) -> None:
         """Wait until the server can fork workers. Polls, because another thread may receive the message.
@@ -92,7 +95,7 @@ class Server:
     def warm(self, level: str) -> None:
         """Ask for a warm level. Workers that are forked after the server has reached it have it, too."""
         with contextlib.suppress(OSError):
-            packets.send(self._control, {"warm": level})
+            packets.send(self.control, {"warm": level})
 
     def is_alive(self) -> bool:
         """Receive all waiting messages, and return whether the server still runs.
@@ -115,23 +118,20 @@ class Server:
     def close(self) -> None:
         """Kill the server and its workers, and wait for the supervisor, which cleans up."""
         os.close(self._alive_pipe)
-        self._control.close()
+        self.control.close()
         self._process.wait()
         self._errors.close()
         if self._leaves:
             remove_tree(self._leaves)  # only there if the supervisor was killed
 
     def _take_message(self, seconds: float) -> bool:
-        """Receive one message; False if none came within `seconds`, or if another thread received it.
-
-        Raises SandboxError if the message reports a failure, and ServerEndedError if the server has exited.
-        """
+        """Return False if none came within `seconds`, or another thread took it. Raises SandboxError and ServerEndedError."""
         poll = select.poll()
-        poll.register(self._control, select.POLLIN)
+        poll.register(self.control, select.POLLIN)
         if not poll.poll(seconds * 1000):
             return False
         try:
-            received = packets.receive(self._control, wait=False)
+            received = packets.receive(self.control, wait=False)
         except BlockingIOError:
             return False
         if received is None:
@@ -226,7 +226,7 @@ class SandboxedProcess:
             os.close(self._pidfd)
 
     def _receive(self, deadline: float) -> bool:
-        """Receive a message about the worker, or the end of messages; False if none came until `deadline`."""
+        """Receive a message about the worker, or their end; False if none came until `deadline`."""
         poll = select.poll()
         poll.register(self._status, select.POLLIN)
         left = max(0.0, deadline - time.monotonic())
@@ -235,30 +235,13 @@ class SandboxedProcess:
         received = packets.receive(self._status)
         if received is None:
             self._gone = True
-        else:
-            self._take(*received)
-        return True
-
-    def _take(self, message: dict[str, Any], descriptors: list[int]) -> None:
-        if "failed" in message:
-            self._failure = message["failed"]
+            return True
+        message, descriptors = received
+        self._failure = message.get("failed", self._failure)
+        self._ready = self._ready or "ready" in message
         if "exit" in message:
             self._exit = Exit(**message["exit"])
         if "level" in message:
             self.level = message["level"]
             (self._pidfd,) = descriptors
-        if "ready" in message:
-            self._ready = True
-
-
-def _environment() -> dict[str, str]:
-    """Return the environment of the server. It takes only LD_LIBRARY_PATH from the parent's environment."""
-    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
-    return {
-        **kept,
-        **dict.fromkeys(_ONE_THREAD, "1"),
-        "CUDA_VISIBLE_DEVICES": "",
-        "HOME": "/nonexistent",
-        "LC_ALL": "C.UTF-8",
-        "MALLOC_ARENA_MAX": "4",  # each arena reserves 64 MiB of the worker's address space
-    }
+        return True

@@ -83,7 +83,12 @@ class Strict:
         resources.apply(limits)
         lockdown.give_up_privileges()
         if landlock.version():
-            _restrict_files()
+            rules = landlock.Ruleset()
+            rules.allow(["/"], landlock.READ)
+            rules.allow(["/dev/null"], landlock.READ_WRITE)
+            rules.allow_all([root.SCRATCH])
+            rules.restrict()
+            rules.close()
         kernel.die_with_parent(0)  # 0: the parent is outside this pid namespace
 
     def clean_up(self, number: int) -> None:
@@ -116,12 +121,3 @@ class Strict:
         os.chown(root.SCRATCH, *ids)
         kernel.drop_bounding_capabilities()
         identity.become(ids)
-
-
-def _restrict_files() -> None:
-    rules = landlock.Ruleset()
-    rules.allow(["/"], landlock.READ)
-    rules.allow(["/dev/null"], landlock.READ_WRITE)
-    rules.allow_all([root.SCRATCH])
-    rules.restrict()
-    rules.close()

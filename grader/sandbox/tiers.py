@@ -6,7 +6,7 @@ The command line imports this to list its options: keep it light.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Protocol
 
 from grader.sandbox.base import Limits, SandboxError
@@ -65,8 +65,7 @@ class TierRow:
 
     def load(self) -> Any:
         """Import and return the class. Called late, because most processes need one tier or none."""
-        module, _, name = self.implementation.partition(":")
-        return getattr(import_module(module), name)
+        return resolve_name(self.implementation)
 
 
 # The order is the rank: the best tier first. "basic" needs nothing and is always the last.

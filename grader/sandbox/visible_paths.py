@@ -41,12 +41,15 @@ def plan(package: str, site_folders: Sequence[str], code: Sequence[str] = ()) ->
     import from.
     """
     sites = [os.path.realpath(site) for site in site_folders if os.path.isdir(site)]
-    libraries = _outermost(_both_names([*_interpreter_libraries(), *_SYSTEM_LIBRARIES, *_PROCESSOR]))
+    # Where the interpreter's libpython is, conda and uv put more libraries.
+    own = [*_standard_path(), os.path.join(sys.base_prefix, "lib")]
+    libraries = _both_names([*own, *_SYSTEM_LIBRARIES, *_PROCESSOR])
+    libraries = [path for path in libraries if not _is_below_any(path, libraries)]  # the outermost
     served = _both_names([os.path.join(package, "worker"), *code])
     hidden = [entry for site in sites for entry in _project_entries(site)]
     hidden += _unused_sites(libraries, sites)
     # Also the project's folder, unless it is site-packages itself.
-    hidden += [own for own in (package, os.path.dirname(package)) if own not in sites]
+    hidden += [folder for folder in (package, os.path.dirname(package)) if folder not in sites]
     # A site below a library is visible already, unless something above it is hidden.
     visible = [site for site in sites if _is_below_any(site, libraries) and not _is_below_any(site, hidden)]
     shown = [*libraries, *(site for site in sites if site not in visible)]
@@ -66,7 +69,8 @@ def site_folders() -> list[str]:
     found = [
         folder
         for folder in sys.path
-        if os.path.basename(folder) in _SITE_NAMES or any(_holds(folder, name) for name in _NEEDED)
+        if os.path.basename(folder) in _SITE_NAMES
+        or any(folder and os.path.isfile(os.path.join(folder, name, "__init__.py")) for name in _NEEDED)
     ]
     return list(dict.fromkeys(os.path.realpath(folder) for folder in found if folder))
 
@@ -109,11 +113,6 @@ def _standard_path() -> list[str]:
     return [standard, *dynamic]
 
 
-def _interpreter_libraries() -> list[str]:
-    """Return the standard library, and the folder of libpython, where conda and uv put more libraries."""
-    return [*_standard_path(), os.path.join(sys.base_prefix, "lib")]
-
-
 def _project_entries(site: str) -> list[str]:
     """Return the entries of a package folder that belong to this project, and all that can add folders to the path."""
 
@@ -130,32 +129,17 @@ def _project_entries(site: str) -> list[str]:
 
 
 def _unused_sites(libraries: Iterable[str], used: Iterable[str]) -> list[str]:
-    """Return package folders of the interpreter that this process does not use."""
     found: list[str] = []
-    for library in libraries:
-        for name in _SITE_NAMES:
-            found += [os.path.join(library, name)]
-            found += [os.path.join(library, python, name) for python in _pythons(library)]
+    for library in filter(os.path.isdir, libraries):
+        pythons = [name for name in os.listdir(library) if name.startswith("python")]
+        found += [os.path.join(library, python, name) for name in _SITE_NAMES for python in ("", *pythons)]
     return [folder for folder in found if os.path.isdir(folder) and os.path.realpath(folder) not in used]
 
 
-def _pythons(library: str) -> list[str]:
-    if not os.path.isdir(library):
-        return []
-    return [name for name in os.listdir(library) if name.startswith("python")]
-
-
 def _both_names(paths: Iterable[str]) -> list[str]:
-    """Return the paths that exist, under the given name and the real one.
-
-    /lib is often a link to /usr/lib, and modules that were loaded before the root changed keep their first name.
-    """
+    """Return the paths that exist, as named and resolved: /lib may be a link, and loaded modules keep their first name."""
     there = [path for path in paths if os.path.exists(path)]
     return list(dict.fromkeys(name for path in there for name in (path, os.path.realpath(path))))
-
-
-def _outermost(paths: Sequence[str]) -> list[str]:
-    return [path for path in paths if not _is_below_any(path, paths)]
 
 
 def _is_below(path: str, folder: str) -> bool:
@@ -164,7 +148,3 @@ def _is_below(path: str, folder: str) -> bool:
 
 def _is_below_any(path: str, folders: Iterable[str]) -> bool:
     return any(_is_below(path, folder) for folder in folders)
-
-
-def _holds(folder: str, package: str) -> bool:
-    return bool(folder) and os.path.isfile(os.path.join(folder, package, "__init__.py"))

@@ -94,7 +94,7 @@ def test_waiting_for_a_running_worker_raises_an_error(own_launcher, start):
 
 def test_an_exception_of_the_program_is_in_the_log(tier, plain, start):
     broken = Program("standin:fail", code=plain.code)
-    with SandboxLauncher(tier, broken, ready=0) as launcher:
+    with SandboxLauncher(tier, broken, ahead=False) as launcher:
         worker = start(launcher)
         assert worker.process.wait().code == 1
         assert "ValueError: on purpose" in worker.log
@@ -142,7 +142,7 @@ def test_workers_forked_ahead_have_the_requested_limits(own_launcher, start):
 
 def test_a_ready_worker_that_died_is_not_returned(own_launcher, start):
     start(own_launcher)
-    (ready,) = own_launcher._pool
+    ready = own_launcher._spare
     ready.wait_until_ready(time.monotonic() + 60)
     ready.kill()
     ready.wait()
@@ -216,7 +216,7 @@ from grader.sandbox import packets
 from grader.sandbox.base import Limits, Program
 from grader.sandbox.launcher import SandboxLauncher
 tier, code, entry, moment = sys.argv[1:]
-launcher = SandboxLauncher(tier, Program(entry, code=(code,)), ready=2)
+launcher = SandboxLauncher(tier, Program(entry, code=(code,)))
 if moment == "started":
     busy = launcher.start(Limits())
     import os, struct
@@ -237,8 +237,8 @@ def test_a_killed_parent_takes_everything_with_it(tier, plain, moment, temporary
     ) as parent:
         try:
             assert parent.stdout.read(5) == b"ready"
-            # The guard and the server; if started, also the busy worker and two that are ready.
-            assert within(60, lambda: len(descendants(parent.pid)) >= (5 if moment == "started" else 2))
+            # The guard and the server; if started, also the busy worker and one that is ready.
+            assert within(60, lambda: len(descendants(parent.pid)) >= (4 if moment == "started" else 2))
             others = descendants(parent.pid)
         finally:
             parent.kill()
