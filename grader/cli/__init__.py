@@ -1,4 +1,4 @@
-"""The command line: one file per command. `run` is the entry point."""
+"""The command line. `run` is the entry point."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import click
 
 from grader.cli.shared_options import FILE, course_option, sandbox_option
 from grader.report.formats import FORMATS
+from grader.support.files import write_atomically
 from grader.support.i18n import _
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ Exit status:
 @click.option(
     "--words", is_flag=True, help=_("Write sentences instead of symbols and pictures, for a screen reader.")
 )
-def command(
+def check(
     exercises: tuple[str, ...],
     file: Path | None,
     course: Path | None,
@@ -77,15 +78,17 @@ def command(
     full: bool,
     words: bool,
 ) -> None:
+    from rich.console import Console
+
+    from grader.report import ci, terminal
     from grader.student.check import check
 
-    shown = form == "text" and output is None
+    shown, console = form == "text" and output is None, Console(highlight=False)
 
     def show_first(report: Report) -> None:
         """Show the report before the search for the line to look at, which takes longer."""
-        if shown:
-            # Named exercises: details of each. Else only of the first to fix.
-            _print(report, every=bool(exercises), full=full, words=words)
+        # Named exercises: details of each. Else only of the first to fix.
+        terminal.show(report, console, every=bool(exercises), full=full, words=words)
 
     report = check(
         exercises,
@@ -100,46 +103,12 @@ def command(
         on_report=show_first if shown else None,
     )
     if shown:
-        _print_lines(report)
+        terminal.show_lines(report, console)
+    elif output is None:
+        click.echo(FORMATS[form](report))
     else:
-        _write(report, form, output)
-    sys.exit(_exit_status(report, form))
-
-
-def _exit_status(report: Report, form: str) -> int:
+        write_atomically(output, FORMATS[form](report).encode("utf-8"))
     if form == "github":
-        from grader.report.ci import exit_status
-
-        return exit_status(report)
-    return report.exit_status
-
-
-def _print(report: Report, *, every: bool, full: bool, words: bool) -> None:
-    from rich.console import Console
-
-    from grader.report.terminal import show
-
-    show(report, Console(highlight=False), every=every, full=full, words=words)
-
-
-def _print_lines(report: Report) -> None:
-    from rich.console import Console
-
-    from grader.report.terminal import show_lines
-
-    show_lines(report, Console(highlight=False))
-
-
-def _write(report: Report, form: str, output: Path | None) -> None:
-    """Write the report to a file, or to the standard output."""
-    text = FORMATS[form](report)
-    if output is None:
-        click.echo(text)
-    else:
-        from grader.support.files import write_atomically
-
-        write_atomically(output, text.encode("utf-8"))
-    if form == "github":
-        from grader.report.ci import add_to_summary
-
-        add_to_summary(report)
+        ci.add_to_summary(report)
+        sys.exit(ci.exit_status(report))
+    sys.exit(report.exit_status)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import platform
 import re
 import sys
-from collections.abc import Sequence
 from importlib.metadata import distribution
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    from grader.sandbox.base import Canary
+    from grader.sandbox.base import TierReport
 
 from grader.support.i18n import _
 
@@ -22,12 +21,13 @@ from grader.support.i18n import _
         "Show the versions of Python and torch, and which devices, sandboxes and notebook tools are available."
     )
 )
-def command() -> None:
+def doctor() -> None:
     from importlib.util import find_spec
 
     from rich.console import Console
     from rich.table import Table
 
+    from grader.sandbox.choose import report_all
     from grader.support.version import __version__
 
     table = Table(box=None, show_header=False, pad_edge=False)
@@ -42,19 +42,14 @@ def command() -> None:
         ("jupytext", _("build, for instructors")),
         ("nbgrader", _("courses, for instructors")),
     ):
-        table.add_row(
-            name,
-            _("installed ({use})").format(use=use)
-            if find_spec(name)
-            else _("not installed ({use})").format(use=use),
-        )
-    for name, words in _tiers():
-        table.add_row(_("sandbox {name}").format(name=name), words)
+        says = _("installed ({use})") if find_spec(name) else _("not installed ({use})")
+        table.add_row(name, says.format(use=use))
+    for report in report_all(fresh=True):
+        table.add_row(_("sandbox {name}").format(name=report.tier), _tier(report))
     Console(highlight=False).print(table)
 
 
 def _oldest_supported() -> dict[str, str]:
-    """Return the versions that pyproject.toml states, from the metadata of the installed package."""
     about = distribution("headway")
     words = [f"python{about.metadata['Requires-Python']}", *(about.requires or ())]
     found = [re.match(r"(python|torch)\s*>=\s*([\d.]+)", line) for line in words]
@@ -70,21 +65,11 @@ def _torch() -> str:
     return f"{torch.__version__}, " + (torch.cuda.get_device_name(0) if gpus else _("no CUDA device"))
 
 
-def _tier(available: bool, reason: str, canaries: Sequence[Canary]) -> str:
-    """Return whether a sandbox is available, the reason, and how many attacks it stopped in its self-test."""
-    if not available:
-        return _("not available: {reason}").format(reason=reason)
-    parts = [f"{_('available')} ({reason})" if reason else _("available")]
-    if canaries:
-        promised = sum(canary.promised for canary in canaries)
+def _tier(report: TierReport) -> str:
+    if not report.available:
+        return _("not available: {reason}").format(reason=report.reason)
+    parts = [f"{_('available')} ({report.reason})" if report.reason else _("available")]
+    if report.canaries:
+        promised = sum(canary.promised for canary in report.canaries)
         parts.append(_("self-test passed; number of attempts: {n}").format(n=promised))
     return "; ".join(parts)
-
-
-def _tiers() -> list[tuple[str, str]]:
-    from grader.sandbox.choose import report_all
-
-    return [
-        (report.tier, _tier(report.available, report.reason, report.canaries))
-        for report in report_all(fresh=True)
-    ]

@@ -38,6 +38,12 @@ INSTRUCTOR_COMMANDS = {
     "new": _("Maintainer: create an exercise from a working template."),
 }
 COMMANDS = STUDENT_COMMANDS | INSTRUCTOR_COMMANDS
+# A command is the function of its name, in a module of its name or in this one.
+MODULES = {
+    **dict.fromkeys(("hint", "case", "reset", "explain"), "help"),
+    **dict.fromkeys(("adopt", "comment"), "groups"),
+    **dict.fromkeys(("verify", "build", "new"), "author"),
+}
 
 EXAMPLES = _("""\b
 Examples:
@@ -57,14 +63,13 @@ class Lazy(click.Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
-            near = get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
-            hint = (
-                _("did you mean `grader {name}`?").format(name=near[0]) if near else _("run `grader --help`")
-            )
+            hint = _("run `grader --help`")
+            for near in get_close_matches(name, COMMANDS, n=1, cutoff=0.5):
+                hint = _("did you mean `grader {name}`?").format(name=near)
             raise click.UsageError(_("there is no command {name}; {hint}").format(name=name, hint=hint))
         if not _is_here(name):
             raise click.UsageError(_("`grader {name}` is not part of the student kit").format(name=name))
-        command: click.Command = import_module(_module(name)).command
+        command: click.Command = getattr(import_module(_module(name)), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -73,12 +78,11 @@ class Lazy(click.Group):
 
 
 def _module(name: str) -> str:
-    """Return the module of a command, which has the command's name."""
-    return f"grader.cli.{name}" if name in STUDENT_COMMANDS else f"grader.cli.instructor.{name}"
+    folder = "grader.cli" if name in STUDENT_COMMANDS else "grader.cli.instructor"
+    return f"{folder}.{MODULES.get(name, name)}"
 
 
-def _is_here(name: str) -> bool:
-    """Return whether the command is installed; a student kit has no instructor commands."""
+def _is_here(name: str) -> bool:  # a student kit has no instructor commands
     module = _module(name)
     return find_spec(module.rpartition(".")[0]) is not None and find_spec(module) is not None
 
@@ -96,24 +100,15 @@ def _is_here(name: str) -> bool:
 def group(ctx: click.Context, plain: bool) -> None:
     if ctx.invoked_subcommand is not None:
         return
+    from grader.cli import overview
+
     if plain or not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
-        from grader.cli.overview import show_map
+        overview.show_map()
+    elif chosen := overview.choose(Path.cwd()):
+        from grader.cli.watch import watch
 
-        show_map()
-        return
-    _choose_and_watch()
-
-
-def _choose_and_watch() -> None:
-    """Let a student choose from the list, then watch the exercise."""
-    from rich.console import Console
-
-    from grader.cli.overview import choose
-    from grader.cli.watch import command
-
-    chosen = choose(Console(highlight=False), Path.cwd())
-    if chosen and command.callback:
-        command.callback(chosen, course=None, sandbox="auto")
+        assert watch.callback
+        watch.callback(chosen, course=None, sandbox="auto")
 
 
 _NO_ROOM = (errno.EROFS, errno.EACCES, errno.ENOSPC, errno.EDQUOT, errno.ENOTDIR)
@@ -139,9 +134,7 @@ def main() -> None:
         package = _("grader: this needs the package {name}: python -m pip install {name}")
         click.echo((kit if own else package).format(name=missing.name), err=True)
         sys.exit(2)
-    except (
-        ImportError
-    ) as broken:  # numpy and torch name files that could not be loaded, at the end of a long text
+    except ImportError as broken:  # numpy and torch end a long text with the files that could not be loaded
         why = str(broken).strip().splitlines()[-1:]
         says = _("a library cannot be loaded ({why}); is there enough memory? `ulimit -v` shows a limit")
         click.echo(f"grader: {says.format(why=''.join(why))}", err=True)

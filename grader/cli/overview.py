@@ -10,7 +10,6 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from grader.bundle.model import Bundle
 from grader.intake.course import Course, find
 from grader.report.shared_sentences import points
 from grader.report.terminal import outcome_text
@@ -30,37 +29,26 @@ def show_map() -> None:
     rows = rows_of(course)
     widest = max(len(points(row.score, row.points)) for row in rows)
     for bundle in course.bundles:
-        console.print(_heading(bundle))
+        about = _("about {minutes} minutes").format(minutes=bundle.minutes)
+        console.print(Text.assemble((bundle.assignment, "bold"), f" · {_(bundle.title)} · {about}"))
         mine = [row for row in rows if row.assignment == bundle.assignment]
         console.print(_rows(mine, widest, console.width))
     console.print()
     console.print(_next(course, known))
 
 
-def _heading(bundle: Bundle) -> Text:
-    about = _("about {minutes} minutes").format(minutes=bundle.minutes)
-    return Text.assemble((bundle.assignment, "bold"), f" · {_(bundle.title)} · {about}")
-
-
 def _rows(rows: Sequence[Row], widest: int, width: int) -> RenderableType:
-    """Return one row per exercise; in a narrow terminal the outcome goes below the name.
-
-    widest: columns of the longest points of the course, so that the points of all assignments line up.
-    """
-    if width < NARROW:
-        return Group(*(line for row in rows for line in _lines(row)))
+    """Return one row per exercise. widest: columns of the longest points of the course, so that all points line up."""
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True, min_width=28)
     table.add_column(no_wrap=True, min_width=20)
     table.add_column(no_wrap=True, justify="right", min_width=widest)
+    lines = []  # for a narrow terminal, where the outcome goes below the name
     for row in rows:
-        table.add_row(f"  {row.name}", outcome_text(row.outcome), points(row.score, row.points))
-    return table
-
-
-def _lines(row: Row) -> tuple[Text, Text]:
-    outcome = Text("    ").append_text(outcome_text(row.outcome)).append(f"  {points(row.score, row.points)}")
-    return Text(f"  {row.name}"), outcome
+        name, outcome, score = f"  {row.name}", outcome_text(row.outcome), points(row.score, row.points)
+        table.add_row(name, outcome, score)
+        lines += [Text(name), Text.assemble("    ", outcome, f"  {score}")]
+    return Group(*lines) if width < NARROW else table
 
 
 def _next(course: Course, known: dict[str, dict[str, object]]) -> Text:
@@ -72,18 +60,14 @@ def _next(course: Course, known: dict[str, dict[str, object]]) -> Text:
     everything = [(b, e) for b in course.bundles for e in b.exercises]
     names_here = {e.name for _b, e in everything}
     earned = sum(float(str(known.get(e.name, {}).get("score") or 0)) for _b, e in everything)
-    total = sum(e.points for _b, e in everything)
-    score = points(earned, total)
+    score = points(earned, sum(e.points for _b, e in everything))
     for bundle, exercise in everything:
         open_needs = [need for need in exercise.needs if need in names_here and need not in passed]
         if exercise.name not in passed and not open_needs:
             files = [file for file in course.possible_files(bundle) if file.exists()]
             names = [str(file.relative_to(course.root)) for file in files or [course.file_for(bundle)]]
-            return Text(
-                _("{score} points.\nNext: {name} in {files}. Then run `grader check {name}`.").format(
-                    score=score, name=exercise.name, files=_(" or ").join(names)
-                )
-            )
+            says = _("{score} points.\nNext: {name} in {files}. Then run `grader check {name}`.")
+            return Text(says.format(score=score, name=exercise.name, files=_(" or ").join(names)))
     return Text(_("{score} points. All exercises passed.").format(score=score))
 
 
@@ -127,9 +111,9 @@ def list_screen(shown: ExerciseList, width: int, height: int) -> RenderableType:
     )
 
 
-def choose(console: Console, start: Path) -> str:
+def choose(start: Path) -> str:
     """Let a student choose from the list. Return the exercise, or "" if they leave."""
-    course = find(start)
+    course, console = find(start), Console(highlight=False)
     shown = ExerciseList(rows_of(course), progress.load_current(course.root))
     while True:
         console.clear()
@@ -140,6 +124,5 @@ def choose(console: Console, start: Path) -> str:
             return ""
         if key in QUIT:
             return ""
-        done = shown.press(key)
-        if done:
+        if done := shown.press(key):
             return shown.current if done == ENTER else ""

@@ -47,7 +47,7 @@ Saving another exercise switches to it. An exercise is open until it has passed.
 @click.argument("exercise", required=False)
 @course_option
 @sandbox_option
-def command(exercise: str | None, course: Path | None, sandbox: str) -> None:
+def watch(exercise: str | None, course: Path | None, sandbox: str) -> None:
     if find_spec("watchfiles") is None:
         raise click.UsageError(
             _("`grader watch` needs the package watchfiles: python -m pip install watchfiles")
@@ -90,7 +90,8 @@ def _loop(watcher: Watcher, events: Events, runs: Background, console: Console) 
         while True:
             event = _next(events, quiet_until, status)
             if event is None:
-                _show_command(watcher, console)
+                says = _("No save was noticed so far. If you saved, run this instead: {command}")
+                console.print(says.format(command=f"grader check {watcher.current}"), markup=False)
                 quiet_until = None
             elif isinstance(event, Result):
                 if event.error is not None:
@@ -138,20 +139,15 @@ class RunningLine:
 
 
 def _next(events: Events, until: float | None, status: RunningLine) -> Path | str | Result | None:
-    """Return the next event, or None if none comes before `until`.
-
-    until: a time of `time.monotonic`, or None for no limit.
-    """
-    while until is None or time.monotonic() < until:
+    """Return the next event; None if none comes before `until`, a time of `time.monotonic` (None: no limit)."""
+    event = None
+    while event is None and (until is None or time.monotonic() < until):
         try:
             event = events.get(timeout=SLICE)
         except Empty:
             status.update()
-            continue
-        status.close()
-        return event
     status.close()
-    return None
+    return event
 
 
 def _other_saves(events: Events) -> list[Path]:
@@ -163,9 +159,3 @@ def _other_saves(events: Events) -> list[Path]:
         if not isinstance(event, Path):
             events.put(event)
     return [event for event in taken if isinstance(event, Path)]
-
-
-def _show_command(watcher: Watcher, console: Console) -> None:
-    command = f"grader check {watcher.current}"
-    said = _("No save was noticed so far. If you saved, run this instead: {command}").format(command=command)
-    console.print(said, markup=False)

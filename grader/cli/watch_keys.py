@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.intake.stub_changes import CannotRestore
 from grader.report.model import Report
 from grader.student.exercise_list import ENTER, ExerciseList, rows_of
 from grader.student.terminal_keys import QUIT
@@ -18,11 +19,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from grader.student.watch import Watcher
-
-
-def footer() -> str:
-    """Return the keys, in one line."""
-    return _("h hint · e explain · n next · p previous · l list · a all · r reset · q quit")
 
 
 @dataclass(frozen=True)
@@ -101,7 +97,8 @@ class WatchKeys:
         self.console.print(f"\n{watching}", style="dim", markup=False)
         if self.clear:
             self.console.print(course_bar(rows_of(watcher.course), self.console.width))
-            self.console.print(footer(), style="dim", markup=False)
+            keys = _("h hint · e explain · n next · p previous · l list · a all · r reset · q quit")
+            self.console.print(keys, style="dim", markup=False)
         sys.stdout.flush()
 
     def press(self, key: str) -> bool:
@@ -133,25 +130,26 @@ class WatchKeys:
         self.regrade()
 
     def _hint(self) -> None:
-        from grader.cli.hint import command
+        from grader.cli.help import hint
 
-        if command.callback:
-            command.callback(self.watcher.current, self.watcher.course.root, again=False)
+        self._call(hint, self.watcher.current, again=False)
+
+    def _call(self, command: click.Command, name: str, **options: bool) -> None:
+        assert command.callback
+        try:
+            command.callback(name, self.watcher.course.root, **options)
+        except (click.UsageError, CannotRestore) as error:
+            click.echo(str(error))
 
     def _explain(self) -> None:
-        from grader.cli.explain import command
+        from grader.cli.help import explain
         from grader.student import progress
 
-        root = self.watcher.course.root
-        page = progress.load(root).get(self.watcher.current, {}).get("page", "")
-        if not page:
+        page = progress.load(self.watcher.course.root).get(self.watcher.current, {}).get("page", "")
+        if page:
+            self._call(explain, page)
+        else:
             click.echo(_("The last check found no known mistake. Press h for a hint."))
-            return
-        try:
-            if command.callback:
-                command.callback(page, root)
-        except click.UsageError as error:
-            click.echo(error.format_message())
 
     def _ask_to_reset(self) -> None:
         click.echo(
@@ -162,13 +160,9 @@ class WatchKeys:
         self._asked_to_reset = True
 
     def _reset(self) -> None:
-        from grader.cli.reset import command
+        from grader.cli.help import reset
 
-        try:
-            if command.callback:
-                command.callback(self.watcher.current, self.watcher.course.root)
-        except click.UsageError as error:
-            click.echo(error.format_message())
+        self._call(reset, self.watcher.current)
 
     def _open_list(self) -> None:
         self._list = ExerciseList(rows_of(self.watcher.course), self.watcher.current)

@@ -30,7 +30,7 @@ from grader.classroom.cluster import ClusterError, ClusterGrading, grade_sent, s
 from grader.classroom.cluster_connection import connect, write_certificate
 from grader.classroom.grading_process import RunConfig, Task, TaskResult
 from grader.classroom.store import Store, StoreKey
-from grader.cli.instructor.cluster import command
+from grader.cli.instructor.cluster import cluster as command
 from grader.report.model import CheckResult, ExerciseResult
 from grader.sandbox.base import SandboxError
 from grader.support.errors import GraderError, UsageError

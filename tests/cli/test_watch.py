@@ -178,11 +178,11 @@ def test_hostile_files_neither_hang_nor_end_watch(watch):
 
 
 def test_without_watchfiles_the_error_says_how_to_install_it(course, monkeypatch):
-    from grader.cli.watch import command
+    from grader.cli.watch import watch
 
     monkeypatch.setattr("grader.cli.watch.find_spec", lambda name: None)
     with pytest.raises(click.UsageError, match=r"python -m pip install watchfiles"):
-        command.main(["--course", str(course)], standalone_mode=False)
+        watch.main(["--course", str(course)], standalone_mode=False)
 
 
 def test_without_a_save_the_command_to_use_instead_is_shown(monkeypatch):

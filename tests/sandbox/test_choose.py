@@ -194,10 +194,10 @@ def test_basic_is_refused_for_untrusted_submissions(asked, monkeypatch):
 
 
 def test_every_list_of_tiers_comes_from_the_table():
-    from grader.cli.check import command as check
-    from grader.cli.instructor.course import command as course
-    from grader.cli.instructor.grade import command as grade
-    from grader.cli.watch import command as watch
+    from grader.cli.check import check
+    from grader.cli.instructor.course import course
+    from grader.cli.instructor.grade import grade
+    from grader.cli.watch import watch
     from grader.nbgrader.settings import Headway
 
     for command in (check, course, grade, watch):

@@ -36,11 +36,11 @@ _dask = click.argument("dask", nargs=-1, type=click.UNPROCESSED, metavar="[-- OP
 
 
 @click.group(epilog=EXAMPLES)
-def command() -> None:
+def cluster() -> None:
     """Set up machines that grade together."""
 
 
-@command.command()
+@cluster.command()
 @click.argument("file", type=FILE)
 def certificate(file: Path) -> None:
     """Write the certificate of a cluster with its key, valid for a year. Keep it secret."""
@@ -49,7 +49,7 @@ def certificate(file: Path) -> None:
     write_certificate(file)
 
 
-@command.command()
+@cluster.command()
 @_certificate(required=True)
 @_dask
 def scheduler(certificate: Path, dask: tuple[str, ...]) -> None:
@@ -57,7 +57,7 @@ def scheduler(certificate: Path, dask: tuple[str, ...]) -> None:
     _run("scheduler", certificate, "--host", "tls://:8786", *dask)
 
 
-@command.command()
+@cluster.command()
 @click.argument("address")
 @_certificate(required=True)
 @_dask

@@ -34,7 +34,7 @@ Call it again whenever the course has changed: it generates the sources again an
     default=0.0,
     help=_("Points for the questions of an assignment; you grade them by hand. Default: 0."),
 )
-def command(
+def course(
     folder: Path,
     only: tuple[str, ...],
     course_id: str | None,
@@ -43,10 +43,10 @@ def command(
     question_points: float,
 ) -> None:
     """Make FOLDER an nbgrader course, or bring its sources up to date."""
-    from grader.authoring.content import ContentError, chosen, read_all
+    from grader.authoring.content import chosen, read_all
     from grader.authoring.hidden_cases import seed_file
     from grader.intake.course import Course, solutions_of
-    from grader.nbgrader.course import LOADS, OWN_CONFIG, CannotMake, CourseOptions, lacks_our_config, make
+    from grader.nbgrader.course import LOADS, OWN_CONFIG, CourseOptions, lacks_our_config, make
 
     solutions = solutions_of(course)
     public = solutions.parent / "assignments"
@@ -60,24 +60,14 @@ def command(
         question_points=question_points,
     )
     try:
-        assignments = chosen(read_all(solutions), only)
-        changed = make(folder, assignments, options)
-    except (CannotMake, ContentError) as refused:
-        raise click.UsageError(str(refused)) from None
+        changed = make(folder, chosen(read_all(solutions), only), options)
     except OSError as error:
-        raise click.UsageError(
-            _("{folder} cannot be written: {why}").format(folder=folder, why=error.strerror)
-        ) from None
+        says = _("{folder} cannot be written: {why}")
+        raise click.UsageError(says.format(folder=folder, why=error.strerror)) from None
     except ModuleNotFoundError as missing:
-        raise click.UsageError(
-            _("the package {name} is missing: python -m pip install {name}").format(
-                name=(missing.name or "").split(".")[0]
-            )
-        ) from None
+        says = _("the package {name} is missing: python -m pip install {name}")
+        raise click.UsageError(says.format(name=(missing.name or "").split(".")[0])) from None
     click.echo("\n".join(os.path.relpath(path) for path in changed) if changed else _("nothing changed"))
     if lacks_our_config(folder):
-        click.echo(
-            _("{file} is yours and stays as it is; add this line to it: {line}").format(
-                file=folder / OWN_CONFIG, line=LOADS
-            )
-        )
+        says = _("{file} is yours and stays as it is; add this line to it: {line}")
+        click.echo(says.format(file=folder / OWN_CONFIG, line=LOADS))

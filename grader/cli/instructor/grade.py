@@ -94,7 +94,7 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
 @course_option
 @sandbox_option
 @trusted_option
-def command(
+def grade(
     submissions: Path, output: Path | None, form: str, pages: Path | None, pseudonyms: bool, **options: Any
 ) -> None:
     """Grade a folder of SUBMISSIONS with hidden cases and summarise the class."""

@@ -41,7 +41,7 @@ Exit status: 0 done, 2 wrong use, or nothing is stored.
 )
 @click.option("--yes", is_flag=True, help=_("Do not ask."))
 @course_option
-def command(
+def purge(
     student: str, submissions: Path, store: Path | None, pages: Path | None, yes: bool, course: Path | None
 ) -> None:
     """Remove what the grader stored about STUDENT, whose files are in SUBMISSIONS."""

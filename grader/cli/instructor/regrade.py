@@ -62,7 +62,7 @@ Exit status: 0 nothing changes, 1 something changes, 2 wrong use, 3 something co
 @course_option
 @sandbox_option
 @trusted_option
-def command(
+def regrade(
     submissions: Path, never_lower: bool, write: bool, form: str, output: Path | None, **options: Any
 ) -> None:
     """Grade SUBMISSIONS again and show whose points change, by how much and why."""

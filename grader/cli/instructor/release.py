@@ -58,7 +58,7 @@ Exit status: 0 released, 1 the proof failed (nothing is left behind), 2 wrong us
     help=_("Write only a page of other right answers, to a new file FOLDER; for after the deadline."),
 )
 @course_option
-def command(
+def release(
     folder: Path,
     through: str | None,
     colab: str,
@@ -69,7 +69,7 @@ def command(
 ) -> None:
     """Fill an empty FOLDER with a ready repository for a class, and prove that it holds no answer."""
     from grader.intake.course import solutions_of
-    from grader.release.kit import NotReleased, Unproved
+    from grader.release.kit import Unproved
     from grader.release.make import release
 
     solutions = solutions_of(course)
@@ -96,19 +96,13 @@ def command(
     except Unproved as unproved:
         click.echo(f"grader: {_('not released')}: {unproved}", err=True)
         sys.exit(1)
-    except NotReleased as refused:
-        raise click.UsageError(str(refused)) from None
-    click.echo(
-        _("{folder}: assignments {names}").format(
-            folder=folder, names=", ".join(b.assignment for b in plan.bundles)
-        )
-    )
+    names = ", ".join(b.assignment for b in plan.bundles)
+    click.echo(_("{folder}: assignments {names}").format(folder=folder, names=names))
     click.echo(_("proved:"))
     for claim in claims:
         click.echo(f"  ✓ {claim}")
     if plan.answers:
-        click.echo(
-            _(
-                "these building blocks are answers to exercises of this kit, withheld while those are graded: {names}"
-            ).format(names=", ".join(plan.answers))
+        says = _(
+            "these building blocks are answers to exercises of this kit, withheld while those are graded: {names}"
         )
+        click.echo(says.format(names=", ".join(plan.answers)))

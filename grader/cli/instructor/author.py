@@ -1,4 +1,4 @@
-"""`grader verify`: prove that the course is right."""
+"""Commands for authors of the course: `grader new`, `build` and `verify`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,67 @@ if TYPE_CHECKING:
 
     from grader.authoring.verify import Row
 
+
+NEW_EXAMPLES = """\b
+Examples:
+  grader new 12_normalising centred         a function, in an assignment of its own
+  grader new 07_encoder GatedFeedForward    a class, at the end of an assignment that is there
+"""
+
+
+@click.command(epilog=NEW_EXAMPLES)
+@click.argument("assignment")
+@click.argument("exercise")
+@course_option
+def new(assignment: str, exercise: str, course: Path | None) -> None:
+    """Add a small exercise that passes `grader verify` to solutions/, as a start for yours.
+
+    ASSIGNMENT is a folder's name, a number and words: 12_normalising. EXERCISE is the name of the function,
+    or of the class if it begins with a capital letter.
+    """
+    from grader.authoring.scaffold import scaffold
+    from grader.intake.course import solutions_of
+
+    changed = scaffold(solutions_of(course), assignment, exercise)
+    for path in changed:
+        click.echo(path)
+    click.echo(
+        _("next: grader verify {assignment}, then change one file at a time and verify again").format(
+            assignment=assignment
+        )
+    )
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[ASSIGNMENT]...")
+@click.option("--check", "only_check", is_flag=True, help=_("Write nothing; exit 1 if anything differs."))
+@course_option
+def build(names: tuple[str, ...], only_check: bool, course: Path | None) -> None:
+    """Make the students' text, stubs, notebooks and public bundles from solutions/.
+
+    Record a case again only if something that it depends on has changed.
+    """
+    from grader.authoring.build import build, stale
+    from grader.intake.course import solutions_of
+    from grader.student.status_line import status_line
+
+    solutions = solutions_of(course)
+    assignments = solutions.parent / "assignments"
+    with status_line(quiet=False) as status:
+        work = stale if only_check else build
+        found = [str(one) for one in work(solutions, assignments, names, status.recorded)]
+    if not only_check:
+        click.echo("\n".join(found) if found else _("nothing changed"))
+        return
+    click.echo("\n".join(found) if found else _("assignments/ is up to date with solutions/"))
+    sys.exit(1 if found else 0)
+
+
 LEGEND = """caught, named: known mistakes; right: variants that pass; trivial: refused
 device: mistakes that fail there alone, with their line; advice: policies that pass, and are named"""
 
 
-EXAMPLES = """\b
+VERIFY_EXAMPLES = """\b
 Examples:
   grader verify                       the whole course
   grader verify 02_masking 05         two assignments
@@ -35,7 +91,7 @@ Exit status: 0 no problems, 1 problems were found, 2 wrong use, 3 the grader fai
 """
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(epilog=VERIFY_EXAMPLES)
 @click.argument("names", nargs=-1)
 @click.option("--seed", default="public", help=_("Draw the cases from another seed."))
 @click.option(
@@ -52,7 +108,7 @@ Exit status: 0 no problems, 1 problems were found, 2 wrong use, 3 the grader fai
     help=_("How many exercises at a time."),
 )
 @course_option
-def command(names: tuple[str, ...], seed: str, device: str, jobs: int, course: Path | None) -> None:
+def verify(names: tuple[str, ...], seed: str, device: str, jobs: int, course: Path | None) -> None:
     """Check the course itself: solutions pass, stubs are not started, mistakes are caught and named, variants pass.
 
     NAMES: assignments or exercises; all if there are none.

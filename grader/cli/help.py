@@ -1,0 +1,214 @@
+"""Commands that help with one exercise: `grader hint`, `explain`, `case` and `reset`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from shutil import get_terminal_size
+from typing import Any
+
+import click
+
+from grader.cli.shared_options import course_option, sandbox_option
+from grader.support.files import read_regular
+from grader.support.i18n import _
+
+FILE = ".headway/hints.json"
+
+
+@click.command(
+    help=_(
+        "Show the next hint for an exercise: where to read, then what to look at, then the strategy in words."
+        "\n\nIf the last check found a known mistake, the hints begin with a question about it."
+    )
+)
+@click.argument("exercise")
+@course_option
+@click.option("--again", is_flag=True, help=_("Repeat the hints shown so far."))
+def hint(exercise: str, course: Path | None, again: bool) -> None:
+    from grader.intake.course import find, one_exercise
+    from grader.student import progress
+    from grader.support.errors import CannotWrite
+    from grader.support.files import make_folder, write_own
+
+    where = find(course)
+    found = one_exercise(exercise, where.bundles)
+    exercise = found.name
+    path = where.root / FILE
+    counts = _read(path)
+    shown = min(counts.get(exercise, 0) + (0 if again else 1), len(found.hints))
+    for line in _about_the_mistake(progress.load(where.root).get(exercise, {}), found.level, shown):
+        click.echo(_wrapped(line))
+    for number, hint in enumerate(found.hints[:shown], 1):
+        click.echo(_wrapped(f"{number}. {_(hint)}"))
+    click.echo(
+        _("Hint {shown} of {all}. Ask again for the next one.").format(shown=shown, all=len(found.hints))
+        if shown < len(found.hints)
+        else _("This was the last hint.")
+    )
+    try:
+        make_folder(path.parent)
+        write_own(path, json.dumps({**counts, exercise: shown}, sort_keys=True).encode())
+    except CannotWrite as why:
+        click.echo(_("The next call shows the same hint again: {why}.").format(why=why), err=True)
+
+
+def _wrapped(text: str) -> str:
+    return click.wrap_text(text, width=get_terminal_size().columns)
+
+
+def _about_the_mistake(last: Mapping[str, Any], level: int, shown: int) -> Iterator[str]:
+    """Yield a question about the last wrong answer and, from the second hint on, where to read on.
+
+    level: what the course allows (2: the question, 3: also the page). shown: how many hints are shown.
+    """
+    asks, page = str(last.get("asks", "")), str(last.get("page", ""))
+    if last.get("outcome") != "failed":
+        return
+    if asks and level >= 2:
+        yield _("About your last answer: {question}").format(question=_(asks))
+    if page and level >= 3 and shown >= 2:
+        yield _("Read more about it: grader explain {name}").format(name=page)
+
+
+def _read(path: Path) -> dict[str, int]:
+    try:
+        counts = json.loads(read_regular(path))
+    except (OSError, ValueError):
+        return {}
+    return {k: v for k, v in counts.items() if type(v) is int and v >= 0} if isinstance(counts, dict) else {}
+
+
+EXPLAIN_EXAMPLES = _("""\b
+Examples:
+  grader explain                      all known mistakes, one line each
+  grader explain MultiHeadAttention   the known mistakes of one exercise
+  grader explain mha-keys-through-wq  one mistake, and a page about it and those like it
+""")
+
+
+@click.command(
+    help=_("Show what a known mistake is, what it does to a model, and how to see it yourself."),
+    epilog=EXPLAIN_EXAMPLES,
+)
+@click.argument("name", required=False)
+@course_option
+def explain(name: str | None, course: Path | None) -> None:
+    from rich.console import Console
+    from rich.markdown import Markdown
+    from rich.text import Text
+
+    from grader.intake.course import find
+
+    # Level 3, PAGE in bundle/rules.py: the course allows pages about mistakes.
+    exercises = [e for b in find(course).bundles for e in b.exercises if e.level >= 3]
+    known = [(e, m) for e in exercises for m in e.mistakes]
+    console = Console(highlight=False)
+    chosen = next((m for _e, m in known if m.id == name), None)
+    if chosen is not None:
+        console.print(Text(chosen.id, style="bold"))
+        console.print(Text(_(chosen.says)))
+        console.print(Text(_(chosen.asks), style="italic"))
+        console.print()
+        console.print(Markdown(_(chosen.page)))
+        return
+    listed = [(e, m) for e, m in known if name in (None, e.name, e.assignment)]
+    if not listed:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name or "", [m.id for _e, m in known], n=3)
+        says = _("no known mistake {name}; `grader explain` lists them all")
+        if near:
+            says = _("no known mistake {name}; did you mean {near}?")
+        raise click.UsageError(says.format(name=name, near=", ".join(near)))
+    for exercise, mistake in listed:
+        line = Text.assemble((mistake.id, "bold"), f"  {exercise.name}: {_(mistake.says)}")
+        if console.is_terminal:
+            line = Text("\n    ").join(line.wrap(console, console.width - 4))
+        console.print(line, soft_wrap=True)  # one line each in a pipe, for grep
+
+
+CASE_EXAMPLES = _("""\b
+Example:
+  grader case masked_softmax      then run or debug the file whose name it prints
+
+\b
+Exit status: 0 a file was written, or all public cases pass; otherwise that of `grader check`.
+""")
+
+
+@click.command(
+    epilog=CASE_EXAMPLES,
+    help=_(
+        "Write the inputs of the first failing public case into a small Python file beside yours."
+        "\n\nThe file calls your code as the grader does. It holds no expected output."
+    ),
+)
+@click.argument("exercise")
+@course_option
+@sandbox_option
+def case(exercise: str, course: Path | None, sandbox: str) -> None:
+    from grader.engine.engine import contracts_of, stubs_of
+    from grader.intake.course import find, one_exercise
+    from grader.intake.names import read_names
+    from grader.intake.read import read_submission
+    from grader.intake.recognise import match
+    from grader.report.shared_sentences import first_failure
+    from grader.student.case_file import write_case
+    from grader.student.check import check
+
+    where = find(course)
+    wanted = one_exercise(exercise, where.bundles)
+    report = check([wanted.name], course=where.root, sandbox=sandbox, lines=False)
+    (result,) = report.exercises
+    failed = first_failure(result.checks)
+    if failed is None:
+        passes = _("{name} passes: no public case fails.").format(name=wanted.name)
+        not_started = _("{name} is not started.").format(name=wanted.name)
+        click.echo(passes if result.outcome == "passed" else result.message or not_started)
+        sys.exit(report.exit_status)
+    file = where.file_for(next(b for b in where.bundles if b.assignment == wanted.assignment))
+    names = match(contracts_of(where.bundles, stubs_of(where.bundles)), read_names(read_submission(file)))
+    path = write_case(file, wanted, failed, names)
+    shown = os.path.relpath(path)
+    click.echo(_("{check}: the inputs are in {file}").format(check=failed.title, file=shown))
+    if file.suffix == ".ipynb":
+        click.echo(_("Run your cells, then this line in a new cell: %run -i {file}").format(file=path.name))
+    else:
+        click.echo(_("Run it: python {file}").format(file=shown))
+        click.echo(_("Stop where it raises: python -m pdb -c continue {file}").format(file=shown))
+
+
+@click.command(
+    help=_(
+        "Reset an exercise to its original stub. The rest of the file does not change, and a copy is saved."
+        "\n\nIn a notebook, the cell that defines the exercise is reset."
+    )
+)
+@click.argument("exercise")
+@course_option
+def reset(exercise: str, course: Path | None) -> None:
+    from grader.intake.course import find, one_exercise
+    from grader.intake.read import read_own
+    from grader.intake.stub_changes import restored
+    from grader.support.files import write_atomically
+
+    where = find(course)
+    exercise = one_exercise(exercise, where.bundles).name
+    bundle = next(b for b in where.bundles if exercise in [e.name for e in b.exercises])
+    path = where.file_for(bundle)
+    old = read_own(path) if path.exists() else b""
+    text, notebook = old.decode("utf-8", "replace"), path.suffix == ".ipynb"
+    new = restored(text, exercise, bundle.stub, notebook=notebook)
+    if old:
+        copy = path.with_name(f"{path.stem}.{time.strftime('%Y%m%d-%H%M%S')}{path.suffix}.old")
+        write_atomically(copy, old)
+        click.echo(_("Saved the old file as {name}.").format(name=copy.name))
+    write_atomically(path, new.encode())
+    click.echo(
+        _("Reset {exercise} in {name} to the original stub.").format(exercise=exercise, name=path.name)
+    )
