@@ -26,29 +26,15 @@ def advice(
     for check in checks:
         if check.outcome == "advice":
             found.setdefault(check.policy, []).append(check)
-    return tuple(_of_policy(exercise, policy, group, codes, known) for policy, group in found.items())
-
-
-def _of_policy(
-    exercise: Exercise,
-    policy: str,
-    checks: Sequence[CheckResult],
-    codes: Mapping[str, str],
-    known: Collection[str],
-) -> Advice:
-    answers = [m for m in exercise.mistakes if m.policy == policy and m.id in known]
-    # Prefer an exception: it has a line.
-    first = next((c for c in checks if codes.get(c.id, "").startswith("!")), checks[0])
-    says, asks = says_and_asks(answers[:1]) if answers else ("", "")
-    return Advice(
-        policy=policy,
-        says=says,
-        asks=asks,
-        reason=f"{first.title}: {first.message}",
-        where=first.where,
-        mistakes=tuple(answer.id for answer in answers),
-        checks=tuple(check.id for check in checks),
-    )
+    out = []
+    for policy, group in found.items():
+        answers = [m for m in exercise.mistakes if m.policy == policy and m.id in known]
+        # Prefer an exception: it has a line.
+        first = next((c for c in group if codes.get(c.id, "").startswith("!")), group[0])
+        says, asks = says_and_asks(answers[:1]) if answers else ("", "")
+        reason, ids = f"{first.title}: {first.message}", tuple(answer.id for answer in answers)
+        out.append(Advice(policy, says, asks, reason, first.where, ids, tuple(check.id for check in group)))
+    return tuple(out)
 
 
 def without_moot(

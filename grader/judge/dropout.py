@@ -52,7 +52,7 @@ def dropped_weights(check: Check, case: RecordedCase, observation: Observation) 
 
 
 def _finite(name: str, case: RecordedCase, observation: Observation) -> Array:
-    """Return the values of a result in training. Raises Wrong if one is NaN or infinite."""
+    """Raise Wrong if a value is NaN or infinite."""
     array = values_of(name, case, observation).astype(np.float64)
     if not np.isfinite(array).all():
         raise Wrong(failed("not finite", _("NaN or inf in training mode")))
@@ -60,11 +60,7 @@ def _finite(name: str, case: RecordedCase, observation: Observation) -> Array:
 
 
 def _code_of_features(sums: Array, p: float) -> str:
-    """Return the code of a failure in which features of one row differ. It names the tensor with dropped elements.
-
-    These are elements of the output, of the output and the weights, or of the values. If values are dropped, few sums
-    are zero, because this needs all the values of a sum to be dropped.
-    """
+    """Return a code that names the dropped tensor. If values are dropped, few sums are zero: that needs all of a sum."""
     zero = np.abs(sums) <= EXACT
     kept = np.abs(sums * (1 - p) - 1) <= EXACT
     if (zero | kept).all():
@@ -153,11 +149,7 @@ def dropped_regions(check: Check, case: RecordedCase, observation: Observation) 
 
 
 def _levels(regions: dict[str, Array], p: float, keys: int | None) -> Finding:
-    """Check the dropped values against `floor` or their minimum, the kept values against `kept`, the rate, and that no
-    whole rows are dropped.
-
-    Without the region `kept`, the kept values are not checked.
-    """
+    """Check dropped values against `floor` or their minimum, kept ones against `kept` if it is there, rate, and rows."""
     dropped = regions["dropped"]
     low = regions["floor"][:, :1] if "floor" in regions else dropped.min(axis=1, keepdims=True)
     high = dropped.max(axis=1, keepdims=True)
@@ -181,10 +173,7 @@ def _levels(regions: dict[str, Array], p: float, keys: int | None) -> Finding:
 
 
 def _scaled(times: Array, p: float, keys: int | None) -> Finding | None:
-    """Return a failure if kept values have the wrong scale; None otherwise.
-
-    times: the factor of each row. It must be 1 or, with `keys`, a sum of that many weights after dropout.
-    """
+    """Return a failure if `times`, the factor of each row, is not 1 or, with `keys`, a sum of so many dropped weights."""
     if keys is None:
         if np.abs(times - 1).max() <= EXACT:
             return None

@@ -75,7 +75,6 @@ def compare(name: str, got: Array, want: Array, axes: tuple[str, ...], tolerance
 
 
 def _sentence(name: str, got: Array, want: Array, wrong: Array) -> str:
-    """Say in how many values a result differs, and by how much."""
     sentences = _of_gradient(name.removeprefix("grad ")) if name.startswith("grad ") else _of_result()
     count, total = int(wrong.sum()), wrong.size
     if np.isnan(got[wrong]).any():

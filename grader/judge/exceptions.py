@@ -51,9 +51,21 @@ def debugger_message() -> str:
 
 
 def _advice(error: StudentError) -> str:
-    """Return what to do; "" if nothing is certain."""
     if error.set_by:
-        return _set_by_demonstration(error.set_by, error.where)
+        name, file, line = sanitize(error.set_by[0], 100), sanitize(error.set_by[1]), error.set_by[2]
+        if error.where is None:
+            says = _(
+                "Only the demonstration in {file}, line {line} sets `{name}`. While an exercise is graded, demonstrations are"
+                " not there: pass `{name}` as an argument, or create it in your function or class."
+            )
+            return says.format(name=name, file=file, line=line)
+        says = _(
+            "{reader}, line {read} reads `{name}`, which only the demonstration in {file}, line {line} sets. While an"
+            " exercise is graded, demonstrations are not there: pass `{name}` as an argument, or create it in your"
+            " function or class."
+        )
+        reader, read = sanitize(error.where[0]), error.where[1]
+        return says.format(reader=reader, read=read, name=name, file=file, line=line)
     if error.near:
         return _("Did you mean `{near}`?").format(near=sanitize(error.near, 60))
     if found := _MODULE.search(error.message):
@@ -67,23 +79,6 @@ def _advice(error: StudentError) -> str:
     if "Boolean value of Tensor with more than one value" in error.message:
         return _("`if`, `and`, `or` and `not` need a single value.")
     return ""
-
-
-def _set_by_demonstration(set_by: tuple[str, str, int], where: tuple[str, int, str] | None) -> str:
-    """Return what to do about a name that only a demonstration sets. where: the line that reads the name."""
-    name, file, line = sanitize(set_by[0], 100), sanitize(set_by[1]), set_by[2]
-    if where is not None:
-        says = _(
-            "{reader}, line {read} reads `{name}`, which only the demonstration in {file}, line {line} sets. While an"
-            " exercise is graded, demonstrations are not there: pass `{name}` as an argument, or create it in your"
-            " function or class."
-        )
-        return says.format(reader=sanitize(where[0]), read=where[1], name=name, file=file, line=line)
-    says = _(
-        "Only the demonstration in {file}, line {line} sets `{name}`. While an exercise is graded, demonstrations are"
-        " not there: pass `{name}` as an argument, or create it in your function or class."
-    )
-    return says.format(name=name, file=file, line=line)
 
 
 def ran_out_of_memory(error: StudentError) -> bool:

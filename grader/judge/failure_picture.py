@@ -81,10 +81,7 @@ def picture(check: Check, case: RecordedCase, observation: Observation, finding:
 
 
 def _shapes(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
-    """Draw the shapes of the inputs, the watched stages and the results, in this order, up to the first wrong one.
-
-    A stage may have another layout: it is wrong only if it has another number of values.
-    """
+    """Draw the shapes of inputs, stages and results up to the first wrong one; a stage may have another layout."""
     links = [Link(name, shape_text(case.tensors[name].shape), arrow=False) for name in _inputs(check, case)]
     results = [(name, _("your result") if name.startswith("out") else name) for name in check.of]
     for name, title in _stages(case) + results:
@@ -102,7 +99,7 @@ def _shapes(check: Check, case: RecordedCase, observation: Observation) -> Pictu
 
 
 def _shapes_of_call(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
-    """If an exception is about sizes, draw the shapes of inputs, stages that were reached, and expected output."""
+    """Draw shapes if the exception is about sizes."""
     error = observation.error
     want = case.headers.get(check.of[0]) if check.of else None
     if error is None or want is None or not want.shape or not _ABOUT_SIZES.search(error.message):
@@ -129,7 +126,6 @@ def _inputs(check: Check, case: RecordedCase) -> list[str]:
 
 
 def _stages(case: RecordedCase) -> list[tuple[str, str]]:
-    """Return the names of the watched stages with their titles, in the order of the computation."""
     watched = [stage for step in case.steps if step["do"] == "stages" for stage in step["of"]]
     return [(f"stage {path}", _(title)) for path, title in watched]
 
@@ -138,10 +134,7 @@ def _stages(case: RecordedCase) -> list[tuple[str, str]]:
 
 
 def _values(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
-    """Draw the first tensor that differs: attention weights, then watched stages, then results.
-
-    Attention weights are compared only for the facets masking and weights.
-    """
+    """Draw the first tensor that differs: attention weights, but only for these two facets, then stages, then results."""
     weights: list[str] = []
     if check.facet in ("masking", "weights"):
         weights = [name for name, header in case.headers.items() if header.axes[-2:] == WEIGHTS]
@@ -184,7 +177,6 @@ def _compared(
     titles: Sequence[str] = (),
     what: str = "",
 ) -> Picture:
-    """Draw the first wrong value and its neighbours, in both arrays."""
     axes = case.headers[name].axes
     wrong = differs(got, want, tolerance)
     index = first_index(wrong) if wrong.ndim else ()
@@ -221,10 +213,7 @@ def _compared(
 
 
 def _at(title: str, index: Sequence[int], axes: Sequence[str], ndim: int) -> str:
-    """Return a title with the place on the axes that are not drawn, and the names of those that are drawn.
-
-    Where the axes have no names: "Values, [0, :, :]".
-    """
+    """Return a title with the place on the axes that are not drawn, as "Values, [0, :, :]" if they have no names."""
     parts = [title[:1].upper() + title[1:]]
     if axes and len(axes) == ndim:
         across = _("columns: {column}") if ndim == 1 else _("rows: {row}, columns: {column}")
@@ -237,10 +226,7 @@ def _at(title: str, index: Sequence[int], axes: Sequence[str], ndim: int) -> str
 def _cells(
     values: Array, wrong: Array, scale: float | None, valid: Array | None
 ) -> tuple[tuple[Cell, ...], ...]:
-    """Return the cells of a grid.
-
-    scale: the value with the darkest shade, or None without shades. valid: the number of valid columns per row.
-    """
+    """Return the cells of a grid. scale: the value with the darkest shade. valid: the number of valid columns per row."""
     return tuple(
         tuple(
             Cell(
@@ -276,7 +262,7 @@ def _lengths(case: RecordedCase, shape: Sequence[int]) -> Array | None:
 
 
 def _notes(got: Array, want: Array, wrong: Array, axes: Sequence[str]) -> tuple[str, ...]:
-    """Return one sentence with the place of the largest difference; () for a scalar, or if one is not finite."""
+    """Say where the largest difference is; nothing for a scalar, or if one is not finite."""
     with np.errstate(invalid="ignore", over="ignore"):
         apart = np.where(wrong, np.abs(got.astype(np.float64) - want.astype(np.float64)), -1.0)
     if not wrong.ndim or not np.isfinite(apart).all():
@@ -292,10 +278,7 @@ def _notes(got: Array, want: Array, wrong: Array, axes: Sequence[str]) -> tuple[
 
 
 def _gradients(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
-    """Draw the largest absolute gradient of each input and parameter, expected and actual; the wrong ones first.
-
-    If the first wrong gradient has the expected largest value, draw its values instead.
-    """
+    """Draw the largest absolute gradients; if the first wrong one has the expected largest value, draw its values."""
     rows: list[tuple[str, str, str, bool]] = []
     for name in check.of:
         if name not in case.expected:
@@ -312,7 +295,6 @@ def _gradients(check: Check, case: RecordedCase, observation: Observation) -> Pi
 
 
 def _parameters(case: RecordedCase, observation: Observation) -> Picture | None:
-    """Draw a table of the parameters that are missing, unexpected or of a wrong shape."""
     found = observation.parameters or {}
     load = next(step for step in case.steps if step["do"] == "load")
     sizes: Mapping[str, Sequence[int]] = found.get("shapes", {})

@@ -33,15 +33,10 @@ def accuracy(check: Check, case: RecordedCase, observation: Observation) -> Find
         return Finding(True, message=says.format(share=percent, n=n))
     first = int(np.flatnonzero(~right)[0])
     best = scores[first].astype(np.float64).argmax(-1)  # (T,)
-    return failed(
-        "accuracy",
-        _("{share} % of {n} test sequences are correct; at least {least} % required").format(
-            share=percent, n=n, least=round(100 * least)
-        ),
-        _line(labels[first][: lens[first]]),
-        _line(best[: lens[first]]),
-        _("sequence {n}").format(n=first),
-    )
+    says = _("{share} % of {n} test sequences are correct; at least {least} % required")
+    message = says.format(share=percent, n=n, least=round(100 * least))
+    want, got = (_line(words[: lens[first]]) for words in (labels[first], best))
+    return failed("accuracy", message, want, got, _("sequence {n}").format(n=first))
 
 
 def right_ones(scores: Array, labels: Array, lens: Array) -> Array:
@@ -62,25 +57,18 @@ def sentences(check: Check, case: RecordedCase, observation: Observation) -> Fin
     if seen is None or seen.array is None or seen.array.ndim != 2 or seen.dtype != "int64":
         form = wrong_form(seen, header)
         return form if form is not None else failed("odd", _("expected sentences of integers"))
-    if len(case.expected[name]) != len(seen.array):
-        got_count, want_count = len(seen.array), len(case.expected[name])
-        return failed(
-            f"count {got_count}",
-            _("expected {want} sentences, got {got}").format(got=got_count, want=want_count),
-        )
+    got_count, want_count = len(seen.array), len(case.expected[name])
+    if got_count != want_count:
+        says = _("expected {want} sentences, got {got}")
+        return failed(f"count {got_count}", says.format(got=got_count, want=want_count))
     want, got = (_rows(array) for array in (case.expected[name], seen.array))
     wrong = [place for place, pair in enumerate(zip(want, got, strict=True)) if pair[0] != pair[1]]
     if not wrong:
         return PASSED
-    return failed(
-        "values",
-        _("{count} of {total} sentences of token indices are wrong").format(
-            count=len(wrong), total=len(want)
-        ),
-        _line(want[wrong[0]]),
-        _line(got[wrong[0]]),
-        _("sentence {n}").format(n=wrong[0]),
-    )
+    first = wrong[0]
+    says = _("{count} of {total} sentences of token indices are wrong")
+    message, where = says.format(count=len(wrong), total=len(want)), _("sentence {n}").format(n=first)
+    return failed("values", message, _line(want[first]), _line(got[first]), where)
 
 
 def trained(check: Check, case: RecordedCase, observation: Observation) -> Finding:

@@ -35,7 +35,6 @@ def measured_picture(cases: Iterable[JudgedCase]) -> Picture | None:
 
 
 def _importance(asked: Sequence[tuple[Check, RecordedCase, Observation]]) -> Picture | None:
-    """Draw one row per head, the most important first, with a bar for each method; the first method decides."""
     names = {"ablation": _("ablation"), "gradient": _("gradient"), "confidence": _("confidence")}
     found: dict[str, Array] = {}
     for check, case, observation in asked:
@@ -61,10 +60,7 @@ def _importance(asked: Sequence[tuple[Check, RecordedCase, Observation]]) -> Pic
 
 
 def _removals(check: Check, observation: Observation) -> Picture:
-    """Draw the mean accuracy over the seeds, per number of removed heads and order.
-
-    `table` and `total` of the check: see `grader.judge.removals.accuracies`.
-    """
+    """Draw the mean accuracy over the seeds; for `table` and `total` see `grader.judge.removals.accuracies`."""
     rows = read_removals(observation.seen.get(check.of[0]))
     total = check.params["total"]
     right = np.array(check.params["table"]) / total

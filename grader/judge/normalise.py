@@ -25,24 +25,20 @@ def normalise_layouts(observation: Observation, steps: Sequence[Mapping[str, Any
     head. Of a decoder with one query per step: a list with one (B, 1, S) or (B, S) per step, or one tensor with the
     steps as its first or second axis. Of a stack of layers: a list or a tensor with one of these per layer.
     """
-    if not any(step["do"] in ("weights", "sentences") for step in steps):
-        return observation
     seen = dict(observation.seen)
     for step in steps:
-        if step["do"] == "weights" and step.get("layers") and step["name"] in seen:
-            seen[step["name"]] = _by_layer(
-                seen[step["name"]], step["heads"], step["name"] in observation.stacked
-            )
-        elif step["do"] == "weights" and step["heads"] and step["name"] in seen:
-            seen[step["name"]] = _by_head(
-                seen[step["name"]], step["heads"], step["name"] in observation.stacked
-            )
-        elif step["do"] == "weights" and step.get("steps") and step["name"] in seen:
-            seen[step["name"]] = _by_step(seen[step["name"]], step["steps"])
-        elif step["do"] == "sentences" and step["name"] in seen:
+        if step["do"] not in ("weights", "sentences") or step["name"] not in seen:
+            continue
+        name, one, stacked = step["name"], seen[step["name"]], step["name"] in observation.stacked
+        if step["do"] == "sentences":
             # Rows of several lengths hold nothing after the sentence, so an end token there was written.
-            end = EMPTY if step["name"] in observation.stacked else step["eos"]
-            seen[step["name"]] = _written(seen[step["name"]], step["steps"], end)
+            seen[name] = _written(one, step["steps"], EMPTY if stacked else step["eos"])
+        elif step.get("layers"):
+            seen[name] = _by_layer(one, step["heads"], stacked)
+        elif step["heads"]:
+            seen[name] = _by_head(one, step["heads"], stacked)
+        elif step.get("steps"):
+            seen[name] = _by_step(one, step["steps"])
     return replace(observation, seen=seen)
 
 

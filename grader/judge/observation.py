@@ -65,9 +65,7 @@ class Observation:
     parameters: Mapping[str, Any] | None = None  # how the weights were loaded, see `_parameters`
     # Results that are no tensors.
     values: Mapping[str, bool | int | float | None] = field(default_factory=dict)
-    stacked: frozenset[str] = (
-        frozenset()
-    )  # tensors that the worker stacked from a list, or from rows of several lengths
+    stacked: frozenset[str] = frozenset()  # tensors that the worker stacked from a list, or from unequal rows
     printed: str = ""  # by student code, unchanged; a report on hidden cases never shows it
     used: frozenset[str] = frozenset()  # forbidden calls that the code made; it may hide some
 
@@ -117,7 +115,7 @@ def read_observation(
             seen[name] = Seen(shape=known, odd=_text(fields.get("is"), 120))
     return Observation(
         seen=seen,
-        error=_error(words.get("error"), files),
+        error=student_error(words.get("error"), files),
         parameters=_parameters(words.get("parameters")),
         values={
             name: value
@@ -167,14 +165,10 @@ def texts(value: object) -> list[str]:
     )
 
 
-def student_error(value: object) -> StudentError | None:
+def student_error(value: object, files: frozenset[str] | None = None) -> StudentError | None:
     """Read an exception as the worker describes it. Student code may have changed the texts, so bad ones are
-    tolerated.
+    tolerated. files: as for `read_observation`.
     """
-    return _error(value)
-
-
-def _error(value: object, files: frozenset[str] | None = None) -> StudentError | None:
     if not isinstance(value, dict):
         return None
     where, set_by = _mapping(value.get("where")), _mapping(value.get("set_by"))
@@ -191,7 +185,7 @@ def _error(value: object, files: frozenset[str] | None = None) -> StudentError |
 
 
 def _place(value: Mapping[str, Any], files: frozenset[str] | None) -> tuple[str, int] | None:
-    """Return the file and the line that a value names; None if they are impossible, or for a file that is not in `files`."""
+    """Return the file and line that a value names; None if they are impossible or the file is not in `files`."""
     file, line = _text(value.get("file"), 400), value.get("line")
     if not isinstance(line, int) or not 0 <= line < MAX_LINE:
         return None

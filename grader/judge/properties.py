@@ -129,22 +129,11 @@ def cost(check: Check, case: RecordedCase, observation: Observation) -> Finding:
         return failed("odd", _("the parameters or operations could not be counted"))
     kept, total, fixed = (check.params[key] for key in ("kept", "total", "fixed"))
     want = (before - fixed) * kept // total + fixed
+    if after <= want <= 4 * after:
+        return PASSED
+    code, says = f"cost {after}", _("{after} of {before} remain, expected {want}")
     if after <= want:
-        return PASSED if 4 * after >= want else _too_little(after, want)
-    if after == before:
-        return failed("whole", _("the model did not get smaller"), f"{want}", f"{after}")
-    return failed(
-        f"cost {after}",
-        _("{after} of {before} remain, expected {want}").format(after=after, before=before, want=want),
-        f"{want}",
-        f"{after}",
-    )
-
-
-def _too_little(after: int, want: int) -> Finding:
-    return failed(
-        "little",
-        _("only {after} remain, but about {want} are needed").format(after=after, want=want),
-        f"{want}",
-        f"{after}",
-    )
+        code, says = "little", _("only {after} remain, but about {want} are needed")
+    elif after == before:
+        code, says = "whole", _("the model did not get smaller")
+    return failed(code, says.format(after=after, before=before, want=want), f"{want}", f"{after}")

@@ -45,6 +45,8 @@ def redact(result: ExerciseResult, evidence: Evidence) -> ExerciseResult:
     recorded = {check.id: (case, check) for case in exercise.cases for check in case.checks}
     checks = tuple(_check(c, *recorded[c.id], evidence) for c in result.checks if c.id in recorded)
     known = [id for one in result.advice for id in one.mistakes]
+    shows_message = not result.message or result.message in evidence.safe
+    message = result.message if shows_message else _("a hidden case could not be graded")
     return ExerciseResult(
         name=exercise.name,
         assignment=exercise.assignment,
@@ -52,7 +54,7 @@ def redact(result: ExerciseResult, evidence: Evidence) -> ExerciseResult:
         score=result.score,
         points=exercise.points,
         title=_(exercise.title),
-        message=_exercise_message(result, evidence),
+        message=message,
         checks=checks,
         diagnosis=_diagnosis(result.diagnosis, evidence),
         advice=advice(exercise, checks, evidence.codes, known),
@@ -65,14 +67,7 @@ def redact(result: ExerciseResult, evidence: Evidence) -> ExerciseResult:
     )
 
 
-def _exercise_message(result: ExerciseResult, evidence: Evidence) -> str:
-    if not result.message or result.message in evidence.safe:
-        return result.message
-    return _("a hidden case could not be graded")
-
-
 def _hash(text: str) -> str:
-    """Return a hash as it is; "" for any other text."""
     return text if re.fullmatch(r"[0-9a-f]{0,64}", text) else ""
 
 
@@ -83,6 +78,7 @@ _DEVICES = ("cpu", "sim", "cuda")
 
 def _check(result: CheckResult, case: RecordedCase, check: Check, evidence: Evidence) -> CheckResult:
     code = evidence.codes.get(check.id, "")
+    passed = _("enough test sequences are correct") if check.judge == "accuracy" else ""
     return CheckResult(
         id=check.id,
         facet=check.facet,
@@ -91,7 +87,7 @@ def _check(result: CheckResult, case: RecordedCase, check: Check, evidence: Evid
         device=result.device if result.device in _DEVICES else "",
         dtype=case.dtype,
         visibility="hidden",
-        message=_passed(check) if result.outcome == "passed" else _message(check, code, result.message),
+        message=passed if result.outcome == "passed" else _message(check, code, result.message),
         expected=None,
         got=None,
         where="" if result.outcome == "passed" else _where(result.where, case, check, code, evidence.files),
@@ -99,12 +95,7 @@ def _check(result: CheckResult, case: RecordedCase, check: Check, evidence: Evid
     )
 
 
-def _passed(check: Check) -> str:
-    return _("enough test sequences are correct") if check.judge == "accuracy" else ""
-
-
 def _message(check: Check, code: str, message: str) -> str:
-    """Return a fixed sentence for a judge and a code; the message only helps to choose one."""
     word, _space, rest = code.partition(" ")
     if word == "!BdbQuit":
         return debugger_message()
@@ -116,12 +107,14 @@ def _message(check: Check, code: str, message: str) -> str:
         why, _space, seconds = rest.partition(" ")  # seconds only if `why` is "time"
         return lost_message(why, seconds)
     says = check.params.get("says")
-    if check.judge in ("same", "carries", "witnessed") and word == "differ" and says:
-        return _(says)
-    if check.judge == "value" and word == "value" and says:
+    if says and (
+        (check.judge in ("same", "carries", "witnessed") and word == "differ")
+        or word == check.judge == "value"
+    ):
         return _(says)
     if check.judge in ("equal", "one_of", "precise") and word == "values":
         return _values(message)
+    # The finding's own sentence only helps to choose a fixed one.
     sentences = _of_judge().get(check.judge, {})
     return sentences.get(word) or _of_any_judge().get(word) or _("wrong result")
 
@@ -141,7 +134,6 @@ def _values(message: str) -> str:
 
 
 def _of_any_judge() -> dict[str, str]:
-    """Return first word of a code → sentence, for every judge."""
     return {
         "absent": _("no output was observed"),
         "shape": _("wrong shape"),
@@ -158,7 +150,6 @@ def _of_any_judge() -> dict[str, str]:
 
 
 def _of_judge() -> dict[str, dict[str, str]]:
-    """Return judge → first word of a code → sentence."""
     no_effect = _("dropout has no effect in training mode")
     wrong_place = _("dropout is applied at the wrong place")
     rate = _("wrong dropout rate")
@@ -246,7 +237,6 @@ _PLACED = frozenset(
 
 
 def _where(where: str, case: RecordedCase, check: Check, code: str, files: Mapping[str, int]) -> str:
-    """Return a line of the submission's files, or a place in the case; "" for any other text."""
     if code.startswith(("!", "lost")):
         return next((place for file, lines in files.items() if (place := _line(where, file, lines))), "")
     return where if check.judge in _PLACED and _is_place(where, case) else ""
@@ -264,7 +254,6 @@ def _line(where: str, file: str, lines: int) -> str:
 
 
 def _is_place(where: str, case: RecordedCase) -> bool:
-    """Whether `where` contains only indices and words from the case's headers."""
     names = {word for name, header in case.headers.items() for word in (*header.axes, *_words(name))}
     allowed = names | {"row", "feature", "grad"}  # words of `carries`, and of gradients
     return all(word in allowed or (word.isdigit() and len(word) < 6) for word in _words(where))
@@ -290,7 +279,6 @@ def _diagnosis(diagnosis: Diagnosis, evidence: Evidence) -> Diagnosis:
 
 
 def _fact(code: str, exercise: Exercise) -> str:
-    """Return a fact without its numbers."""
     word, _space, rest = code.partition(" ")
     axes = {axis for case in exercise.cases for header in case.headers.values() for axis in header.axes}
     if word == "axis":
@@ -322,7 +310,6 @@ def _fact(code: str, exercise: Exercise) -> str:
 
 
 def _observed(evidence: Evidence) -> list[str]:
-    """Return remarks about what was observed, as fixed sentences."""
     ids = {case.id for case in evidence.exercise.cases}
     out = []
     for code in evidence.observed:

@@ -69,34 +69,24 @@ def all_rows(check: Check, case: RecordedCase, observation: Observation) -> Find
     for order in ORDERS:
         seeds = sum(name == order for name, _seed in found)
         if seeds < FEWEST_SEEDS:
-            return failed(
-                f"seeds {order} {seeds}",
-                _("only {seeds} seeds for order {order}; at least 3 required").format(
-                    seeds=seeds, order=order
-                ),
-            )
+            says = _("only {seeds} seeds for order {order}; at least 3 required")
+            return failed(f"seeds {order} {seeds}", says.format(seeds=seeds, order=order))
     for (order, seed), chain in found.items():
-        problem = _problem(chain, heads)
-        if problem:
-            code, says = problem
-            return failed(
-                code, says, where=_("order {order}, seed {seed:.0f}").format(order=order, seed=seed)
-            )
+        if problem := _problem(chain, heads):
+            where = _("order {order}, seed {seed:.0f}").format(order=order, seed=seed)
+            return failed(*problem, where=where)
     return PASSED
 
 
 def _problem(chain: Sequence[Removal], heads: int) -> tuple[str, str] | None:
-    """Return what is wrong with the rows of one order and seed, as a code and a sentence; None if nothing is."""
     for row in chain:
         if not set(row.removed) <= set(range(heads)) or len(set(row.removed)) < len(row.removed):
-            return "no heads", _("'removed' must list different heads from 0 to {last}").format(
-                last=heads - 1
-            )
+            says = _("'removed' must list different heads from 0 to {last}")
+            return "no heads", says.format(last=heads - 1)
     sizes = [len(row.removed) for row in chain]
     if sizes not in (list(range(heads)), list(range(1, heads))):
-        return f"sizes {sizes}", _("each number of removed heads up to {last} needs exactly one row").format(
-            last=heads - 1
-        )
+        says = _("each number of removed heads up to {last} needs exactly one row")
+        return f"sizes {sizes}", says.format(last=heads - 1)
     for one, other in pairwise(chain):
         if not set(one.removed) <= set(other.removed):
             return "not kept", _("a removed head reappears in the next row")
@@ -135,14 +125,12 @@ def accuracies(check: Check, case: RecordedCase, observation: Observation) -> Fi
 
 
 def _right(table: Sequence[int], removed: Iterable[int]) -> int | None:
-    """Return the number of right answers without these heads; None if one of them does not exist."""
     if not all(0 <= head < len(table).bit_length() - 1 for head in removed):
         return None
     return table[sum(1 << head for head in set(removed))]
 
 
 def _pattern(rows: Sequence[Removal], table: Sequence[int], total: int) -> str:
-    """Return a code that says how the accuracies are wrong, so that mistakes can be distinguished."""
     heads = frozenset(range(len(table).bit_length() - 1))
     right = [_right(table, row.removed) for row in rows]
     if any(count is None for count in right):
@@ -173,10 +161,7 @@ def _pattern(rows: Sequence[Removal], table: Sequence[int], total: int) -> str:
 def _are_right(
     counts: Array, gone: Iterable[frozenset[int]], heads: frozenset[int], table: Sequence[int]
 ) -> bool:
-    """Whether `counts` are the numbers of right answers without the heads in `gone`.
-
-    Rows that remove all heads are skipped: the table has only a placeholder for them.
-    """
+    """Compare with the table; a row that removes all heads is skipped, because the table has a placeholder for it."""
     known = [(count, _right(table, row)) for count, row in zip(counts, gone, strict=True) if row != heads]
     return bool(known) and all(abs(count - (right or 0)) < 0.5 for count, right in known)
 
@@ -198,27 +183,25 @@ def in_order(check: Check, case: RecordedCase, observation: Observation) -> Find
             turned = max(sign * each for each in found) <= -least  # each seed has the opposite order
             # Two different wrong orders are two mistakes, so the code contains the order.
             other = " ".join(["other", *map(str, _removal_order(rows, order, len(planted)))])
-            says = (
-                _(
-                    "the order `{order}` removes important heads first: the rank correlation of importance and time of removal is {found:.2f}, expected near 1"
-                ).format(order=order, found=min(found))
-                if sign > 0
-                else _(
-                    "the order `{order}` removes unimportant heads first: the rank correlation of importance and time of removal is {found:.2f}, expected near -1"
-                ).format(order=order, found=max(found))
+            says = _(
+                "the order `{order}` removes important heads first: the rank correlation of importance and time of removal is {found:.2f}, expected near 1"
             )
-            return failed(f"{order} {'turned' if turned else other}", says)
+            if sign < 0:
+                says = _(
+                    "the order `{order}` removes unimportant heads first: the rank correlation of importance and time of removal is {found:.2f}, expected near -1"
+                )
+            worst = min(found) if sign > 0 else max(found)
+            return failed(f"{order} {'turned' if turned else other}", says.format(order=order, found=worst))
     return PASSED
 
 
 def _removal_order(rows: Sequence[Removal], order: str, heads: int) -> list[int]:
-    """Return the heads in the order of their removal, for the first seed. Heads that do not exist are left out."""
     chain = next(chain for (name, _seed), chain in chains(rows).items() if name == order)
     return list(dict.fromkeys(head for row in chain for head in row.removed if 0 <= head < heads))
 
 
 def _correlation(chain: Sequence[Removal], planted: np.ndarray) -> float:
-    """Return the rank correlation of removal time and strength. The head that is never removed counts as last."""
+    """Correlate strength with the time of removal; the head that is never removed counts as last."""
     when = np.full(len(planted), len(planted), dtype=np.float64)
     for row in chain:
         for head in row.removed:
@@ -244,17 +227,16 @@ def drawn(check: Check, case: RecordedCase, observation: Observation) -> Finding
 
 def spearman(one: Array, other: Array) -> float:
     """Return the rank correlation of two rows of values, from -1 to 1 (Spearman 1904); 0 if one is constant."""
-    ranks = [_ranks(np.asarray(row, dtype=np.float64)) for row in (one, other)]
-    a, b = (rank - rank.mean() for rank in ranks)
+
+    def ranks(row: Array) -> Array:  # equal values share their mean rank
+        smaller = (row[:, None] > row[None, :]).sum(axis=1)
+        equal = (row[:, None] == row[None, :]).sum(axis=1)
+        return smaller + (equal - 1) / 2
+
+    ranks_of_both = [ranks(np.asarray(row, dtype=np.float64)) for row in (one, other)]
+    a, b = (rank - rank.mean() for rank in ranks_of_both)
     size = float(np.sqrt((a * a).sum() * (b * b).sum()))
     return float((a * b).sum()) / size if size else 0.0
-
-
-def _ranks(row: Array) -> Array:
-    """Return ranks in ascending order; equal values share their mean rank."""
-    smaller = (row[:, None] > row[None, :]).sum(axis=1)
-    equal = (row[:, None] == row[None, :]).sum(axis=1)
-    return smaller + (equal - 1) / 2
 
 
 def ranks(check: Check, case: RecordedCase, observation: Observation) -> Finding:
@@ -264,18 +246,7 @@ def ranks(check: Check, case: RecordedCase, observation: Observation) -> Finding
     found = spearman(got, planted) if np.isfinite(got).all() else 0.0
     if found >= check.params["least"]:
         return PASSED
-    return failed(
-        "ranks",
-        _("wrong ranking of heads (rank correlation with the expected ranking: {found:.2f})").format(
-            found=found
-        ),
-        _listed(planted),
-        _listed(got),
-    )
-
-
-def _listed(row: Array) -> str:
-    """List the heads, the largest value first."""
-    return _("heads from high to low: {heads}").format(
-        heads=", ".join(str(h) for h in np.argsort(-row, kind="stable"))
-    )
+    orders = (", ".join(map(str, np.argsort(-row, kind="stable"))) for row in (planted, got))
+    expected, actual = (_("heads from high to low: {heads}").format(heads=heads) for heads in orders)
+    says = _("wrong ranking of heads (rank correlation with the expected ranking: {found:.2f})")
+    return failed("ranks", says.format(found=found), expected, actual)

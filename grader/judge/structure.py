@@ -69,10 +69,8 @@ def parameters(check: Check, case: RecordedCase, observation: Observation) -> Fi
     if unexpected:
         parts.append(_("unexpected: {names}").format(names=_listed(unexpected)))
     if found["shared"]:
-        first, second = found["shared"][0]
-        more = (
-            _(" (and {n} more pairs)").format(n=len(found["shared"]) - 1) if len(found["shared"]) > 1 else ""
-        )
+        (first, second), *others = found["shared"]
+        more = _(" (and {n} more pairs)").format(n=len(others)) if others else ""
         parts.append(
             _("{first} and {second} share the same parameter").format(first=first, second=second) + more
         )
@@ -97,35 +95,23 @@ def value(check: Check, case: RecordedCase, observation: Observation) -> Finding
     want = check.params["want"]
     if name not in observation.values:
         seen = observation.seen.get(name)
-        return failed(
-            "odd",
-            _("expected {want}, got {what}").format(what=seen.odd if seen else _("nothing"), want=want),
-            str(want),
-        )
+        what = seen.odd if seen else _("nothing")
+        return failed("odd", _("expected {want}, got {what}").format(what=what, want=want), str(want))
     got = observation.values[name]
     if got == want and isinstance(got, bool) == isinstance(want, bool):
         return PASSED
     says = check.params.get("says")
-    return failed(
-        f"value {got}",
-        _(says) if says else _("expected {want}, got {got}").format(got=got, want=want),
-        str(want),
-        str(got),
-    )
+    message = _(says) if says else _("expected {want}, got {got}").format(got=got, want=want)
+    return failed(f"value {got}", message, str(want), str(got))
 
 
 def raises(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The case raises an exception of the class `type`. Its subclasses do not count."""
     want, error = check.params["type"], observation.error
     if error is None:
-        return failed(
-            "accepted", _("expected {want} to be raised, but nothing was raised").format(want=want), want
-        )
+        says = _("expected {want} to be raised, but nothing was raised")
+        return failed("accepted", says.format(want=want), want)
     if error.type != want:
-        return failed(
-            f"raised {error.type}",
-            _("expected {want} to be raised, got {got}").format(got=error.type, want=want),
-            want,
-            error.type,
-        )
+        says = _("expected {want} to be raised, got {got}")
+        return failed(f"raised {error.type}", says.format(got=error.type, want=want), want, error.type)
     return PASSED

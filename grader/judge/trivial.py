@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from grader.judge.observation import Observation
 def is_trivial(observations: Iterable[tuple[RecordedCase, Observation]]) -> bool:
     """Return whether every result that `equal` or `sentences` judges for values or masking is trivial.
 
-    Trivial: see `_computed_nothing`; a right result is not. Results whose expected output is trivial too are skipped;
-    False if none is left. Call this function only for answers with wrong values.
+    Trivial is a constant, an input, its mean over an axis, or its tokens; a right result is not. Results whose expected
+    output is trivial too are skipped; False if none is left. Call this function only for answers with wrong values.
     """
     judged = 0
     for case, observation in observations:
@@ -37,7 +37,6 @@ def is_trivial(observations: Iterable[tuple[RecordedCase, Observation]]) -> bool
 
 
 def _computed_nothing(array: Array, case: RecordedCase) -> bool:
-    """Return whether a result is a constant, an input, the mean of an input over an axis, or copied tokens."""
     if array.size > 0 and np.ptp(np.nan_to_num(array.astype(np.float64))) == 0:
         return True
     return any(
@@ -47,18 +46,15 @@ def _computed_nothing(array: Array, case: RecordedCase) -> bool:
 
 
 def _is_returned(array: Array, tensor: Array) -> bool:
-    """Return whether a result is an input, in any shape, or the beginning of an input.
-
-    A case may observe only the first steps.
-    """
-    parts = [tensor]
+    parts = [tensor]  # in any shape
     if array.ndim == tensor.ndim:
-        parts.append(tensor[tuple(slice(size) for size in array.shape)])
+        parts.append(
+            tensor[tuple(slice(size) for size in array.shape)]
+        )  # a case may observe only the first steps
     return any(array.size == part.size and np.array_equal(array.ravel(), part.ravel()) for part in parts)
 
 
 def _is_copied(array: Array, tensor: Array) -> bool:
-    """Return whether sentences repeat the tokens of an input."""
     if array.ndim != 2 or tensor.ndim != 2 or len(array) != len(tensor) or array.dtype.kind != "i":
         return False
     width = min(array.shape[1], tensor.shape[1])
@@ -71,11 +67,9 @@ def _is_mean(array: Array, tensor: Array) -> bool:
         return False
     for axis in range(tensor.ndim):
         mean = tensor.astype(np.float64).mean(axis, keepdims=True)
-        if _fits(mean.shape, array.shape) and np.allclose(array, mean, atol=1e-5):
+        fits = mean.ndim == array.ndim and all(
+            m in (1, n) for m, n in zip(mean.shape, array.shape, strict=True)
+        )
+        if fits and np.allclose(array, mean, atol=1e-5):
             return True
     return False
-
-
-def _fits(small: Sequence[int], large: Sequence[int]) -> bool:
-    """Return whether a shape can be broadcast to another with the same number of axes."""
-    return len(small) == len(large) and all(s in (1, n) for s, n in zip(small, large, strict=True))
