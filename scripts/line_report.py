@@ -24,10 +24,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from grader.authoring.bank import KnownAnswer, apply
+from grader.authoring.bank import EditError, KnownAnswer, apply
 from grader.authoring.content import Assignment, read_all
 from grader.authoring.observe import definitions
-from grader.authoring.reference_edit import EditError
 from grader.bundle.files import load_all
 from grader.engine.engine import Engine
 from grader.engine.submission_run import GradingOptions

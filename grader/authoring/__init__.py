@@ -8,11 +8,9 @@ name that needs torch is loaded on first use.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from grader.authoring.bank import also, device_mistake, dtype_mistake, mistake, mutant, trivial, variant
-from grader.authoring.reference_edit import edit
+from grader.authoring.bank import also, device_mistake, dtype_mistake, edit, mistake, mutant, trivial, variant
 from grader.bundle.steps import round_to
 from grader.cases import draw as weights
 from grader.cases.case import Case
@@ -48,10 +46,10 @@ __all__ = [
     "zeros",
 ]
 
-_NEED_TORCH = {"blocks": "grader.authoring.observe"}
-
 
 def __getattr__(name: str) -> object:
-    if name in _NEED_TORCH:
-        return getattr(import_module(_NEED_TORCH[name]), name)
+    if name == "blocks":  # needs torch
+        from grader.authoring.observe import blocks
+
+        return blocks
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

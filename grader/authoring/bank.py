@@ -12,9 +12,76 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from textwrap import dedent
 
-from grader.authoring.reference_edit import Edit, EditError
 from grader.bundle.model import POLICIES, PRECISION
 from grader.support.code import definition_span
+from grader.support.errors import GraderError
+
+
+class EditError(GraderError, ValueError):
+    """An edit does not match as often as it says. The message names the piece and the count."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Replace `old` by `new`. `old` must occur exactly `times` times.
+
+    A text that begins with a line break is a block: its common indentation does not count, and its lines are
+    indented like the line of the reference in which `old` begins. Any other text is taken as it is.
+    """
+
+    old: str
+    new: str
+    times: int = 1
+
+    def apply(self, text: str, *, exactly: bool = True) -> str:
+        """Return the text with every match replaced.
+
+        Raises EditError where nothing matches, and, if `exactly`, where the count is not `times`.
+        """
+        matches = list(self._matches(text))
+        if not matches:
+            raise EditError(f"{_plain(self.old)!r} does not occur in the reference")
+        if exactly and len(matches) != self.times:
+            raise EditError(
+                f"{_plain(self.old)!r} occurs {len(matches)} times, not {self.times}: if all are meant,"
+                f" add times={len(matches)}"
+            )
+        for start, stop in reversed(matches):
+            text = text[:start] + _indented(self.new, _indent_at(text, start)) + text[stop:]
+        return text
+
+    def _matches(self, text: str) -> list[tuple[int, int]]:
+        """Return where each match starts and stops, in order. A block may match at each indentation of the text."""
+        is_block = self.old.startswith("\n")
+        indents = sorted(set(re.findall(r"^ *", text, re.M))) if is_block else [""]
+        return sorted(
+            (match.start(), match.end())
+            for indent in indents
+            for match in re.finditer(re.escape(_indented(self.old, indent)), text)
+            if not is_block or _indent_at(text, match.start()) == indent
+        )
+
+
+def edit(old: str, new: str, times: int = 1) -> Edit:
+    """Replace a piece of the reference; see `Edit`."""
+    return Edit(old, new, times)
+
+
+def _plain(text: str) -> str:
+    """Return a block without its common indentation and outer line breaks; other texts as they are."""
+    return dedent(text).strip("\n").rstrip(" ") if text.startswith("\n") else text
+
+
+def _indented(text: str, indent: str) -> str:
+    if not text.startswith("\n"):
+        return text
+    return re.sub(r"\n(?!\n|$)", "\n" + indent, _plain(text))
+
+
+def _indent_at(text: str, place: int) -> str:
+    line = text[text.rfind("\n", 0, place) + 1 :]
+    return line[: len(line) - len(line.lstrip(" "))]
+
 
 DEVICE = "device"  # not in POLICIES: a check of the facet `device` costs points
 Change = Edit | str  # an edit of the reference, or the whole definition
@@ -134,16 +201,11 @@ def apply(answers: KnownAnswer | Iterable[KnownAnswer], source: str, *, exactly:
     """
     for answer in [answers] if isinstance(answers, KnownAnswer) else answers:
         start, stop = definition_span(source, answer.of)
-        source = source[:start] + _changed(answer, source[start:stop], exactly) + source[stop:]
-    return source
-
-
-def _changed(answer: KnownAnswer, definition: str, exactly: bool) -> str:
-    if answer.code:
-        return dedent(answer.code).strip("\n") + "\n"
-    for one in answer.edits:
+        definition = dedent(answer.code).strip("\n") + "\n" if answer.code else source[start:stop]
         try:
-            definition = one.apply(definition, exactly=exactly)
+            for one in answer.edits:
+                definition = one.apply(definition, exactly=exactly)
         except EditError as error:
             raise EditError(f"{answer.of}: {answer.id}: {error}") from None
-    return definition
+        source = source[:start] + definition + source[stop:]
+    return source

@@ -91,7 +91,7 @@ def _recorded(solutions: Path, only: Sequence[str], tell: Tell | None) -> list[t
 
 
 def _is_same(old: bytes, new: bytes, name: str) -> bool:
-    """Compare files byte for byte. In the file with tensors, floats may differ by rounding, and nothing else."""
+    """Compare files; in the one with tensors, floats may differ by rounding."""
     if old == new:
         return True
     if name != TENSORS_FILE:

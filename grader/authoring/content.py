@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import runpy
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from grader.authoring.bank import KnownAnswer
-from grader.authoring.mistake_pages import read_pages
 from grader.cases.case import Case, collected
 from grader.cases.draw import Draw
 from grader.sandbox.base import Limits
@@ -71,8 +71,7 @@ class Assignment:
 
         Raises ContentError.
         """
-        generators = self._run("cases.py")
-        make: Callable[[Draw], Iterator[Case]] | None = generators.get(exercise)
+        make: Callable[[Draw], Iterator[Case]] | None = self._run("cases.py").get(exercise)
         if make is None:
             raise ContentError(f"{self.folder / 'cases.py'} has no generator named {exercise}")
         with collected() as made:
@@ -185,10 +184,7 @@ def read(folder: Path) -> Assignment:
 
 
 def _check_limits(path: Path, manifest: dict[str, Any]) -> None:
-    """Raise ContentError if a CPU limit is not above its wall limit.
-
-    Only the wall limit reports the line of an endless loop, so it must end the loop first.
-    """
+    """Only the wall limit reports the line of an endless loop, so it must be below the CPU limit."""
     for exercise in manifest.get("exercise", ()):
         limits = {**DEFAULT_LIMITS, **exercise.get("limits", {})}
         wall, cpu = limits["wall_seconds"], limits["cpu_seconds"]
@@ -225,13 +221,42 @@ def chosen(assignments: Sequence[Assignment], only: Sequence[str]) -> list[Assig
     names = [name.rstrip("/") for name in only]
     for name in names:
         if name not in table:
+            says = _("there is no assignment {name}; there are {names}")
             near = get_close_matches(name, table, n=1)
-            raise UsageError(
-                _("there is no assignment {name}; did you mean {near}?").format(name=name, near=near[0])
-                if near
-                else _("there is no assignment {name}; there are {names}").format(
-                    name=name, names=", ".join(a.name for a in assignments)
-                )
-            )
+            if near:
+                says = _("there is no assignment {name}; did you mean {near}?")
+            names_here = ", ".join(a.name for a in assignments)
+            raise UsageError(says.format(name=name, near="".join(near), names=names_here))
     wanted = [table[name] for name in names] or assignments
     return [a for a in assignments if a in wanted]
+
+
+# ---- the pages about mistakes: one section `## id, id, …` per family, which a student learns as one thing. An example
+# that several pages show is a section of its own, which replaces the line `[See it yourself](#its-name)`.
+
+LINK = re.compile(r"^\[See it yourself\]\(#(.+)\)$", re.M)
+
+
+def read_pages(text: str) -> dict[str, str]:
+    """Return the page of each id. Raises KeyError for a link to a section that is missing."""
+    sections = _sections(text)
+    linked = {name for body in sections.values() for name in LINK.findall(body)}
+    return {
+        id: LINK.sub(lambda link: sections[link[1]].strip("\n"), body).strip("\n") + "\n"
+        for title, body in sections.items()
+        if title not in linked
+        for id in title.split(", ")
+    }
+
+
+def _sections(text: str) -> dict[str, str]:
+    """Return the text below each heading of the second level; a line in a code block is no heading."""
+    sections: dict[str, str] = {}
+    title, in_code = "", False
+    for line in text.splitlines(keepends=True):
+        in_code ^= line.startswith("```")
+        if not in_code and line.startswith(("# ", "## ")):
+            title = line.removeprefix("## ").strip() if line.startswith("## ") else ""
+        elif title:
+            sections[title] = sections.get(title, "") + line
+    return sections

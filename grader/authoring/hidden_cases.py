@@ -76,7 +76,7 @@ def cases_digest(folder: Path) -> str:
 
 
 def _with_needs(assignments: Sequence[Assignment], asked: Sequence[str]) -> list[Assignment]:
-    """Return the assignments of the exercises `asked`, and those that they build on; all if `asked` is empty."""
+    """Return the assignments of these exercises, and those that they build on; all if there are none."""
     of = {fields["name"]: a for a in assignments for fields in a.exercises}
     waiting, found = [name for name in asked if name in of], set[str]()
     while waiting:
@@ -101,7 +101,6 @@ def _seed() -> str:
 
 
 def _digest(assignments: Sequence[Assignment], seed: str) -> str:
-    """Return a hash of the cases and of the texts that a bundle holds."""
     parts = hashlib.sha256()
     for assignment in assignments:
         parts.update(assignment.digest().encode())
@@ -113,7 +112,6 @@ def _digest(assignments: Sequence[Assignment], seed: str) -> str:
 def _record(
     solutions: Path, folder: Path, names: Sequence[str], whole: str, public: Path | None, tell: Tell | None
 ) -> None:
-    """Record in another process, into a folder that gets its name when it is complete."""
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     work = Path(tempfile.mkdtemp(dir=folder.parent, prefix=owned(folder.parent, ".recording")))
     try:
@@ -132,7 +130,6 @@ def _record(
 
 
 def _run(command: Sequence[str], tell: Tell | None) -> None:
-    """Run the process that records and pass its progress on. Raises GraderError."""
     environment = {**os.environ, SEED_VARIABLE: str(seed_file())}
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
         with subprocess.Popen(
@@ -151,7 +148,7 @@ def _run(command: Sequence[str], tell: Tell | None) -> None:
 
 
 def _main(solutions: str, target: str, parent: str, *names: str) -> None:
-    """Record assignments in the process that `_record` starts, and print the progress. `parent`: its process id."""
+    """Record assignments in the process that `_record` starts, and print the progress. parent: its process id."""
     if sys.platform == "linux":
         from grader.sandbox import kernel
 

@@ -70,7 +70,7 @@ def observe(
 
 
 def _observation(program: Program, dtypes: Mapping[str, str]) -> Observation:
-    """Return what a program observed. `dtypes`: the dtype it ran in → the dtype that the case asks for."""
+    """dtypes: the dtype that the program ran in → the dtype that the case asks for."""
     seen = {}
     for name, tensor in program.observed.items():
         dtype = str(tensor.dtype).removeprefix("torch.")

@@ -144,17 +144,13 @@ def require_used(case: Case) -> None:
 
 
 def _examined(case: Case) -> RecordedCase:
-    """Record an exam (a case that measures what another case trained), or a case that has one.
-
-    The reference is not trained, because no judge compares with it.
-    """
+    """Record an exam, or a case that has one, without training the reference: no judge compares with it."""
     headers = {n: Header(s, case.dtype, case.axes.get(n, ())) for n, s in case.shapes.items()}
     exam = None if case.exam is None else _examined(case.exam)
     return replace(_with(case, headers, {}), exam=exam, costly=case.costly)
 
 
 def _with(case: Case, headers: Mapping[str, Header], expected: Mapping[str, Array]) -> RecordedCase:
-    """Return a case with the results of the reference."""
     return RecordedCase(
         id=case.id,
         exercise=case.exercise,
@@ -169,11 +165,7 @@ def _with(case: Case, headers: Mapping[str, Header], expected: Mapping[str, Arra
 
 
 def _recorded(case: Case, reference: Observation, others: Mapping[str, Observation]) -> RecordedCase:
-    """Record a case with the results of the reference. Only values that a check compares, and stages, are stored.
-
-    A stage is the output or an argument of a submodule. others: the results of answers made with `also`, by their
-    ids.
-    """
+    """Store only values that a check compares, and stages. others: the results of answers made with `also`, by id."""
     refuses = any(check.judge == "raises" for check in case.checks)
     if reference.error is not None and not refuses:
         where = (

@@ -94,7 +94,7 @@ def _change(answer: KnownAnswer) -> KnownAnswer:
 
 
 def _without_text(source: str) -> str:
-    """Leave out the lesson: comments that begin a line, except the marks of cells (`# %%`)."""
+    """Leave out the lesson: comments that begin a line, except the marks of cells."""
     return "\n".join(
         line for line in source.splitlines() if not line.startswith("#") or line.startswith("# %%")
     )
@@ -123,10 +123,6 @@ def _is_cached(folder: Path) -> bool:
 def _recording(
     _allow: Callable[[float], None], seed: str
 ) -> Iterator[Callable[[tuple[Assignment, str]], None]]:
-    """Yield the function with which a process of the pool records one exercise.
-
-    _allow: see `ProcessPool`; recording has no time limit.
-    """
     from grader.authoring.record import bundle_of, measure
 
     def record_one(task: tuple[Assignment, str]) -> None:
@@ -147,7 +143,6 @@ def _remove_old(root: Path) -> None:
 
 
 def _bundle(assignment: Assignment, seed: str) -> Bundle:
-    """Make the bundle of an assignment from its cached recordings and its current texts."""
     from grader.authoring.record import Measured, bundle_of
 
     found = {}

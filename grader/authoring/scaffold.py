@@ -54,7 +54,6 @@ def scaffold(solutions: Path, assignment: str, exercise: str) -> list[Path]:
 
 
 def _text(template: str, path: Path, assignment: str, exercise: str) -> str:
-    """Return the file's text so far, then what the template adds."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("grader.authoring")

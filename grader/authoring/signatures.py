@@ -7,7 +7,7 @@ grader/diagnosis/signature.py.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -51,7 +51,10 @@ def signatures(
         if _independent(*pair, reference):
             rows += [table.row(pair, source, right) for source in _forms(pair, reference, others)]
     places = slots(cases)
-    kept = _opened(list(_distinct(rows)), [tells_apart(place) for place in places])
+    # Right answers, single mistakes, and each pair that differs from all of these.
+    singles = [row for row in rows if len(row.explains) < 2]
+    distinct = [row for row in rows if len(row.explains) < 2 or not any(_alike(row, one) for one in singles)]
+    kept = _opened(distinct, [tells_apart(place) for place in places])
     return Signatures(
         slots=places,
         explains=tuple(row.explains for row in kept),
@@ -64,10 +67,7 @@ def signatures(
 
 
 class _Row(NamedTuple):
-    """The signature of one answer. `explains`: the ids of its mistakes.
-
-    `dtype_states`: its states in the cases about precision, which come last.
-    """
+    """The signature of one answer. explains: ids of its mistakes. dtype_states: in cases about precision, which are last."""
 
     explains: tuple[str, ...]
     states: tuple[str, ...]
@@ -76,8 +76,6 @@ class _Row(NamedTuple):
 
 
 class _Table:
-    """Runs sources on the cases of one exercise, and makes rows of what they give."""
-
     def __init__(self, cases: Sequence[RecordedCase], given: Sequence[str]):
         self.cases = [case for case in cases if not only_precision(case)]
         self.dtype_cases = [case for case in cases if only_precision(case)]
@@ -98,7 +96,7 @@ class _Table:
         if len(mistakes) > 1:
             return runs[0]
         runs.append(self._run(mistakes, source, right, 1))
-        if _equal(*runs):
+        if runs[0].dtype_states == runs[1].dtype_states and _alike(*runs):
             return runs[0]
         self.random.add(mistakes[0].id)
         row = _agreed(runs + [self._run(mistakes, source, right, seed) for seed in range(2, RNG_REPEATS)])
@@ -150,11 +148,6 @@ def _shows(row: _Row, right: Sequence[_Row]) -> bool:
     return bool((np.all(differs, axis=0) & ~is_open).any())
 
 
-def _equal(one: _Row, other: _Row) -> bool:
-    """Whether two runs of a mistake gave the same."""
-    return one.dtype_states == other.dtype_states and _alike(one, other)
-
-
 def _agreed(runs: Sequence[_Row]) -> _Row:
     """Keep what several runs agree in; leave the rest open: any state, and NaN for values."""
     first = runs[0]
@@ -179,21 +172,12 @@ def _alike(one: _Row, other: _Row) -> bool:
 
 
 def _independent(one: KnownAnswer, other: KnownAnswer, source: str) -> bool:
-    """Return whether the edits of two answers, at least one of kind "mistake", give the same code in both orders."""
     if one.code or other.code or "mistake" not in (one.kind, other.kind):
         return False
     try:
         return apply([one, other], source, exactly=False) == apply([other, one], source, exactly=False)
     except ValueError:
         return False
-
-
-def _distinct(rows: Sequence[_Row]) -> Iterator[_Row]:
-    """Yield all right answers and single mistakes, and each pair that differs from all of these."""
-    singles = [row for row in rows if len(row.explains) < 2]
-    for row in rows:
-        if len(row.explains) < 2 or not any(_alike(row, single) for single in singles):
-            yield row
 
 
 def _opened(rows: Sequence[_Row], apart: Sequence[bool]) -> Sequence[_Row]:
@@ -222,10 +206,7 @@ def _without(row: _Row, left_out: Array) -> _Row:
 
 
 def _forms(mistakes: Sequence[KnownAnswer], source: str, others: Sequence[KnownAnswer]) -> list[str]:
-    """Apply the mistakes to the reference, and to each `also` answer that contains the code they edit.
-
-    Return the sources.
-    """
+    """Return the sources of mistakes made in the reference, and in each `also` answer that has the code they edit."""
     forms = [apply(mistakes, source, exactly=len(mistakes) == 1)]
     if all(m.edits for m in mistakes):
         for other in others:

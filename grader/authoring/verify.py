@@ -6,14 +6,14 @@ nothing, building blocks pass as answers, and hints and sentences about mistakes
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader import given
 from grader.authoring.bank import DEVICE, KnownAnswer, apply
-from grader.authoring.code_in_text import code_in
 from grader.authoring.content import Assignment
 from grader.bundle.model import Bundle, Exercise
 from grader.diagnosis.signature import ANY
@@ -60,39 +60,27 @@ def verify_exercise(engine: Engine, other: Engine | None, assignment: Assignment
     `other`: an engine for another device. There, right answers must pass, and answers that break `device` must fail.
     """
     exercise = _bundle_of(engine, assignment).exercise(name)
-    reference = _graded(engine, assignment, assignment.source, [name])[name]
-    untouched = _graded(engine, assignment, stub(assignment.source), [name])[name]
-    row = _row(engine, assignment, exercise, reference, untouched)
+    row = Row(assignment.name, name)
+    row.facets.update(check.facet for case in exercise.cases for check in case.checks)
+    reference = _graded(engine, assignment, assignment.source, name)
+    if reference.outcome != "passed":
+        row.problems.append(f"the reference is {_why(reference)}")
+    untouched = _graded(engine, assignment, stub(assignment.source), name)
+    if untouched.outcome != "not_started":
+        row.problems.append(f"the stub is {_why(untouched)}")
+    row.problems += _of_texts(assignment, exercise)
+    for answer in [*assignment.mistakes(name), *assignment.mutants(name)]:
+        for form in (answer, *answer.forms):
+            _check_mistake(row, answer, _answer(engine, assignment, form))
+    for answer in assignment.variants(name):
+        _check_variant(row, answer, _answer(engine, assignment, answer))
+    _check_block(row, engine, assignment, exercise)
     if other is not None and exercise.weights.get("device", 1):
         _check_other_device(row, other, assignment, exercise)
     return row
 
 
-def _row(
-    engine: Engine,
-    assignment: Assignment,
-    exercise: Exercise,
-    reference: ExerciseResult,
-    untouched: ExerciseResult,
-) -> Row:
-    row = Row(assignment.name, exercise.name)
-    row.facets.update(check.facet for case in exercise.cases for check in case.checks)
-    if reference.outcome != "passed":
-        row.problems.append(f"the reference is {_why(reference)}")
-    if untouched.outcome != "not_started":
-        row.problems.append(f"the stub is {_why(untouched)}")
-    row.problems += _of_texts(assignment, exercise)
-    for answer in [*assignment.mistakes(exercise.name), *assignment.mutants(exercise.name)]:
-        for form in (answer, *answer.forms):
-            _check_mistake(row, answer, _answer(engine, assignment, form))
-    for answer in assignment.variants(exercise.name):
-        _check_variant(row, answer, _answer(engine, assignment, answer))
-    _check_block(row, engine, assignment, exercise)
-    return row
-
-
 def _of_texts(assignment: Assignment, exercise: Exercise) -> Iterator[str]:
-    """Yield a problem for each text that holds code, and for each mistake that `_only_crash` finds."""
     for number, hint in enumerate(exercise.hints, 1):
         if code := code_in(hint):
             yield f"hint {number} holds code: {code}"
@@ -152,38 +140,26 @@ def _check_policy(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None
 
 
 def _check_other_device(row: Row, other: Engine, assignment: Assignment, exercise: Exercise) -> None:
-    """Check that right answers pass on the other device too, and that answers that break `device` fail there with a
-    line named.
-
-    Other policies are not graded again: their advice shows on the CPU already.
+    """Check that right answers pass on the other device, and that answers that break `device` fail there, with a line
+    named unless the level is 0. Other policies are not graded again: their advice shows on the CPU already.
     """
-    right = {"the reference": _graded(other, assignment, assignment.source, [exercise.name])[exercise.name]}
-    right |= {
-        f"variant {a.id}": _answer(other, assignment, a)
-        for a in assignment.variants(exercise.name)
-        if a.kind != "trivial"
-    }
-    row.problems += [
-        f"{what} on {other.options.device} is {_why(result)}"
-        for what, result in right.items()
-        if result.outcome != "passed"
-    ]
+    device = other.options.device
+    right = {"the reference": _graded(other, assignment, assignment.source, exercise.name)}
+    variants = [a for a in assignment.variants(exercise.name) if a.kind != "trivial"]
+    right |= {f"variant {a.id}": _answer(other, assignment, a) for a in variants}
+    wrong = {what: result for what, result in right.items() if result.outcome != "passed"}
+    row.problems += [f"{what} on {device} is {_why(result)}" for what, result in wrong.items()]
     for answer in assignment.mistakes(exercise.name):
         if answer.breaks == DEVICE:
             row.device_mistakes += 1
             result = _answer(other, assignment, answer)
-            caught = _fails_with_a_line(result, exercise.level)
+            first = next((c for c in result.checks if c.outcome == "failed"), None)
+            caught = first is not None and (".py, line " in first.where) == (exercise.level > 0)
             row.device_caught += caught
             if not caught:
                 row.problems.append(
-                    f"device mistake {answer.id} on {other.options.device}: expected a failure that names a line; it is {_why(result)}"
+                    f"device mistake {answer.id} on {device}: expected a failure that names a line; it is {_why(result)}"
                 )
-
-
-def _fails_with_a_line(result: ExerciseResult, level: int) -> bool:
-    """Whether an exercise failed with a line named; at level 0, without one."""
-    first = next((c for c in result.checks if c.outcome == "failed"), None)
-    return first is not None and (".py, line " in first.where) == (level > 0)
 
 
 def _check_variant(row: Row, answer: KnownAnswer, result: ExerciseResult) -> None:
@@ -200,18 +176,14 @@ def _check_variant(row: Row, answer: KnownAnswer, result: ExerciseResult) -> Non
 
 
 def _check_block(row: Row, engine: Engine, assignment: Assignment, exercise: Exercise) -> None:
-    """Check that the building block of the same name, if there is one, passes as an answer."""
     if exercise.name not in given.BLOCKS:
         return
     allowed = replace(exercise, given=(exercise.name,))
     # An import alone is no answer, so the block is assigned to its own name.
     source = f"from grader.given import {exercise.name}\n{exercise.name} = {exercise.name}\n"
-    single = Engine(
-        [replace(_bundle_of(engine, assignment), exercises=(allowed,))],
-        engine.launcher,
-        slot=engine.context.slot,
-    )
-    result = single.grade(_submission(assignment, source), [exercise.name]).exercises[0]
+    bundle = replace(_bundle_of(engine, assignment), exercises=(allowed,))
+    single = Engine([bundle], engine.launcher, slot=engine.context.slot)
+    result = _graded(single, assignment, source, exercise.name)
     if result.outcome != "passed":
         row.problems.append(f"grader.given.{exercise.name} does not pass the exercise: {_why(result)}")
 
@@ -223,22 +195,28 @@ def _bundle_of(engine: Engine, assignment: Assignment) -> Bundle:
 def _answer(engine: Engine, assignment: Assignment, answer: KnownAnswer) -> ExerciseResult:
     """Grade a known answer without the long trainings: these run for the reference alone."""
     quick = engine.with_options(quick=True)
-    return _graded(quick, assignment, apply(answer, assignment.source), [answer.of])[answer.of]
+    return _graded(quick, assignment, apply(answer, assignment.source), answer.of)
 
 
-def _graded(
-    engine: Engine, assignment: Assignment, source: str, names: Sequence[str]
-) -> dict[str, ExerciseResult]:
-    report = engine.grade(_submission(assignment, source), names)
-    return {result.name: result for result in report.exercises}
-
-
-def _submission(assignment: Assignment, source: str) -> Submission:
+def _graded(engine: Engine, assignment: Assignment, source: str, exercise: str) -> ExerciseResult:
     name = f"{assignment.module}.py"
-    return Submission(Path(name), (Unit(name, source),))
+    report = engine.grade(Submission(Path(name), (Unit(name, source),)), [exercise])
+    return next(result for result in report.exercises if result.name == exercise)
 
 
 def _why(result: ExerciseResult) -> str:
     first = next((c for c in result.checks if c.outcome not in ("passed", "skipped")), None)
     detail = f"{first.id}: {first.message} {first.where}" if first else result.message
     return f"{result.outcome}" + (f" ({detail})" if detail else "")
+
+
+CODE = re.compile(
+    r"\b(torch|self|F|np|math)\.\w|\bnn\.\w+\(|\w\([^)]*\)\s*[.\[]|==|->|:=|\*\*|\w @ \w|\blambda\b|\breturn \w+\(|"
+    r"`[^`]*[(=][^`]*`|\w\.\w+\(|\w\[[^\]]*:|\w+\(\w+=|\w_?\(\w|\$|\\[a-z]+"
+)
+
+
+def code_in(text: str) -> str:
+    """Return the first piece of code in a text; "" if there is none."""
+    found = CODE.search(text)
+    return found[0] if found else ""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import pickle
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
-from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
-from typing import Any
 
 from grader.authoring.content import Assignment, check_needs, read_all
 from grader.authoring.recordings import record_all
 from grader.authoring.verify import Row, verify_exercise
-from grader.bundle.files import dump, loads
+from grader.bundle.files import load_all, save
 from grader.cases.draw import PUBLIC_SEED
 from grader.engine.devices import launcher_for
 from grader.engine.engine import Engine
@@ -22,6 +20,7 @@ from grader.engine.process_pool import ProcessPool
 from grader.engine.submission_run import GradingOptions
 from grader.sandbox.choose import choose
 from grader.support.errors import UsageError
+from grader.support.files import owned
 from grader.support.i18n import _
 
 
@@ -45,40 +44,22 @@ def verify(
     check_needs(course)
     wanted = _wanted(course, only)
     assignments = list({assignment.name: assignment for assignment, _name in wanted}.values())
-    # Each bundle as the contents of its two files.
-    recorded = pickle.dumps([dump(bundle) for bundle in record_all(assignments, seed)])
-    with _shared(recorded) as memory:
-        yield from _in_parallel(wanted, min(jobs, len(wanted)), (solutions, memory, device), report)
-
-
-@contextmanager
-def _shared(data: bytes) -> Iterator[str]:
-    """Put data into shared memory and yield its name. The memory is freed at the end.
-
-    After a kill, Python's resource tracker frees it.
-    """
-    memory = SharedMemory(create=True, size=len(data))
-    try:
-        assert memory.buf is not None
-        memory.buf[: len(data)] = data
-        yield memory.name
-    finally:
-        memory.close()
-        memory.unlink()
-
-
-def _read(name: str) -> Any:
-    """Unpickle the data in a block of shared memory."""
-    memory = SharedMemory(name)
-    try:
-        assert memory.buf is not None
-        return pickle.loads(bytes(memory.buf))
-    finally:
-        memory.close()
+    tasks = [(assignment.name, name) for assignment, name in sorted(wanted, key=_cost, reverse=True)]
+    # The prefix has this process's id, so that a later run can remove what a killed one left.
+    prefix = owned(Path(tempfile.gettempdir()), "headway")
+    rows: dict[str, Row] = {}
+    with tempfile.TemporaryDirectory(prefix=prefix) as recorded:
+        for bundle in record_all(assignments, seed):
+            save(bundle, Path(recorded, bundle.assignment))
+        shared = solutions, Path(recorded), device
+        with ProcessPool(min(jobs, len(wanted)), _verifying, *shared) as processes:
+            for (_assignment_name, name), row in processes.results(tasks):
+                rows[name] = row
+                report(_("{name} is done, {n} of {all}").format(name=name, n=len(rows), all=len(tasks)))
+    yield from (rows[name] for _assignment, name in wanted)
 
 
 def _wanted(assignments: Sequence[Assignment], only: Sequence[str]) -> list[tuple[Assignment, str]]:
-    """Return the exercises that `only` names, each with its assignment; all if it is empty. Raises UsageError."""
     out, used = [], set()
     for assignment in assignments:
         groups = {assignment.name, assignment.name.split("_")[0], assignment.module}
@@ -98,27 +79,8 @@ def _wanted(assignments: Sequence[Assignment], only: Sequence[str]) -> list[tupl
     return out
 
 
-def _in_parallel(
-    wanted: Sequence[tuple[Assignment, str]],
-    jobs: int,
-    given: tuple[Path, str, str],
-    report: Callable[[str], None],
-) -> Iterator[Row]:
-    """Verify the exercises, the longest first, and report each. Yield the rows in the order of `wanted`.
-
-    given: the solutions, the shared memory and the device, as for `_verifying`.
-    """
-    tasks = [(assignment.name, name) for assignment, name in sorted(wanted, key=_cost, reverse=True)]
-    rows: dict[str, Row] = {}
-    with ProcessPool(jobs, _verifying, *given) as processes:
-        for (_assignment_name, name), row in processes.results(tasks):
-            rows[name] = row
-            report(_("{name} is done, {n} of {all}").format(name=name, n=len(rows), all=len(tasks)))
-    yield from (rows[name] for _assignment, name in wanted)
-
-
 def _cost(wanted: tuple[Assignment, str]) -> tuple[float, int]:
-    """Return the seconds of an exercise's own time limit (0 if it sets none), and the number of its known answers."""
+    """Return the seconds of the exercise's own time limit, 0 if it sets none, and the number of its known answers."""
     assignment, name = wanted
     fields = next(fields for fields in assignment.exercises if fields["name"] == name)
     longest = float(fields.get("limits", {}).get("wall_seconds", 0))
@@ -128,16 +90,12 @@ def _cost(wanted: tuple[Assignment, str]) -> tuple[float, int]:
 
 @contextmanager
 def _verifying(
-    _allow: Callable[[float], None], solutions: Path, memory: str, device: str
+    _allow: Callable[[float], None], solutions: Path, recorded: Path, device: str
 ) -> Iterator[Callable[[tuple[str, str]], Row]]:
-    """Open a sandbox and read the recorded course; yield the function that verifies one exercise.
-
-    This runs in each process of the pool. _allow: see `ProcessPool`; there is no time limit. memory: the name of the
-    shared memory with the recorded course.
-    """
+    """Read the recorded course in each process of the pool; yield the function that verifies one exercise."""
     with ExitStack() as opened:
         launcher = opened.enter_context(closing(choose()))
-        bundles = [loads(*files) for files in _read(memory)]
+        bundles = load_all(recorded)
         options = GradingOptions(reuse_worker=True)  # all sources are trusted
         engine = opened.enter_context(closing(Engine(bundles, launcher, options)))
         other = None

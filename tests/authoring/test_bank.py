@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from grader.authoring import bank
-from grader.authoring.bank import apply, mutant, trivial, variant
-from grader.authoring.reference_edit import edit
+from grader.authoring.bank import apply, edit, mutant, trivial, variant
 from grader.support.code import definition_span
 
 SOURCE = '''import torch

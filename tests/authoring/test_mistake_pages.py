@@ -2,8 +2,7 @@
 
 import pytest
 
-from grader.authoring.content import ContentError, read
-from grader.authoring.mistake_pages import read_pages
+from grader.authoring.content import ContentError, read, read_pages
 from grader.authoring.scaffold import scaffold
 
 TEXT = """\

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.code_in_text import code_in
 from grader.authoring.content import Assignment, read_all
+from grader.authoring.verify import code_in
 from grader.support.code import BEGIN, END
 
 ROOT = Path(__file__).resolve().parents[2]
