@@ -79,7 +79,6 @@ def add_to_summary(report: Report) -> None:
 
 
 def _problem(result: ExerciseResult) -> str:
-    """Return why an exercise did not pass, else its advice."""
     return reason(result) or " ".join(map(_said, result.advice))
 
 
@@ -109,10 +108,7 @@ def _command(level: str, result: ExerciseResult, title: str, said: str, places: 
 
 
 def _escaped(text: str, property: bool = False) -> str:
-    """Escape text from a student's code, so that it cannot become a workflow command.
-
-    property: also escape the signs that end a property, such as the title.
-    """
+    """Escape text from a student's code, so that it is no workflow command. property: also the signs that end a property."""
     escapes = [("%", "%25"), ("\r", "%0D"), ("\n", "%0A")]  # % comes first: the codes contain it
     if property:
         escapes += [(":", "%3A"), (",", "%2C")]
@@ -122,7 +118,6 @@ def _escaped(text: str, property: bool = False) -> str:
 
 
 def _cell(text: str) -> str:
-    """Escape text for one cell of a table in Markdown."""
     return re.sub(r"([\\`*_<>|\[\]])", r"\\\1", " ".join(text.split()))
 
 
@@ -185,7 +180,6 @@ def _of_check(classname: str, check: CheckResult) -> Element:
 
 
 def _case(classname: str, name: str, tag: str, message: str, text: str) -> Element:
-    """Return a test case with an element `tag`, such as "failure"; "" for a case that passed."""
     from xml.etree.ElementTree import Element, SubElement
 
     case = Element("testcase", classname=_clean(classname), name=_clean(name))
@@ -196,5 +190,4 @@ def _case(classname: str, name: str, tag: str, message: str, text: str) -> Eleme
 
 
 def _clean(text: str) -> str:
-    """Replace the characters that XML 1.0 cannot represent."""
     return _NOT_XML.sub("�", text)

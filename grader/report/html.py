@@ -58,10 +58,7 @@ def environment(folder: Path) -> Environment:
 
 
 def _about(report: Report) -> str:
-    """Return the student, the files and the assignments, as far as the report has them.
-
-    A page names them because it may be read far from its folder. A class report may have pseudonyms.
-    """
+    """Name the student, files and assignments: a page may be read far from its folder, perhaps with pseudonyms."""
     graded = report.extra.get("submission") or PurePath(report.file).name
     files = [graded] if graded else [result.code.file for result in report.exercises if result.code]
     assignments = [result.assignment for result in report.exercises]

@@ -24,23 +24,17 @@ def lines_to_look_at(results: Sequence[ExerciseResult], width: int = 0) -> list[
 
 
 def _is_named(result: ExerciseResult) -> bool:
-    """Whether the report already names a line, so that suspected lines are not needed.
-
-    This holds if an exception was raised at the first suspected line, or if the diagnosis begins with a line
-    of the same file. A repaired line is always shown.
-    """
+    """Whether an exception was raised at the first suspected line, or the diagnosis begins with a line of its file."""
     line, first = result.diagnosis.lines[0], first_failure(result.checks)
-    if line.certainty == "repaired":
+    if line.certainty == "repaired":  # always shown
         return False
     place = _("{file}, line {line}")
-    raised_there = first is not None and first.where.startswith(
-        f"{place.format(file=line.file, line=line.line)}:"
-    )
+    here = place.format(file=line.file, line=line.line)
+    raised_there = first is not None and first.where.startswith(f"{here}:")
     return raised_there or result.diagnosis.says.startswith(place.format(file=line.file, line=""))
 
 
 def _look(lines: Sequence[Line], name: str, width: int) -> Text:
-    """Return the first line with its code; if it is only suspected, the numbers of the others too."""
     line = lines[0]
     code = Text(line.text)
     code.stylize("underline", *line.touched)

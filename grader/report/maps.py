@@ -81,7 +81,6 @@ def _cells(table: Array) -> tuple[tuple[Cell, ...], ...]:
 
 
 def _labels(words: Sequence[str], count: int, part: str) -> tuple[str, ...]:
-    """Return the words of an axis, or the positions if there are no words."""
     if not words:
         return tuple(map(str, range(count)))
     if len(words) != count:

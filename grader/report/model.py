@@ -210,14 +210,9 @@ def to_json(report: Report) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of a record with lists instead of tuples."""
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}
     return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
-
-
-def _line(line: Line) -> dict[str, Any]:
-    return {"file": line.file, "line": line.line, "text": line.text, "certainty": line.certainty}
 
 
 def _exercise(result: ExerciseResult) -> dict[str, Any]:
@@ -234,7 +229,10 @@ def _exercise(result: ExerciseResult) -> dict[str, Any]:
             "alternatives": [list(names) for names in result.diagnosis.alternatives],
             "says": result.diagnosis.says,
             "asks": result.diagnosis.asks,
-            "lines": [_line(line) for line in result.diagnosis.lines],
+            "lines": [
+                {"file": line.file, "line": line.line, "text": line.text, "certainty": line.certainty}
+                for line in result.diagnosis.lines
+            ],
         },
         "advice": [_plain(asdict(advice)) for advice in result.advice],
         "remarks": list(result.remarks),
@@ -247,7 +245,6 @@ def _exercise(result: ExerciseResult) -> dict[str, Any]:
 
 
 def _picture(picture: Picture) -> dict[str, Any]:
-    """Return a picture as a record. The key of its form is `kind`, for example "grids"."""
     return {
         "title": picture.title,
         picture.kind: _plain(asdict(picture.form)),

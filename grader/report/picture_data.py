@@ -109,14 +109,9 @@ def legend(picture: Picture, shades: bool = True) -> list[str]:
     if not isinstance(picture.form, Grids):
         return []
     cells = [cell for panel in picture.form.panels for row in panel.rows for cell in row]
-    found = (
-        (
-            _("blank: 0; a fuller block: a larger value"),
-            shades and any(c.shade is not None for c in cells),
-        ),
-        (_("│: the end of the valid length"), any(c.edge for c in cells)),
-    )
-    return [text for text, is_there in found if is_there]
+    is_shaded = shades and any(cell.shade is not None for cell in cells)
+    shown = [_("blank: 0; a fuller block: a larger value")] if is_shaded else []
+    return shown + ([_("│: the end of the valid length")] if any(cell.edge for cell in cells) else [])
 
 
 def shade_of(share: float) -> int:
@@ -135,7 +130,6 @@ def in_words(picture: Picture) -> list[str]:
 
 
 def _of_grids(grids: Grids) -> list[str]:
-    """Return a sentence per wrong cell, or per cell if none is wrong; at most MOST_IN_WORDS."""
     is_any_wrong = any(cell.wrong for panel in grids.panels for row in panel.rows for cell in row)
     found = list(_cells(grids, only_wrong=is_any_wrong))
     more = len(found) - MOST_IN_WORDS
@@ -162,9 +156,7 @@ def _cells(grids: Grids, *, only_wrong: bool) -> Iterator[str]:
 
 def _of_link(link: Link) -> str:
     if link.expected:
-        return _("{name}: {shape}, wrong, expected {expected}.").format(
-            name=link.name, shape=link.shape, expected=link.expected
-        )
+        return _("{name}: {shape}, wrong, expected {expected}.").format(**vars(link))
     return f"{link.name}: {link.shape}."
 
 

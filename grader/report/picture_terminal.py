@@ -65,7 +65,6 @@ def _side_by_side(
 
 
 def _panel(grids: Grids, panel: Panel) -> Iterator[Text]:
-    """Yield the title, the names of the columns if they have any, and the rows, without the names of the rows."""
     cells = [2 if cell.shade is not None else cell_len(cell.text) for row in panel.rows for cell in row]
     size = max(*cells, *map(cell_len, grids.columns), 0)
     edges = any(cell.edge for row in panel.rows for cell in row)
@@ -83,7 +82,6 @@ def _panel(grids: Grids, panel: Panel) -> Iterator[Text]:
 
 
 def _cell(cell: Cell, size: int) -> Text:
-    """Return the value, or its shade, and a mark if it is wrong."""
     text = cell.text if cell.shade is None else BLOCKS[shade_of(cell.shade)] * 2
     return Text(f"{text.rjust(size)}{WRONG if cell.wrong else ' '}", style="red" if cell.wrong else "")
 

@@ -130,13 +130,9 @@ def facet_counts(checks: Sequence[CheckResult]) -> list[FacetCount]:
     worst: tuple[CheckOutcome, ...] = ("failed", "could_not_grade", "skipped", "advice", "passed")
     return [
         FacetCount(
-            facet,
-            next(o for o in worst if o in outcomes),
-            outcomes.count("passed"),
-            outcomes.count("skipped"),
-            len(outcomes),
+            facet, next(o for o in worst if o in seen), seen.count("passed"), seen.count("skipped"), len(seen)
         )
-        for facet, outcomes in found.items()
+        for facet, seen in found.items()
     ]
 
 
@@ -176,31 +172,16 @@ def place(result: ExerciseResult) -> str:
         number = next((n for n in code.marked if where == _line_in(code.file, n)), 0)
         return _line_with_text(code, number) if number else where  # `where` may already have the text
     line = ""
+    raised = _("raised {what}").partition("{")[0]  # begins the message of a check without output
     if code.marked:
-        line = _named_line(result, code)
-    elif first is not None and not _raised(first):
-        line = _entry(code)
+        named = rf"{re.escape(_line_in(code.file, code.line))}(?!\d)"
+        line = "" if re.search(named, result.message) else _line_with_text(code, code.line)
+    elif first is not None and not first.message.startswith(raised) and code.entry[0]:
+        begins = _line_in(code.file, code.entry[1])
+        line = _("`{name}` (defined in {place})").format(name=code.entry[0], place=begins)
     # The title and the marks of a grid name the place in the tensor.
     is_drawn = result.picture is not None and result.picture.kind == "grids"
     return " · ".join(filter(None, (line, "" if is_drawn and line else where)))
-
-
-def _raised(check: CheckResult) -> bool:
-    """Whether a check failed by an exception, so that there is no output."""
-    return check.message.startswith(_("raised {what}").partition("{")[0])
-
-
-def _named_line(result: ExerciseResult, code: Code) -> str:
-    """Return the line to look at first, with its text; "" if the message of the exercise names it already."""
-    line = re.escape(_line_in(code.file, code.line))
-    return "" if re.search(rf"{line}(?!\d)", result.message) else _line_with_text(code, code.line)
-
-
-def _entry(code: Code) -> str:
-    """Return what was called (see `Code.entry`) and the line where it begins; "" if it is unknown."""
-    name, number = code.entry
-    line = _line_in(code.file, number)
-    return _("`{name}` (defined in {place})").format(name=name, place=line) if name else ""
 
 
 def _line_with_text(code: Code, number: int) -> str:

@@ -92,9 +92,7 @@ def render(report: Report, *, every: bool = False, full: bool = False, words: bo
     parts: list[RenderableType] = [_Overview(report.exercises)] if len(report.exercises) > 1 else []
     parts += [Text(remark) for remark in report.remarks]
     unsolved = [e for e in report.exercises if e.outcome not in ("passed", "not_started")]
-    unsolved.sort(
-        key=lambda e: e.outcome != "failed"
-    )  # both parts in the order of the course: others use the earlier
+    unsolved.sort(key=lambda e: e.outcome != "failed")  # both parts in the order of the course
     if len(report.exercises) == 1 or full:
         detailed: Sequence[ExerciseResult] = report.exercises
     elif unsolved:
@@ -122,8 +120,6 @@ def outcome_text(outcome: str) -> Text:
 
 @dataclass(frozen=True)
 class _Overview:
-    """One row per exercise, below the names of the assignments; two rows in a narrow terminal."""
-
     results: Sequence[ExerciseResult]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -210,19 +206,16 @@ def _all_checks(checks: Sequence[CheckResult]) -> RenderableType:
     table.add_column(no_wrap=True, min_width=9)
     table.add_column()
     for check in checks:
-        outcome = Text(
-            f"{MARKS[check.outcome]} {short_outcome_name(check.outcome)}", style=_STYLES[check.outcome]
+        outcome = f"{MARKS[check.outcome]} {short_outcome_name(check.outcome)}"
+        table.add_row(
+            Text(outcome, style=_STYLES[check.outcome]), Text(facet_name(check.facet)), Text(check.title)
         )
-        table.add_row(outcome, Text(facet_name(check.facet)), Text(check.title))
     return table
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """Names with their texts, in two columns.
-
-    A long name, or any name in a narrow terminal, is in a paragraph with its text. Paragraphs come first.
-    """
+    """Names with their texts in two columns; first, in paragraphs, long names, or all in a narrow terminal."""
 
     rows: Sequence[tuple[str, Text]]
 
@@ -242,7 +235,6 @@ class _Rows:
 
 
 def _findings(result: ExerciseResult) -> RenderableType | None:
-    """Return the known mistake, the first problem and its place; expected and actual values if there is no picture."""
     first = first_failure(result.checks)
     # The message about a syntax error has a sentence, then lines with the code.
     rows = [
@@ -257,17 +249,14 @@ def _findings(result: ExerciseResult) -> RenderableType | None:
         rows += [(_("expected"), first.expected or ""), (_("got"), first.got or "")]
     look = lines_to_look_at([result])
     rows += [("", look[0].plain if look else ""), (_("printed"), result.printed)]
-    found = []
-    for name, text in rows:
-        if "\n" in text:  # the rows of a tensor: cut at the edge of a narrow terminal
-            found.append((name, Text(text, no_wrap=True, overflow="ellipsis")))
-        elif text:
-            found.append((name, Text(text)))
+    tensor = Text(no_wrap=True, overflow="ellipsis")  # its rows are cut at the edge of a narrow terminal
+    found = [
+        (name, tensor.copy().append(text) if "\n" in text else Text(text)) for name, text in rows if text
+    ]
     return _Rows(found) if found else None
 
 
 def _advice(advice: Sequence[tuple[str, Sequence[str]]]) -> RenderableType:
-    """Return what costs no points, after all verdicts."""
     says = f"{MARKS['advice']} {_('advice, which costs no points')}"
     parts: list[RenderableType] = [Text(says, style=_STYLES["advice"])]
     for names, (first, *rest) in advice:
@@ -285,25 +274,19 @@ def _summary(report: Report, unsolved: Sequence[ExerciseResult], every: bool) ->
     lines = [devices_checked(report), grader_error(report.exercises)]
     if not every and len(unsolved) > 1:
         rest = len(unsolved) - 1
-        command = (
-            f"grader check --file {shlex.quote(report.file)} NAME" if report.file else "grader check NAME"
+        command = f"grader check{f' --file {shlex.quote(report.file)}' if report.file else ''} NAME"
+        says = ngettext(
+            "{n} more exercise did not pass. Run `{command}` for details.",
+            "{n} more exercises did not pass. Run `{command}` for details.",
+            rest,
         )
-        lines.append(
-            ngettext(
-                "{n} more exercise did not pass. Run `{command}` for details.",
-                "{n} more exercises did not pass. Run `{command}` for details.",
-                rest,
-            ).format(n=rest, command=command)
-        )
+        lines.append(says.format(n=rest, command=command))
     lines.append(_next_step(report, unsolved))
     return Group(*total, *(Text(line) for line in lines if line))
 
 
 def _next_step(report: Report, unsolved: Sequence[ExerciseResult]) -> str:
-    """Return the next thing to do, or that all checks passed; "" if neither is the case.
-
-    For a file that is not of the course, return only that all checks passed, or "".
-    """
+    """Return the next thing to do; for a file that is not of the course, only that all checks passed, or ""."""
     if report.file:
         return all_passed(report) if report.exit_status == 0 else ""
     to_fix = next((e for e in unsolved if e.outcome in ("failed", "blocked", "other_interface")), None)
