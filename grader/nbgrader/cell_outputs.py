@@ -46,11 +46,8 @@ def comment_on(result: ExerciseResult) -> str:
     if result.outcome == "passed":
         return _shown([*advice, *result.remarks])
     why = reason(result)
-    said = [
-        f"{outcome_name(result.outcome)}: {why}" if why else outcome_name(result.outcome),
-        *advice,
-        *result.remarks,
-    ]
+    outcome = outcome_name(result.outcome)
+    said = [f"{outcome}: {why}" if why else outcome, *advice, *result.remarks]
     if result.outcome == "could_not_grade":
         said.append(_("No points are deducted."))
     return _shown(said)
@@ -61,5 +58,4 @@ def _advice(advice: Advice) -> str:
 
 
 def _shown(said: Sequence[str]) -> str:
-    """Join sentences of a comment, which nbgrader shows as markdown."""
     return ". ".join(said).replace("<", "‹").replace(">", "›")

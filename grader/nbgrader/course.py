@@ -50,11 +50,8 @@ def make(folder: Path, chosen: Sequence[Assignment], options: CourseOptions) -> 
     if folder.exists() and not folder.is_dir():
         raise CannotMake(_("{folder} is a file, not a folder").format(folder=folder))
     if options.seed_file.resolve().is_relative_to(folder.resolve()):
-        raise CannotMake(
-            _(
-                "the secret seed {seed} is in the course folder, which students may see; keep it elsewhere"
-            ).format(seed=options.seed_file)
-        )
+        says = _("the secret seed {seed} is in the course folder, which students may see; keep it elsewhere")
+        raise CannotMake(says.format(seed=options.seed_file))
     folder.mkdir(parents=True, exist_ok=True)
     return [path for path, data in _files(folder, chosen, options) if _written(folder, path, data)]
 
@@ -72,10 +69,8 @@ def _files(
     yield folder / OUR_CONFIG, our_config(options).encode()
     for assignment in chosen:
         place = folder / "source" / assignment.name
-        yield (
-            place / f"{assignment.name}.ipynb",
-            notebook(assignment, options.question_points, options.points).encode(),
-        )
+        text = notebook(assignment, options.question_points, options.points)
+        yield place / f"{assignment.name}.ipynb", text.encode()
         for name in (MANIFEST_FILE, TENSORS_FILE):
             public = options.assignments / assignment.name / name
             if not public.is_file():
@@ -88,7 +83,7 @@ def _files(
 
 
 def _written(folder: Path, path: Path, data: bytes) -> bool:
-    """Write a file unless it has this content; return whether it was written. Store the old version of a notebook."""
+    """Write a file unless it has this content, and keep the old version of a notebook."""
     if path.exists() and path.read_bytes() == data:
         return False
     if path.exists() and path.suffix == ".ipynb":
@@ -118,23 +113,26 @@ def notebook(
 
     points = {exercise["name"]: float(exercise["points"]) for exercise in assignment.exercises}
     points |= changed or {}
-    cells = [_locked("from grader import check", "headway")]
+    code, words = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
+    cells = [code("from grader import check", metadata=_role("headway", locked=True))]
     questions = 0
     for cell in _cells(assignment.source):
         name = cell.metadata.get("exercise")
         if cell.cell_type == "markdown" and cell.source.startswith(QUESTIONS):
             questions += 1
-            cells.append(_task(cell.source, f"questions-{questions}", question_points))
+            role = _role(f"questions-{questions}", task=True, locked=True, points=question_points)
+            cells.append(words(cell.source, metadata=role))
         elif cell.cell_type == "markdown":
-            cells.append(nbformat.v4.new_markdown_cell(cell.source))
+            cells.append(words(cell.source))
         elif name is None and BEGIN in cell.source:
-            raise CannotMake(
-                _("{name}: a solution is in a cell that belongs to no exercise").format(name=assignment.name)
-            )
+            says = _("{name}: a solution is in a cell that belongs to no exercise")
+            raise CannotMake(says.format(name=assignment.name))
         elif name is None:
-            cells.append(nbformat.v4.new_code_cell(cell.source))
+            cells.append(code(cell.source))
         else:
-            cells += [_solution(cell.source, name), _graded(name, points[name])]
+            cells.append(code(cell.source, metadata=_role(name, solution=True)))
+            role = _role(f"check-{name}", grade=True, locked=True, points=points[name])
+            cells.append(code(f'check("{name}")', metadata=role))
     # The ids are the same at every call, so that an unchanged notebook is not written again.
     for place, cell in enumerate(cells):
         cell.id = hashlib.sha256(f"nbgrader/{assignment.name}/{place}".encode()).hexdigest()[:12]
@@ -148,34 +146,6 @@ def notebook(
 def _role(grade_id: str, **roles: Any) -> dict[str, Any]:
     roles = {"grade": False, "solution": False, "locked": False, "task": False, **roles}
     return {"nbgrader": {"schema_version": 3, "grade_id": grade_id, **roles}}
-
-
-def _locked(source: str, grade_id: str) -> Any:
-    import nbformat
-
-    return nbformat.v4.new_code_cell(source, metadata=_role(grade_id, locked=True))
-
-
-def _solution(source: str, name: str) -> Any:
-    import nbformat
-
-    return nbformat.v4.new_code_cell(source, metadata=_role(name, solution=True))
-
-
-def _graded(name: str, points: float) -> Any:
-    import nbformat
-
-    return nbformat.v4.new_code_cell(
-        f'check("{name}")', metadata=_role(f"check-{name}", grade=True, locked=True, points=points)
-    )
-
-
-def _task(source: str, grade_id: str, points: float) -> Any:
-    import nbformat
-
-    return nbformat.v4.new_markdown_cell(
-        source, metadata=_role(grade_id, task=True, locked=True, points=points)
-    )
 
 
 # ---- configuration

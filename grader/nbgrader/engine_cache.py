@@ -77,7 +77,11 @@ class CourseGrader:
             warn(self.stale.pop(0))
         stored = self._stored(answer, wanted, store, warn)
         missing = tuple(name for name in wanted if name not in stored.results)
-        fresh = self._graded(answer, missing) if missing else TaskResult()
+        fresh = TaskResult()
+        if missing:
+            read = partial(bytes, answer.data)  # unlike a lambda, it can be sent to another process
+            task = Task(0, Path(answer.file), read, missing, answer.beside)
+            ((_task, fresh),) = self.grading.run([task])
         for remark in (*stored.remarks, *fresh.remarks):
             warn(remark)
         results = {**stored.results, **{result.name: result for result in fresh.results}}
@@ -91,12 +95,6 @@ class CourseGrader:
 
     def report(self, results: Sequence[ExerciseResult]) -> Report:
         return Report(tuple(results), self.key.sandbox, version("torch"), __version__, "hidden")
-
-    def _graded(self, answer: Answer, wanted: tuple[str, ...]) -> TaskResult:
-        read = partial(bytes, answer.data)  # unlike a lambda, it can be sent to another process
-        task = Task(0, Path(answer.file), read, wanted, answer.beside)
-        ((_task, result),) = self.grading.run([task])
-        return result
 
     def _other_assignment(
         self, fresh: TaskResult, results: dict[str, ExerciseResult], wanted: Sequence[str]
@@ -134,11 +132,10 @@ def course_grader(settings: Headway, asked: Sequence[str]) -> CourseGrader:
     seed or cases that cannot be recorded.
     """
     if not settings.solutions:
-        raise Refused(
-            _(
-                "c.Headway.solutions is not set; `grader course FOLDER` writes it into the course's configuration"
-            )
+        says = _(
+            "c.Headway.solutions is not set; `grader course FOLDER` writes it into the course's configuration"
         )
+        raise Refused(says)
     made_from = (*_made_from(settings), frozenset(asked))
     if made_from not in _cached:
         made = _made(settings, asked)
@@ -148,7 +145,7 @@ def course_grader(settings: Headway, asked: Sequence[str]) -> CourseGrader:
 
 
 def _made_from(settings: Headway) -> tuple[object, ...]:
-    """Return the settings, and time and size of the files that they name. It is quick: it runs for each notebook."""
+    """Return the settings, and time and size of their files. It is quick: it runs for each notebook."""
     with _seed(settings.seed_file):
         seed = seed_file()
     files = [
@@ -162,7 +159,13 @@ def _made_from(settings: Headway) -> tuple[object, ...]:
 
 
 def _made(settings: Headway, asked: Sequence[str]) -> CourseGrader:
-    tier = _tier(settings)
+    try:
+        tier = best_tier(str(settings.sandbox), trusted=bool(settings.trusted_submissions))
+    except BasicTierError:
+        says = _(
+            "the basic sandbox does not stop a determined attacker: set c.Headway.sandbox to a better one (see grader doctor), or set c.Headway.trusted_submissions"
+        )
+        raise Refused(says) from None
     solutions = Path(settings.solutions)
     if not solutions.is_dir():
         raise Refused(_("c.Headway.solutions names {path}, which does not exist").format(path=solutions))
@@ -175,7 +178,7 @@ def _made(settings: Headway, asked: Sequence[str]) -> CourseGrader:
     bundles = rules.apply(load_all(cases))
     config = RunConfig(
         cases, store=None, key=key, rules=rules, warm="full"
-    )  # warm: import all of torch first
+    )  # warm: imports all of torch first
     grading = BoundedGrading(bundles, config, jobs=1)
     groups = read_groups(_home(settings))
     return CourseGrader(
@@ -191,7 +194,6 @@ def _made(settings: Headway, asked: Sequence[str]) -> CourseGrader:
 
 
 def _home(settings: Headway) -> Path:
-    """Return the instructor's checkout, which has solutions/ and the file of groups."""
     return Path(settings.solutions).parent
 
 
@@ -206,17 +208,5 @@ def close() -> None:
 atexit.register(close)
 
 
-def _tier(settings: Headway) -> str:
-    try:
-        return best_tier(str(settings.sandbox), trusted=bool(settings.trusted_submissions))
-    except BasicTierError:
-        raise Refused(
-            _(
-                "the basic sandbox does not stop a determined attacker: set c.Headway.sandbox to a better one (see grader doctor), or set c.Headway.trusted_submissions"
-            )
-        ) from None
-
-
 def _seed(file: str) -> contextlib.AbstractContextManager[None]:
-    """Use the seed in this file within the block; with "", the default seed."""
     return environment_variable(SEED_VARIABLE, file) if file else contextlib.nullcontext()

@@ -49,7 +49,6 @@ def readable(path: Path, data: bytes) -> tuple[NotebookNode, list[str]]:
 
 
 def _script(text: str) -> NotebookNode:
-    """Return the cells of a script, as `# %%` separates them. That of an exercise is marked with its name."""
     import jupytext
 
     try:
@@ -75,10 +74,7 @@ def _parsed(text: str) -> tuple[NotebookNode, list[str]]:
 
 
 def _newest(book: NotebookNode) -> NotebookNode:
-    """Return the notebook in the newest version of its format, in which each cell has an id.
-
-    The grader adds such cells; in an older version, they would make the notebook invalid.
-    """
+    """Return the notebook in the format in which cells have ids: the grader adds such cells."""
     book.nbformat, book.nbformat_minor = nbformat.v4.nbformat, nbformat.v4.nbformat_minor
     for place, cell in enumerate(book.cells):
         cell.id = f"cell-{place}"
@@ -107,7 +103,7 @@ def without_surrogates(value: Any, depth: int = 0) -> tuple[Any, bool]:
 
 
 def _rebuilt(fields: Mapping[str, Any], text: str) -> NotebookNode:
-    """Rebuild a notebook that breaks its format, from the type, the source and nbgrader's marks of each cell."""
+    """Rebuild a notebook that breaks its format from type, source and marks of each cell."""
     cells = fields.get("cells")
     if not isinstance(cells, list):  # format 3 and older
         return nbformat.v4.new_notebook(
@@ -134,9 +130,7 @@ T = TypeVar("T")
 
 # In nbconvert's resources:
 REMARKS = "headway_remarks"  # sentences about the submitted files, such as which of them counts
-IS_NOTEBOOK = (
-    "headway_notebook"  # whether the student submitted a notebook, of which repaired cells are reported
-)
+IS_NOTEBOOK = "headway_notebook"  # whether the student submitted one: then repaired cells are reported
 NOTES = "headway"  # in the metadata of an autograded notebook: its remarks
 
 
@@ -166,7 +160,6 @@ class TolerantExporter(NotebookExporter):
             return self.from_notebook_node(_saying(why), resources=resources, **kw)
 
     def _grades(self) -> bool:
-        """Whether this is the second of the two readings."""
         return any(getattr(step, "grades", False) for step in self._preprocessors)
 
 
@@ -180,16 +173,13 @@ def _shown(path: Path) -> tuple[NotebookNode, list[str], bool]:
     for number, (file, (book, _replaced)) in enumerate(zip(files[1:], others, strict=True)):
         first[0].cells.append(nbformat.v4.new_markdown_cell(f"`{file.submission}`"))
         for cell in book.cells:
-            cell.metadata.pop(
-                "nbgrader", None
-            )  # only the cells of the first file are those of the assignment
+            cell.metadata.pop("nbgrader", None)  # only those of the first file are cells of the assignment
             cell.id = f"{number}-{cell.id}"
             first[0].cells.append(cell)
     return first[0], [*remarks, *first[1]], files[0].file.suffix == ".ipynb"
 
 
 def _book(file: SubmittedFile) -> tuple[NotebookNode, list[str]]:
-    """Return a notebook that shows a file or says why that is not possible, and remarks."""
     if file.problem:
         return _saying(file.problem), []
     try:
@@ -200,7 +190,6 @@ def _book(file: SubmittedFile) -> tuple[NotebookNode, list[str]]:
 
 
 def _autograded(path: Path) -> tuple[NotebookNode, list[str]]:
-    """Return the notebook that the first reading wrote, and its remarks."""
     book, remarks = _book(SubmittedFile("", path.name, partial(read_bytes, path), 0.0))
     return book, [*book.metadata.get(NOTES, ()), *remarks]
 
@@ -221,5 +210,4 @@ def bounded(read: Callable[..., T], path: Path, *more: Any) -> T:
 
 
 def _saying(text: str) -> NotebookNode:
-    """Return a notebook with this text as its only cell."""
     return nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text.replace("<", "&lt;"))])

@@ -58,9 +58,9 @@ class Grade(NbGraderPreprocessor):
             report = self._report(nb, resources, [name for name in named.values() if name])
         except Exception as error:
             engine_cache.close()  # the next submission gets a new process
-            said = (
-                str(error) if isinstance(error, engine_cache.Refused) else f"{type(error).__name__}: {error}"
-            )
+            said = f"{type(error).__name__}: {error}"
+            if isinstance(error, engine_cache.Refused):
+                said = str(error)
             self.log.error("%s: %s", _about(resources), said)
             report = _nothing_graded(said)
         verdicts: dict[str, Verdict] = {}
@@ -74,7 +74,6 @@ class Grade(NbGraderPreprocessor):
         return nb, resources
 
     def _report(self, nb: NotebookNode, resources: Any, wanted: Sequence[str]) -> Report:
-        """Return the report on the files that the student submitted; the notebook only shows them."""
         about = resources["nbgrader"]
         notes = nb.metadata.pop(NOTES, ())
         if not wanted:
@@ -88,20 +87,13 @@ class Grade(NbGraderPreprocessor):
             return _nothing_graded(". ".join(file.problem for file in files))
         report = _merged(entries, grader.keep)
         for result in report.exercises:
-            self.log.info(
-                "%s: %s %s, %s of %s",
-                _about(resources),
-                result.name,
-                result.outcome,
-                result.score,
-                result.points,
-            )
+            said = result.name, result.outcome, result.score, result.points
+            self.log.info("%s: %s %s, %s of %s", _about(resources), *said)
         return replace(report, remarks=(*report.remarks, *notes))
 
     def _graded(
         self, grader: CourseGrader, file: SubmittedFile, known: Sequence[Exercise]
     ) -> GradedSubmission:
-        """Grade a file as `grader grade` does."""
         try:
             if file.problem:
                 raise Blocked(file.problem)
@@ -113,12 +105,9 @@ class Grade(NbGraderPreprocessor):
             report = grader.report([result_without_checks(e, "blocked", str(why)) for e in known])
         extra = {"student": file.student, "submission": file.submission, "content": ""}
         report = replace(report, extra=extra)
-        return GradedSubmission(
-            report, size=0, problem="", grader_failed=False, new=True, modified=file.modified
-        )
+        return GradedSubmission(report, 0, "", grader_failed=False, new=True, modified=file.modified)
 
     def _store(self) -> Path:
-        """Return the path of the store of `grader grade submitted`: as configured, else that in the user's cache."""
         named = Headway(parent=self).store
         return Path(named) if named else default_store(_submitted(CourseDirectory(parent=self)))
 
@@ -139,7 +128,6 @@ def _begun(entry: GradedSubmission) -> GradedSubmission:
 
 
 def _content(path: Path, read: Callable[[], bytes]) -> bytes:
-    """Return the content of a file; called in a process with limits. Raises GraderError if it cannot be read."""
     try:
         return read()
     except OSError:
@@ -157,15 +145,10 @@ def exercise_of(source: str) -> str | None:
     except CannotParse:
         return None
     call = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
-    if (
-        not isinstance(call, ast.Call)
-        or not isinstance(call.func, ast.Name)
-        or call.func.id != "check"
-        or len(call.args) != 1
-    ):
-        return None
-    named = call.args[0]
-    return named.value if isinstance(named, ast.Constant) and isinstance(named.value, str) else None
+    match call:
+        case ast.Call(func=ast.Name(id="check"), args=[ast.Constant(value=str(name))]):
+            return name
+    return None
 
 
 def _is_ours_to_grade(cell: NotebookNode) -> bool:

@@ -114,7 +114,6 @@ def _put_back(nb: NotebookNode, released: Mapping[str, Released]) -> list[str]:
 
 
 def _missing(released: Released) -> NotebookNode:
-    """Return a missing cell: a solution cell with only a remark, any other cell as released."""
     empty = _("# this cell was missing") if released.cell_type == "code" else _("*this cell was missing*")
     source = empty if released.role["solution"] else released.source
     return _with_marks(KINDS[released.cell_type](source), released)

@@ -94,11 +94,7 @@ Autograde.init_notebooks = init_notebooks
 
 
 def _uncopyable(folder: Path, source: Path) -> Iterator[Path]:
-    """Yield what nbgrader cannot copy.
-
-    These are links, devices and pipes; a timestamp that cannot be read; a folder where the assignment has a file,
-    or a file where it has a folder. Links to notebooks stay: a preprocessor refuses them with a sentence.
-    """
+    """Yield what nbgrader cannot copy; links to notebooks stay, for a preprocessor refuses them with a sentence."""
     for here, folders, files in os.walk(folder):
         for name in [*folders, *files]:
             path = Path(here, name)

@@ -89,7 +89,6 @@ def _answers(reader: BoundedReader, file: SubmittedFile, bundle: Bundle) -> bool
 
 
 def _may_be_for(file: SubmittedFile, assignment: str, bundles: Sequence[Bundle]) -> bool:
-    """Whether a file is not one of another assignment, by its name and its folders."""
     named = {b.assignment for b in bundles}.intersection(PurePosixPath(file.submission).parts)
     expected = {b.assignment for b in bundles if any(e.name in file.expected for e in b.exercises)}
     return (not named or assignment in named) and (not expected or assignment in expected)
@@ -100,7 +99,6 @@ def _source(notebook: Path) -> Path:
 
 
 def _bundles(source: Path) -> Sequence[Bundle]:
-    """Return the public bundles of a course, read again if one has changed."""
     manifests = sorted(source.glob(f"*/{MANIFEST_FILE}"))
     return _loaded(source, tuple((path, path.stat().st_mtime_ns) for path in manifests))
 

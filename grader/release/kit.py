@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,7 +91,13 @@ def fill(plan: KitPlan, template: Path, assignments: Path, target: Path) -> Path
     if (assignments / MARK).is_file():
         shutil.copyfile(assignments / MARK, target / MARK)  # it has the rules of the course, such as points
     packed = wheel.write(target / WHEELS, plan.blocks, plan.label)
-    _substitute(target, {"@WHEEL@": packed.name, "@LESSONS@": _lessons(plan)})
+    rows = [
+        f"| [{b.assignment}]({b.assignment}/README.md) | {b.title} | {b.minutes} | {sum(e.points for e in b.exercises):g} |"
+        for b in plan.bundles
+    ]
+    for path in (p for p in target.rglob("*") if p.is_file() and p.suffix != ".whl"):
+        text = path.read_text("utf-8")
+        path.write_text(text.replace("@WHEEL@", packed.name).replace("@LESSONS@", "\n".join(rows)), "utf-8")
     for assignment in plan.solutions:
         for name in files_of(assignment):
             path = target / assignment.name / name
@@ -105,22 +110,6 @@ def files_of(assignment: Assignment) -> tuple[str, ...]:
     """Return the names of the files in an assignment's folder."""
     module = assignment.module
     return "README.md", f"{module}.py", f"{module}.ipynb", MANIFEST_FILE, TENSORS_FILE, *assignment.pictures
-
-
-def _lessons(plan: KitPlan) -> str:
-    """Return a row of a Markdown table per assignment."""
-    return "\n".join(
-        f"| [{b.assignment}]({b.assignment}/README.md) | {b.title} | {b.minutes} | {sum(e.points for e in b.exercises):g} |"
-        for b in plan.bundles
-    )
-
-
-def _substitute(folder: Path, words: Mapping[str, str]) -> None:
-    for path in (p for p in folder.rglob("*") if p.is_file() and p.suffix != ".whl"):
-        text = path.read_text("utf-8")
-        for word, value in words.items():
-            text = text.replace(word, value)
-        path.write_text(text, "utf-8")
 
 
 NOTEBOOK = "colab.ipynb"

@@ -101,7 +101,6 @@ def _marked(assignment: Assignment) -> Iterator[tuple[str, str]]:
 
 
 def _functions(assignment: Assignment) -> Iterator[tuple[str, str]]:
-    """Yield the functions of right answers, without those that the stub has too."""
     source, given = assignment.source, _unparsed(stub(assignment.source))
     right = [variant for variant in assignment.variants() if variant.kind in ("same", "also")]
     answers = [(fields["name"], source) for fields in assignment.exercises]
@@ -116,7 +115,6 @@ def _functions(assignment: Assignment) -> Iterator[tuple[str, str]]:
 
 
 def _files(assignment: Assignment) -> Iterator[tuple[str, str]]:
-    """Yield the known mistakes and the other Python files of an assignment, except its module."""
     for path in sorted(assignment.folder.rglob("*.py")):
         if path != assignment.folder / f"{assignment.module}.py":
             yield path.relative_to(assignment.folder.parent).as_posix(), path.read_text("utf-8")
@@ -182,13 +180,9 @@ def _unparsed(text: str) -> str:
 
 def _without_docstrings(tree: ast.Module) -> ast.Module:
     for node in ast.walk(tree):
-        match node:
-            case ast.Module() | ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
-                if (
-                    node.body
-                    and isinstance(node.body[0], ast.Expr)
-                    and isinstance(node.body[0].value, ast.Constant)
-                ):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            match node.body:
+                case [ast.Expr(value=ast.Constant()), *_rest]:
                     del node.body[0]
     return tree
 
@@ -207,13 +201,8 @@ def prove(plan: KitPlan, kit: Path, assignments: Path) -> tuple[str, ...]:
     """Return what was proved about a kit, a sentence per claim. Raises Unproved with the first that is wrong."""
     files = documents(kit)
     _refuse(list(_of_unknown_origin(plan, files, assignments)))
-    _refuse(
-        [
-            f"the solution of {name} is not marked in solutions/"
-            for a in plan.solutions
-            for name in unmarked(a)
-        ]
-    )
+    names = [name for assignment in plan.solutions for name in unmarked(assignment)]
+    _refuse([f"the solution of {name} is not marked in solutions/" for name in names])
     secret = answers(plan.solutions)
     _refuse(list(leaks(files, secret, plan.blocks)))
     _refuse(list(seeds(files, seed_file().read_text("utf-8").strip())))
@@ -227,11 +216,10 @@ def prove(plan: KitPlan, kit: Path, assignments: Path) -> tuple[str, ...]:
 
 
 def _of_unknown_origin(plan: KitPlan, files: Sequence[Document], assignments: Path) -> Iterator[str]:
-    """Yield a sentence per file of a lesson that is not the one in assignments/, and per building block that no
-    exercise may use.
-    """
+    """Yield a sentence per file of a lesson that differs from assignments/, and per block that no exercise may use."""
     known = {f"{a.name}/{name}": assignments / a.name / name for a in plan.solutions for name in files_of(a)}
     blocks = {"__init__.py", *(BLOCKS[block] for block in plan.blocks)}
+    lessons = {assignment.name for assignment in plan.solutions}
     for file in files:
         folder, _slash, name = file.name.partition("/")
         inside = file.name.partition("!grader/given/")[2]
@@ -240,16 +228,11 @@ def _of_unknown_origin(plan: KitPlan, files: Sequence[Document], assignments: Pa
         elif file.name in known:
             if file.data != known[file.name].read_bytes():
                 yield f"{file.name} is not the file in {assignments}"
-        elif file.suffix == ".safetensors" or (_is_lesson(folder, plan) and name != NOTEBOOK):
+        elif file.suffix == ".safetensors" or (folder in lessons and name != NOTEBOOK):
             yield f"{file.name} is no file of {assignments}"
 
 
-def _is_lesson(folder: str, plan: KitPlan) -> bool:
-    return folder in {assignment.name for assignment in plan.solutions}
-
-
 def _refuse(found: Collection[str]) -> None:
-    """Raise Unproved with the first sentence and the number of others, if there are any."""
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         raise Unproved(f"{next(iter(found))}{more}")

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from grader.authoring.bank import KnownAnswer, apply
-from grader.authoring.content import Assignment, read_all
+from grader.authoring.bank import apply
+from grader.authoring.content import read_all
 from grader.release.kit import KitPlan, NotReleased, add_notebooks, fill, plan
 from grader.release.leaks import prove
 from grader.release.wheelhouse import add_wheelhouse
@@ -86,31 +86,17 @@ def _ended_by_exception() -> Iterator[None]:
 
 def write_alternative_solutions(solutions: Path, target: Path) -> int:
     """Write the page. Return the number of its answers."""
-    assignments = read_all(solutions)
-    lines = [
-        "# " + _("Other right answers"),
-        "",
-        _("Every answer on this page passes its exercise. The reference solution is one of many."),
-        "",
-    ]
-    for assignment in assignments:
-        lines += [f"## {assignment.name}", "", *_of_assignment(assignment)]
+    says = _("Every answer on this page passes its exercise. The reference solution is one of many.")
+    lines = ["# " + _("Other right answers"), "", says, ""]
+    count = 0
+    for assignment in read_all(solutions):
+        lines += [f"## {assignment.name}", ""]
+        for variant in assignment.variants():
+            if variant.kind in ("same", "also"):
+                count += 1
+                changed = apply(variant, assignment.source)
+                start, stop = definition_span(changed, variant.of)
+                title = f"### `{variant.of}`: {variant.id.replace('-', ' ')}"
+                lines += [title, "", "```python", changed[start:stop].rstrip("\n"), "```", ""]
     write_atomically(target, "\n".join(lines).encode())
-    return sum(len(_right(assignment)) for assignment in assignments)
-
-
-def _right(assignment: Assignment) -> Sequence[KnownAnswer]:
-    """Return the variants that are right answers."""
-    return [variant for variant in assignment.variants() if variant.kind in ("same", "also")]
-
-
-def _of_assignment(assignment: Assignment) -> Iterator[str]:
-    for variant in _right(assignment):
-        changed = apply(variant, assignment.source)
-        start, stop = definition_span(changed, variant.of)
-        yield f"### `{variant.of}`: {variant.id.replace('-', ' ')}"
-        yield ""
-        yield "```python"
-        yield changed[start:stop].rstrip("\n")
-        yield "```"
-        yield ""
+    return count

@@ -94,7 +94,6 @@ def student_requirements(requirements: Iterable[str]) -> list[str]:
 
 
 def _is_for_students(requirement: str) -> bool:
-    """Whether a requirement belongs to STUDENT_EXTRAS, which every student gets: a kit has no extras."""
     return any(f"extra == '{e}'" in requirement or f'extra == "{e}"' in requirement for e in STUDENT_EXTRAS)
 
 

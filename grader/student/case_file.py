@@ -149,7 +149,6 @@ class _Writer:
         return name
 
     def _tensor(self, name: str) -> str:
-        """Return an expression for a tensor of the case."""
         array = self.case.tensors[name]
         if array.size > LITERAL_VALUES or not np.isfinite(array).all():
             self.stored[name] = array
@@ -166,12 +165,10 @@ def _end(index: int | None) -> str:
 
 
 def _name(name: str) -> str:
-    """Return the name of a value of the case as a Python variable."""
     return "".join(sign if sign.isalnum() or sign == "_" else "_" for sign in name)
 
 
 def _text(value: Any) -> str:
-    """Return an argument as an expression."""
     if isinstance(value, dict) and "ref" in value:
         return _name(value["ref"]) + "".join(f"[{index!r}]" for index in value.get("at", ()))
     if isinstance(value, Mapping):
@@ -182,7 +179,7 @@ def _text(value: Any) -> str:
 
 
 def _filled(recipe: Mapping[str, Any]) -> str:
-    """Return an expression for a weight: one value on the diagonal, everywhere, or in all rows before row `rows`."""
+    """One value on the diagonal, everywhere, or in all rows before row `rows`."""
     if recipe["diagonal"]:
         return f"torch.eye({', '.join(map(str, recipe['shape']))}) * {recipe['value']!r}"
     full = f"torch.full({list(recipe['shape'])}, {float(recipe['value'])!r})"

@@ -104,7 +104,6 @@ def _other_devices(device: str, sandbox: str, opened: ExitStack) -> list[tuple[s
 
 
 def _hidden(where: Course, wanted: Sequence[str], status: StatusLine) -> Sequence[Bundle]:
-    """Return the hidden bundles. Raises UsageError where there is no solutions/."""
     solutions = where.require_solutions()
     from grader.authoring.hidden_cases import hidden_folder
 
@@ -174,10 +173,7 @@ class _Grading:
 
 
 def _of_file(engine: Engine, submission: Submission, report: Report) -> list[str]:
-    """Return a sentence for each syntax error of a file and, for `--file`, about definitions that were not graded.
-
-    Return no sentences if this raises an exception: the exercises of such a file have failed already.
-    """
+    """Return sentences on a file; none if that raises, because the exercises of such a file have failed already."""
     try:
         faults = [sanitize(fault.sentence()) for fault in read_names(submission).faults]
         if not engine.options.foreign:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from grader.engine.engine import Engine, Raised
+from grader.engine.engine import Engine
 from grader.intake.names import Definition, Names, read_names
 from grader.intake.read import Submission
 from grader.intake.recognise import REPAIRS, NotGraded, not_graded
@@ -29,26 +29,22 @@ def of_others(engine: Engine, submission: Submission, results: Sequence[Exercise
 
 def nothing_found(engine: Engine, submission: Submission, file: str) -> str:
     """Return the message on a file that defines no exercise: what its code may be meant as, else the known names."""
-    faults = read_names(submission).faults
-    if faults:
-        return _("no exercise of this course found in {file}; it has a syntax error: {unit}, {why}").format(
-            file=file, unit=faults[0].unit, why=faults[0].why
-        )
+    for fault in read_names(submission).faults:
+        says = _("no exercise of this course found in {file}; it has a syntax error: {unit}, {why}")
+        return says.format(file=file, unit=fault.unit, why=fault.why)
     near, rest = _near_and_rest(engine, submission, ())
-    says = (
-        _("no exercise of this course found in {file}")
-        if near
-        else _("no exercise of this course found in {file}; the exercises are {names}")
-    )
+    says = _("no exercise of this course found in {file}; the exercises are {names}")
+    if near:
+        says = _("no exercise of this course found in {file}")
     return "\n".join((says.format(file=file, names=", ".join(engine.exercises)), *near, *rest))
 
 
 def _near_and_rest(
     engine: Engine, submission: Submission, results: Sequence[ExerciseResult]
 ) -> tuple[list[str], list[str]]:
-    """Return sentences about single definitions, and one that lists the others if there are any."""
     names, found = read_names(submission), engine.known(submission)
-    graded = [name for name in found if name not in _with_other_interface(results)]
+    other_interface = {result.name for result in results if result.outcome == "other_interface"}
+    graded = [name for name in found if name not in other_interface]
     says: list[str] = []
     rest: list[Definition] = []
     for other in not_graded(found, graded, engine.contracts, names):
@@ -60,16 +56,14 @@ def _near_and_rest(
     return says, [_listed(rest, names)] if rest else []
 
 
-def _with_other_interface(results: Sequence[ExerciseResult]) -> list[str]:
-    return [result.name for result in results if result.outcome == "other_interface"]
-
-
 def _of_one(other: NotGraded, engine: Engine, submission: Submission, names: Names) -> str:
-    """Return a sentence on a definition that was not graded; "" if there is no more to say about it."""
     name = other.definition.name
     raised = engine.raised(submission, other.like, name) if other.like in REPAIRS else None
-    if raised is not None:
-        return _that_raises(raised, name, _place(other.definition, names))
+    if raised is not None:  # with inputs of an exercise with the same parameters
+        says = _("{place}: `{other}` was not graded; with inputs of this course, it {raised} ({where})")
+        finding, place = raised.finding, _place(other.definition, names)
+        says = says.format(place=place, other=name, raised=finding.message, where=finding.where)
+        return sanitize("; ".join((says, *(fact.says for fact in raised.facts))), 600)
     if not other.meant:
         return ""
     exercise = other.meant[0]
@@ -97,14 +91,6 @@ def _of_one(other: NotGraded, engine: Engine, submission: Submission, names: Nam
         meant=", ".join(other.meant),
     )
     return sanitize(says, 600)
-
-
-def _that_raises(raised: Raised, name: str, place: str) -> str:
-    """Return the sentence on a definition that raises when it is called like an exercise with the same parameters."""
-    says = _("{place}: `{other}` was not graded; with inputs of this course, it {raised} ({where})").format(
-        place=place, other=name, raised=raised.finding.message, where=raised.finding.where
-    )
-    return sanitize("; ".join((says, *(fact.says for fact in raised.facts))), 600)
 
 
 def _listed(others: Sequence[Definition], names: Names) -> str:

@@ -17,7 +17,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.bundle.model import Bundle
 from grader.intake.neighbours import inside, with_neighbours
 from grader.intake.read import Submission
 from grader.report.model import Report
@@ -43,18 +42,19 @@ def check(exercise: object = None) -> float:
     Never raises for a wrong answer and prints nothing to stderr, because nbgrader counts either as a failure.
     If the grader cannot grade the exercise, the cell shows why, and the result is 0.0.
     """
+    from grader.intake.course import NoCourse
+
     name = exercise if isinstance(exercise, str) else str(getattr(exercise, "__name__", exercise or ""))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             report = _grader.grade(name)
-    except _CannotGrade as why:
+    except (_CannotGrade, NoCourse) as why:
         return _show_message(str(why))
     except Exception as error:
         _grader.close()
-        return _show_message(
-            _("{name} could not be graded: {why}").format(name=name, why=f"{type(error).__name__}: {error}")
-        )
+        says = _("{name} could not be graded: {why}")
+        return _show_message(says.format(name=name, why=f"{type(error).__name__}: {error}"))
     except BaseException:  # interrupted: the worker may be in the middle of a request
         _grader.close()
         raise
@@ -75,7 +75,7 @@ class _NotebookGrader:
         self._course: Course | None = None
 
     def grade(self, name: str) -> Report:
-        """Grade one exercise, or all that are defined. Raises _CannotGrade, and any error of a broken sandbox."""
+        """Grade one exercise, or all that are defined. Raises _CannotGrade, NoCourse, and errors of a broken sandbox."""
         units = executed_units(_history())
         course = self._course_here()
         engine = self._ready(course)
@@ -96,32 +96,26 @@ class _NotebookGrader:
         return report
 
     def _course_here(self) -> Course:
-        """Return the course around the working folder; its bundles are read once. Raises _CannotGrade."""
-        from grader.intake.course import NoCourse, find
+        from grader.intake.course import find
 
-        try:
-            course = find()
-        except NoCourse as nowhere:
-            raise _CannotGrade(str(nowhere)) from None
+        course = find()
         if self._course is None or course.root != self._course.root:
             self.close()
             self._course = course
         return self._course
 
     def _ready(self, course: Course) -> Any:
-        """Return the engine of a course."""
         from grader.engine.engine import Engine
         from grader.engine.submission_run import GradingOptions
         from grader.sandbox.choose import choose
 
         if self._engine is None:
-            bundles = _bundles(course)
+            bundles = course.bundles  # NoCourse is raised before anything is started
             self._launcher = choose(warm="full")
             self._engine = Engine(bundles, self._launcher, GradingOptions(torch_version=version("torch")))
         return self._engine
 
     def _parts(self, engine: Any, course: Course, names: Sequence[str]) -> Any:
-        """Return the student's code from earlier assignments, for exercises that are built from it."""
         from grader.student.check import parts_for
 
         # Of several assignments, take the last one that is built from parts: it may use code of the most earlier ones.
@@ -143,42 +137,28 @@ atexit.register(_grader.close)
 
 
 def _shell() -> Any:
-    """Return IPython's shell; None outside IPython."""
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython is not None else None
 
 
 def _history() -> Sequence[str]:
-    """Return the executed sources as typed, by execution count. Raises _CannotGrade outside IPython."""
     shell = _shell()
     if shell is None:
         raise _CannotGrade(_("check() works only inside a notebook; in a terminal, run `grader check NAME`"))
     return list(shell.history_manager.input_hist_raw)
 
 
-def _bundles(course: Course) -> Sequence[Bundle]:
-    """Return the bundles of a course. Raises _CannotGrade if there is none that can be used."""
-    from grader.intake.course import NoCourse
-
-    try:
-        return course.bundles
-    except NoCourse as unusable:
-        raise _CannotGrade(str(unusable)) from None
-
-
 def _unknown(name: str, known: Sequence[str]) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(name, known, n=1)
-    if near:
-        return _("there is no exercise {name}; did you mean {near}?").format(name=name, near=near[0])
-    return _("there is no exercise {name}; the exercises here are {known}").format(
-        name=name, known=", ".join(known)
-    )
+    for near in get_close_matches(name, known, n=1):
+        return _("there is no exercise {name}; did you mean {near}?").format(name=name, near=near)
+    says = _("there is no exercise {name}; the exercises here are {known}")
+    return says.format(name=name, known=", ".join(known))
 
 
 def _points(report: Report) -> float:
-    """Return the points, always between 0 and the maximum: nbgrader counts NaN as full marks."""
+    """Return the points, from 0 to the maximum: nbgrader counts NaN as full marks."""
     score = float(report.score)
     return min(max(score, 0.0), float(report.points)) if score == score else 0.0
 
@@ -235,7 +215,7 @@ Cell = tuple[int, str, ast.Module]  # execution count, source, and its syntax tr
 
 
 def _first_and_last_runs(cells: Sequence[Cell]) -> list[Cell]:
-    """Return only the first and the last run of each cell. For definitions, the last run replaces those in between."""
+    """Keep the first and the last run of each cell: of definitions, the last replaces those in between."""
     first = {source: number for number, source, _tree in reversed(cells)}
     last = {source: number for number, source, _tree in cells}
     return [cell for cell in cells if cell[0] in (first[cell[1]], last[cell[1]])]
@@ -260,7 +240,6 @@ def _is_replaced(tree: ast.Module, later: Sequence[Cell]) -> bool:
 
 
 def _is_check(tree: ast.Module) -> bool:
-    """Return whether a cell is only a call such as `check("name")`."""
     node = tree.body[0] if len(tree.body) == 1 else None
     call = node.value if isinstance(node, ast.Expr) else None
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "check"

@@ -82,7 +82,6 @@ class StudentFile(pytest.File):
                 yield CheckItem.from_parent(self, name=result.name, result=result, check=None)
 
     def _results(self) -> Sequence[ExerciseResult]:
-        """Grade the file as `grader check` does; () if it is not the student's module."""
         from grader.intake.neighbours import with_neighbours
         from grader.intake.read import read_submission
         from grader.student.check import parts_for
@@ -102,10 +101,7 @@ class StudentFile(pytest.File):
 
 
 def _opened(config: pytest.Config, root: Path) -> tuple[Course, Engine]:
-    """Return the course in a folder and its engine, which all its files share until the end of the run.
-
-    Raises NoCourse, UsageError, and SandboxError if no sandbox is available.
-    """
+    """Return the course in a folder and its engine, which all its files share until the end of the run."""
     from importlib.metadata import version
 
     from grader.engine.engine import Engine
@@ -162,12 +158,11 @@ def _text(check: CheckResult, result: ExerciseResult) -> str:
     from grader.support.i18n import _
 
     lead, says = diagnosis_lead(result.diagnosis.kind), result.diagnosis.says
-    parts = [check.message]
-    if check.where:
-        parts.append(_("where: {place}").format(place=check.where))
-    if check.expected:
-        parts.append(f"{_('expected')}:\n{check.expected}")
-    if check.got:
-        parts.append(f"{_('got')}:\n{check.got}")
-    parts.append(f"{lead}: {says}" if lead and says else says)
-    return "\n".join(part for part in parts if part)
+    parts = [
+        check.message,
+        _("where: {place}").format(place=check.where) if check.where else "",
+        f"{_('expected')}:\n{check.expected}" if check.expected else "",
+        f"{_('got')}:\n{check.got}" if check.got else "",
+        f"{lead}: {says}" if lead and says else says,
+    ]
+    return "\n".join(filter(None, parts))

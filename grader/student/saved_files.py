@@ -51,7 +51,7 @@ class SavedFiles:
             stop_event=self._stop,
             rust_timeout=200,
             raise_interrupt=False,
-            watch_filter=_is_student_file,
+            watch_filter=lambda _change, path: path.endswith((".py", ".ipynb")),
         ):
             for path in sorted({Path(path) for _change, path in changes}):
                 # If `polls`, `_compare` has already sent a file whose state is the stored one.
@@ -60,16 +60,14 @@ class SavedFiles:
 
     def _compare(self) -> None:
         while not self._stop.wait(OFTEN if self.polls else SELDOM):
-            for file in self._changed():
+            with self._lock:
+                changed = [file for file, state in self._seen.items() if _state(file) != state]
+            for file in changed:
                 if not self.polls:  # a notification may still arrive
                     self._stop.wait(LATE)
                 if self._note(file):
                     self.polls = True
                     self._send(file)
-
-    def _changed(self) -> list[Path]:
-        with self._lock:
-            return [file for file, state in self._seen.items() if _state(file) != state]
 
     def _note(self, path: Path) -> bool:
         """Store the state of one of `files`. Return whether it differs from the one that was stored before.
@@ -89,7 +87,3 @@ def _state(file: Path) -> State:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size
-
-
-def _is_student_file(change: object, path: str) -> bool:
-    return path.endswith((".py", ".ipynb"))

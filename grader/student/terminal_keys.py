@@ -58,7 +58,6 @@ else:
 
     @contextmanager
     def _without_line_buffering() -> Iterator[None]:
-        """Have the terminal send each key at once."""
         terminal = sys.stdin.fileno()
         before = termios.tcgetattr(terminal)
         try:

@@ -135,7 +135,6 @@ class Watcher:
         self.current = names[max(0, names.index(self.current) - 1)]
 
     def _last_or_first_unsolved(self) -> str:
-        """Return the exercise of the last run if it has not passed, else the first one that has not."""
         last = progress.load_current(self.course.root)
         is_open = progress.load(self.course.root).get(last, {}).get("outcome") != "passed"
         return last if last in self._bundle_of and is_open else self._first_unsolved(self.names)
@@ -147,12 +146,11 @@ class Watcher:
         self.current = self._first_unsolved(names[after:] + names[:after])
 
     def _first_unsolved(self, names: Sequence[str]) -> str:
-        """Return the first of `names` that has not passed; if all have passed, the first."""
         known = progress.load(self.course.root)
         return next((name for name in names if known.get(name, {}).get("outcome") != "passed"), names[0])
 
     def _changed_exercises(self, bundle: Bundle) -> list[str]:
-        """Return the exercises whose definitions differ from those at the last call, and store their definitions."""
+        """Return the exercises whose definitions differ from those at the last call."""
         try:
             names = read_names(read_submission(self.course.file_for(bundle)))
         except Blocked:

@@ -11,7 +11,7 @@ from importlib.metadata import requires
 from pathlib import Path
 
 from grader.cli import doctor
-from grader.sandbox.base import Canary
+from grader.sandbox.base import Canary, TierReport
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,7 +39,5 @@ def test_doctor_counts_only_the_attacks_that_a_sandbox_must_block():
         Canary("mount", held=True, promised=True, achieved=""),
         Canary("see_processes", held=True, promised=False, achieved="saw the parent's pid"),
     ]
-    assert (
-        doctor._tier(available=True, reason="", canaries=canaries)
-        == "available; self-test passed; number of attempts: 1"
-    )
+    report = TierReport("strict", available=True, reason="", canaries=tuple(canaries))
+    assert doctor._tier(report) == "available; self-test passed; number of attempts: 1"
