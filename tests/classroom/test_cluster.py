@@ -280,7 +280,9 @@ def test_a_run_without_workers_waits_and_ends_with_its_scheduler(certificate, co
         grading(config, address, certificate) as waiting,
     ):
         said = []
-        monkeypatch.setattr(cluster, "_say", lambda text: said.append(text) or process.kill())
+        monkeypatch.setattr(
+            cluster, "print", lambda text, **_to: said.append(text) or process.kill(), raising=False
+        )
         with pytest.raises(ClusterError, match="run the command again"):
             list(waiting.run(tasks(ANSWER)))
     assert "grading continues when a worker connects" in said[0]
