@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 
 import pytest
 
@@ -91,7 +92,8 @@ def test_a_step_that_fails_is_the_reason_in_the_report(tier, monkeypatch):
     from grader.sandbox import visible_paths
 
     monkeypatch.setattr(visible_paths, "site_folders", lambda: ["/nowhere/at/all", "relative"])
-    monkeypatch.setattr(selftest, "_named", lambda *_: {})  # without targets, the worker raises a KeyError
+    # without targets, the worker raises a KeyError
+    monkeypatch.setattr(selftest, "_targets", lambda _folder: nullcontext(({}, None)))
     report = selftest.examine(tier)
     assert not report.available
     assert report.reason.startswith("run the canaries: the worker ended early")
