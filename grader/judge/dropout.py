@@ -149,7 +149,7 @@ def dropped_regions(check: Check, case: RecordedCase, observation: Observation) 
 
 
 def _levels(regions: dict[str, Array], p: float, keys: int | None) -> Finding:
-    """Check dropped values against `floor` or their minimum, kept ones against `kept` if it is there, rate, and rows."""
+    """Check the rate, that no whole rows are dropped, and dropped values against `floor`, kept ones against `kept`."""
     dropped = regions["dropped"]
     low = regions["floor"][:, :1] if "floor" in regions else dropped.min(axis=1, keepdims=True)
     high = dropped.max(axis=1, keepdims=True)

@@ -2,7 +2,7 @@
 
 nbgrader alone skips a folder without a notebook, and gives no points for a notebook of another name. So
 `set_aside.py` puts the assignment's notebook on nbgrader's list, whether or not that file exists, and the exporter
-(`read_notebook.py`) shows the submitted files in its place. Nothing in `submitted/` changes.
+(`notebook_file.py`) shows the submitted files in its place. Nothing in `submitted/` changes.
 """
 
 from __future__ import annotations
