@@ -20,7 +20,7 @@ from grader.classroom.store import Store, StoreKey
 from grader.engine import grade_once, result, submission_run
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
-from grader.judge.right_answer import right_answer
+from grader.judge.verdict import right_answer
 from grader.student import notebook_check
 from grader.student.check import check
 

@@ -9,8 +9,7 @@ import pytest
 
 from grader.intake.names import read_names
 from grader.judge.observation import Observation, StudentError
-from grader.judge.right_answer import right_answer
-from grader.judge.verdict import judge_case
+from grader.judge.verdict import judge_case, right_answer
 from grader.lines.candidates import places
 from grader.lines.search import Budget, Search, passes, runnable, up_to_first_failure
 from tests.helpers.minimal import submission_of
