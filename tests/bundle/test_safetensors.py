@@ -90,57 +90,48 @@ def test_dtype_and_shape_are_known_without_the_values():
     assert tensor.array().shape == (2, 3)
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        pytest.param(b"", id="nothing"),
-        pytest.param(b"\0" * 7, id="shorter than its length"),
-        pytest.param((1 << 63).to_bytes(8, "little"), id="a length beyond all memory"),
-        pytest.param(frame(b"{}" + b" " * MAX_HEADER), id="a header beyond its limit"),
-        pytest.param((100).to_bytes(8, "little") + b"{}", id="a header longer than the file"),
-        pytest.param(frame(b"["), id="not JSON"),
-        pytest.param(frame(b"[]"), id="a list"),
-        pytest.param(frame(b"[" * 100_000), id="nested without end"),
-        pytest.param(frame(b'{"a":' + b"1" * 10_000 + b"}"), id="a number of ten thousand digits"),
-        pytest.param(frame(json.dumps(one_tensor(shape=(0,), offsets=(0, 0))).encode("utf-16")), id="UTF-16"),
-        pytest.param(
-            frame(b'{"\\ud800":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}'), id="half a character"
-        ),
-        pytest.param(frame({"a": 5}), id="an entry that is no object"),
-        pytest.param(frame(one_tensor("F31"), b"\0" * 4), id="unknown dtype"),
-        pytest.param(
-            frame({"a": {**one_tensor()["a"], "dtype": ["F32"]}}, b"\0" * 4), id="a dtype that is a list"
-        ),
-        pytest.param(frame(one_tensor(shape=(-1,)), b"\0" * 4), id="negative shape"),
-        pytest.param(frame(one_tensor(shape=(1.0,)), b"\0" * 4), id="fractional shape"),
-        pytest.param(frame(one_tensor(shape=(True,)), b"\0" * 4), id="a boolean as a shape"),
-        pytest.param(frame(b'{"a":{"dtype":"F32","shape":[-0],"data_offsets":[0,0]}}'), id="minus zero"),
-        pytest.param(frame(one_tensor(shape=(1,) * 17), b"\0" * 4), id="seventeen axes"),
-        pytest.param(frame(one_tensor(shape=(2,)), b"\0" * 4), id="shape and bytes disagree"),
-        pytest.param(frame(one_tensor(offsets=(0, 4, 4)), b"\0" * 4), id="three offsets"),
-        pytest.param(frame(one_tensor(offsets=(4, 8)), b"\0" * 8), id="a hole"),
-        pytest.param(frame(one_tensor(), b"\0" * 5), id="bytes left over"),
-        pytest.param(frame(one_tensor(), b"\0" * 3), id="bytes missing"),
-        pytest.param(
-            frame(one_tensor() | {"b": one_tensor()["a"]}, b"\0" * 4), id="two tensors on the same bytes"
-        ),
-        pytest.param(frame(one_tensor(shape=(0, 2**40, 2**40), offsets=(0, 0))), id="empty with huge axes"),
-        pytest.param(
-            frame(one_tensor(shape=(2**40, 2**40, 0), offsets=(0, 0))), id="empty with huge axes first"
-        ),
-        pytest.param(frame(one_tensor("I64", (2**46, 0), (0, 0))), id="empty with one huge axis"),
-        pytest.param(
-            frame(one_tensor(shape=(0, MAX_EMPTY_AXIS + 1), offsets=(0, 0))), id="empty beyond the limit"
-        ),
-        pytest.param(frame({"x" * 401: one_tensor(shape=(0,), offsets=(0, 0))["a"]}), id="a long name"),
-        pytest.param(frame({"__metadata__": 5}), id="metadata that is no object"),
-        pytest.param(frame({"__metadata__": {"a": 5}}), id="metadata that is no text"),
-        pytest.param(
-            frame({str(i): {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]} for i in range(5000)}),
-            id="too many",
-        ),
-    ],
-)
+def empty(*shape, dtype="F32"):
+    """Return the header of a file with one tensor without values."""
+    return one_tensor(dtype, shape, (0, 0))
+
+
+FOUR = b"\0" * 4  # the bytes of one number
+BROKEN = {
+    "nothing": b"",
+    "shorter than its length": b"\0" * 7,
+    "a length beyond all memory": (1 << 63).to_bytes(8, "little"),
+    "a header beyond its limit": frame(b"{}" + b" " * MAX_HEADER),
+    "a header longer than the file": (100).to_bytes(8, "little") + b"{}",
+    "not JSON": frame(b"["),
+    "a list": frame(b"[]"),
+    "nested without end": frame(b"[" * 100_000),
+    "a number of ten thousand digits": frame(b'{"a":' + b"1" * 10_000 + b"}"),
+    "UTF-16": frame(json.dumps(empty(0)).encode("utf-16")),
+    "half a character": frame(b'{"\\ud800":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}'),
+    "an entry that is no object": frame({"a": 5}),
+    "unknown dtype": frame(one_tensor("F31"), FOUR),
+    "a dtype that is a list": frame(one_tensor(["F32"]), FOUR),
+    "negative shape": frame(one_tensor(shape=(-1,)), FOUR),
+    "fractional shape": frame(one_tensor(shape=(1.0,)), FOUR),
+    "a boolean as a shape": frame(one_tensor(shape=(True,)), FOUR),
+    "minus zero": frame(b'{"a":{"dtype":"F32","shape":[-0],"data_offsets":[0,0]}}'),
+    "seventeen axes": frame(one_tensor(shape=(1,) * 17), FOUR),
+    "shape and bytes disagree": frame(one_tensor(shape=(2,)), FOUR),
+    "three offsets": frame(one_tensor(offsets=(0, 4, 4)), FOUR),
+    "a hole": frame(one_tensor(offsets=(4, 8)), 2 * FOUR),
+    "bytes left over": frame(one_tensor(), FOUR + b"\0"),
+    "bytes missing": frame(one_tensor(), FOUR[1:]),
+    "two tensors on the same bytes": frame(one_tensor() | {"b": one_tensor()["a"]}, FOUR),
+    "empty with huge axes": frame(empty(2**40, 2**40, 0)),
+    "empty beyond the limit": frame(empty(0, MAX_EMPTY_AXIS + 1)),
+    "a long name": frame({"x" * 401: empty(0)["a"]}),
+    "metadata that is no object": frame({"__metadata__": 5}),
+    "metadata that is no text": frame({"__metadata__": {"a": 5}}),
+    "too many": frame({str(i): empty(0, dtype="U8")["a"] for i in range(5000)}),
+}
+
+
+@pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN)
 def test_broken_bytes_are_refused_with_a_sentence(data):
     with pytest.raises(BadTensors, match=r"\w"):
         decode(data)
@@ -152,7 +143,7 @@ def test_the_last_tensor_of_a_repeated_name_counts():
 
 
 def test_the_limit_of_an_empty_axis_is_allowed():
-    assert read(frame(one_tensor(shape=(0, MAX_EMPTY_AXIS), offsets=(0, 0))))["a"].array().size == 0
+    assert read(frame(empty(0, MAX_EMPTY_AXIS)))["a"].array().size == 0
 
 
 @pytest.mark.parametrize("shape", [(2**46,), (2**20, 2**20), (0, 2**47)])

@@ -23,66 +23,42 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 from common_pairs import COMMONEST, pairs
 
 # As in many books: an odd number of features makes it raise, and the table stays in single precision.
-POSITIONS = """
-import torch
-from torch import nn
-
-class PositionalEncoding(nn.Module):
-    def __init__(self, num_hiddens, dropout, max_len=1000):
-        super().__init__()
-        self.dropout = nn.Dropout(dropout)
-        steps = torch.arange(max_len, dtype=torch.float32).unsqueeze(1)
-        speeds = torch.pow(10000, torch.arange(0, num_hiddens, 2, dtype=torch.float32) / num_hiddens)
-        self.table = torch.zeros((1, max_len, num_hiddens))
-        self.table[:, :, 0::2] = torch.sin(steps / speeds)
-        self.table[:, :, 1::2] = torch.cos(steps / speeds)
-
-    def forward(self, X):
-        X = X + self.table[:, : X.shape[1], :].to(X.device)
-        return self.dropout(X)
-"""
-THOUSAND = ("10000", "1000")
-IN_PLACE = ("X = X +", "X +=")
-SINES = ("torch.cos(", "torch.sin(")
-NO_DROPOUT = ("return self.dropout(X)", "return X")
-
-SCORES = BY_ID["DotProductAttention/wrong_weights_not_kept"].source
-UNSCALED = (" / queries.shape[-1] ** 0.5", "")
-BY_AXES = ("queries.shape[-1]", "queries.dim()")
+# As in many books: an odd number of features makes it raise, and the table stays in single precision.
+POSITIONS = "PositionalEncoding/right_odd_crash"
+SCORES = "DotProductAttention/wrong_weights_not_kept"
 
 
-def changed(source: str, *changes: tuple[str, str]) -> str:
+def named_in(grade_one, id, *changes):
+    """Return the names of the known mistakes in an answer with these changes."""
+    source = BY_ID[id].source
     for old, new in changes:
         assert source.count(old) == 1
         source = source.replace(old, new)
-    return source
+    return grade_one(source, BY_ID[id].exercise).diagnosis.alternatives
 
 
 @pytest.mark.parametrize(
     ("changes", "ids"),
     [
-        ((THOUSAND,), {"pos-base-thousand"}),
-        ((IN_PLACE,), {"pos-input-changed"}),
-        ((SINES,), {"pos-sines-only"}),
-        ((NO_DROPOUT,), {"pos-no-dropout"}),
-        ((THOUSAND, IN_PLACE), {"pos-base-thousand", "pos-input-changed"}),
+        ([("10000", "1000")], {"pos-base-thousand"}),
+        ([("X = X +", "X +=")], {"pos-input-changed"}),
+        ([("torch.cos(", "torch.sin(")], {"pos-sines-only"}),
+        ([("return self.dropout(X)", "return X")], {"pos-no-dropout"}),
+        ([("10000", "1000"), ("X = X +", "X +=")], {"pos-base-thousand", "pos-input-changed"}),
     ],
-    ids=["base-1000", "in-place", "both-sines", "no-dropout", "base-1000-in-place"],
 )
 def test_mistakes_are_named_beside_the_policies_of_the_book(grade_one, changes, ids):
-    (names,) = grade_one(changed(POSITIONS, *changes), "PositionalEncoding").diagnosis.alternatives
+    (names,) = named_in(grade_one, POSITIONS, *changes)
     assert ids <= set(names) <= ids | {"pos-odd-crash", "positions-table-in-float32"}
 
 
-def test_no_scaling_is_named_beside_weights_that_are_not_kept(grade_one):
-    (names,) = grade_one(changed(SCORES, UNSCALED), "DotProductAttention").diagnosis.alternatives
+def test_a_wrong_scale_is_named_beside_weights_that_are_not_kept(grade_one):
+    (names,) = named_in(grade_one, SCORES, (" / queries.shape[-1] ** 0.5", ""))
     assert set(names) == {"dot-not-scaled", "dot-keeps-no-weights"}
-
-
-def test_a_division_by_a_constant_is_not_named_as_one_by_a_size(grade_one):
-    named = grade_one(changed(SCORES, BY_AXES), "DotProductAttention").diagnosis.alternatives
+    # A division by a constant is not named as one by a size.
+    by_axes = named_in(grade_one, SCORES, ("queries.shape[-1]", "queries.dim()"))
     sizes = {"dot-scaled-by-values", "dot-scaled-by-keys", "dot-scaled-by-queries", "dot-scaled-by-batch"}
-    assert not sizes & {id for names in named for id in names}
+    assert not sizes & {id for names in by_axes for id in names}
 
 
 @pytest.mark.slow
@@ -230,38 +206,42 @@ def state(message: str, type: str = "RuntimeError", step: str = "call") -> str:
     return signature([case], judge_all([case], seen))[0][0]
 
 
-def test_states_of_exceptions_differ_by_type_step_and_message():
-    message = "Index put requires the source and destination dtypes match"
-    assert state(message) != state("value cannot be converted to type c10::Half without overflow")
-    assert state(message) != state(message, type="IndexError")
-    assert state(message) != state(message, step="build")
-    assert state("Target size [2, 3] is odd") == state("Target size [4, 5] is odd")
-    assert state("name 'vaild_lens' is not defined", "NameError") == state(
-        "name 'valid_len' is not defined", "NameError"
-    )
+DTYPES = "Index put requires the source and destination dtypes match"
+BY_BMM = "Expected size for first two dimensions of batch2 tensor to be: [6, 8] but got: [6, {}]."
+BY_EINSUM = (
+    "einsum(): subscript j has size 7 for operand 1 which does not broadcast with previously seen size 8"
+)
+BY_VIEW = "shape '[7, 5, {}]' is invalid for input of size {}"
+BY_INDEX = "The shape of the mask [{}, 5] at index 0 does not match the shape of the indexed tensor [42, {}] at index 0"
 
 
-def test_a_product_of_wrong_sizes_has_one_state_in_every_form():
-    by_bmm = "Expected size for first two dimensions of batch2 tensor to be: [6, 8] but got: [6, 7]."
-    by_einsum = (
-        "einsum(): subscript j has size 7 for operand 1 which does not broadcast with previously seen size 8"
-    )
-    assert state(by_bmm) == state(by_einsum)
-    assert state(by_bmm) != state(by_bmm.replace("[6, 7]", "[6, 5]"))
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("Target size [2, 3] is odd",), ("Target size [4, 5] is odd",)),
+        (("name 'vaild_lens' is not defined", "NameError"), ("name 'valid_len' is not defined", "NameError")),
+        ((BY_BMM.format(7),), (BY_EINSUM,)),
+        ((BY_VIEW.format("2, 4", 168),), (BY_VIEW.format("-1", 168),)),
+        ((BY_INDEX.format(21, 5), "IndexError"), (BY_INDEX.format(21, 6), "IndexError")),
+    ],
+)
+def test_forms_of_one_exception_have_one_state(one, other):
+    assert state(*one) == state(*other)
 
 
-def test_reshaping_another_number_of_values_is_another_state():
-    by_view = "shape '[7, 5, 2, 4]' is invalid for input of size 168"
-    assert state(by_view) == state("shape '[7, 5, -1]' is invalid for input of size 168")
-    assert state(by_view) != state("shape '[7, 5, 2, 4]' is invalid for input of size 280")
-
-
-def test_the_state_of_a_mask_of_wrong_size_has_the_two_sizes():
-    def by_index(rows):
-        return f"The shape of the mask [{rows}, 5] at index 0 does not match the shape of the indexed tensor [42, 5] at index 0"
-
-    assert state(by_index(21), "IndexError") != state(by_index(126), "IndexError")
-    assert state(by_index(21), "IndexError") == state(by_index(21).replace(", 5]", ", 6]"), "IndexError")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ((DTYPES,), ("value cannot be converted to type c10::Half without overflow",)),
+        ((DTYPES,), (DTYPES, "IndexError")),
+        ((DTYPES,), (DTYPES, "RuntimeError", "build")),
+        ((BY_BMM.format(7),), (BY_BMM.format(5),)),
+        ((BY_VIEW.format("2, 4", 168),), (BY_VIEW.format("2, 4", 280),)),
+        ((BY_INDEX.format(21, 5), "IndexError"), (BY_INDEX.format(126, 5), "IndexError")),
+    ],
+)
+def test_other_types_steps_messages_and_sizes_are_other_states(one, other):
+    assert state(*one) != state(*other)
 
 
 def test_a_mistake_that_raises_another_exception_is_not_named(bundles):

@@ -1,4 +1,6 @@
-"""The lines of an answer that a report shows, and which of them are marked."""
+"""What a report shows of an answer: its lines, which of them are marked, and what it printed."""
+
+from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,7 +8,8 @@ from pathlib import Path
 from grader.engine.grade_once import code
 from grader.intake.names import read_names
 from grader.intake.read import submission_from
-from grader.report.model import Diagnosis, ExerciseResult
+from grader.report.html import page
+from grader.report.model import Diagnosis, ExerciseResult, to_json
 
 
 def test_the_line_of_a_slip_is_not_marked_for_a_known_mistake():
@@ -25,3 +28,15 @@ def test_a_named_line_is_marked_unless_it_begins_the_definition():
     result = ExerciseResult("f", "a", "failed", 0.0, 1.0, message="a.py, line 1: an exception")
     assert code(result, submission, definition).marked == ()
     assert code(result, submission, None).marked == (1,)
+
+
+def test_printed_lines_are_cut_and_in_html_and_json(grade):
+    loop = "for i in range(9): print(f'{i}<', 'x' * 5000)"
+    report = grade(
+        f"def sequence_mask(X, valid_len, value=0):\n    {loop}\n    return X\n", ["sequence_mask"]
+    )
+    printed = report.exercises[0].printed
+    assert len(printed) < 1200
+    assert printed.startswith("0< xxx")
+    assert "0&lt; xxx" in page(report)
+    assert to_json(report)["exercises"][0]["printed"] == printed

@@ -10,10 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.engine import devices
-from grader.engine.devices import check_on_device, extra_devices, launcher_for
-from grader.engine.engine import Engine
-from grader.engine.submission_run import GradingOptions
-from grader.intake.read import Submission, Unit
+from grader.engine.devices import extra_devices
 from grader.judge.exceptions import ran_out_of_memory
 from grader.judge.observation import StudentError
 from grader.report.html import fragment
@@ -23,9 +20,7 @@ from grader.student.check import check
 from grader.support.errors import GraderError
 
 ROOT = Path(__file__).resolve().parents[2]
-RIGHT = (ROOT / "solutions/02_masking/masking.py").read_text("utf-8")
 OUT_OF_MEMORY = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 7.79 GiB of which 1.2 MiB is free."
-STEPS = "steps = torch.arange(X.shape[1], device=X.device)"
 
 
 @pytest.mark.parametrize(
@@ -71,32 +66,6 @@ def test_torch_is_not_asked_for_cuda_without_a_driver(monkeypatch):
 )
 def test_out_of_memory_errors_are_distinguished_from_other_errors(type, message, expected):
     assert ran_out_of_memory(StudentError(type, message, None, "call")) is expected
-
-
-def out_of_memory(condition: str) -> Submission:
-    """Return a submission whose `sequence_mask` raises an out-of-memory error if `condition` is true."""
-    source = RIGHT.replace(
-        STEPS, f"if {condition}:\n        raise torch.OutOfMemoryError({OUT_OF_MEMORY!r})\n    {STEPS}"
-    )
-    return Submission(Path("masking.py"), (Unit("masking.py", source),))
-
-
-def test_an_out_of_memory_device_costs_no_points_and_is_reported(bundles, engine):
-    launcher = launcher_for("sim")
-    on_sim = Engine(bundles, launcher, GradingOptions(device="sim"))
-    submission = out_of_memory("X.is_cuda")
-    try:
-        results = engine.grade(submission, ["sequence_mask"]).exercises
-        (result,) = check_on_device(on_sim, submission, results)
-    finally:
-        on_sim.close()
-        launcher.close()
-    assert (result.outcome, result.score) == ("passed", result.points)
-    (on_device,) = [c for c in result.checks if c.device == "sim"]
-    assert (on_device.facet, on_device.outcome) == ("device", "could_not_grade")
-    assert on_device.message.startswith("GPU out of memory: close other programs")
-    assert "Tried to allocate 20.00 MiB" in on_device.message
-    assert engine.grade(out_of_memory("True"), ["sequence_mask"]).exercises[0].outcome == "failed"
 
 
 def test_cuda_computes_in_the_given_dtype_despite_a_files_settings():

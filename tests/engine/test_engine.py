@@ -1,18 +1,11 @@
-"""The engine grades one submission: outcomes, points, messages, and the effect of one exercise on another."""
+"""Stubs, endless code, and an engine with other options. What an engine says of a file: tests/files/grading.md."""
 
 from __future__ import annotations
 
 import re
 
-import pytest
-
 from grader.sandbox.base import Limits
 
-RIGHT_MASK = """
-def sequence_mask(X, valid_len, value=0):
-    keep = torch.arange(X.shape[1], device=X.device)[None, :] < valid_len[:, None]
-    return X.masked_fill(~keep.reshape(keep.shape + (1,) * (X.dim() - 2)), value)
-"""
 RIGHT_SOFTMAX = """
 def masked_softmax(X, valid_lens):
     if valid_lens is None:
@@ -32,24 +25,10 @@ def outcomes(report):
     return {e.name: e.outcome for e in report.exercises}
 
 
-def test_right_answers_pass_with_all_points(grade):
-    report = grade("import torch" + RIGHT_MASK + RIGHT_SOFTMAX, BOTH)
-    assert outcomes(report) == {"sequence_mask": "passed", "masked_softmax": "passed"}
-    assert report.score == report.points == 8
-    assert report.exit_status == 0
-
-
-def test_a_stub_is_not_started_and_calls_itself_unwritten(grade, bundles):
-    stub = next(b for b in bundles if b.assignment == "02_masking").stub
-    report = grade(stub, BOTH)
+def test_a_stub_is_not_started(grade, bundles):
+    report = grade(next(b for b in bundles if b.assignment == "02_masking").stub, BOTH)
     assert set(outcomes(report).values()) == {"not_started"}
-    assert report.score == 0
-    assert report.points == 8
-    assert report.exit_status == 1
-    namespace = {}
-    exec(compile(stub, "stub", "exec"), namespace)
-    with pytest.raises(NotImplementedError, match="masked_softmax is not written yet"):
-        namespace["masked_softmax"](None, None)
+    assert (report.score, report.points, report.exit_status) == (0, 8, 1)
 
 
 def test_an_endless_top_level_statement_is_skipped_and_reported(grade, monkeypatch):
@@ -74,24 +53,10 @@ def test_an_endless_answer_is_stopped_and_the_next_is_graded(grade, monkeypatch)
     assert report.exercises[0].score == 0
 
 
-def test_the_worker_does_not_get_the_parent_s_environment(grade_one, monkeypatch):
-    monkeypatch.setenv("HEADWAY_SEED_FILE", "/secret/place")
-    found = "[name for name in os.environ if 'HEADWAY' in name]"
-    source = f"import os\ndef masked_softmax(X, valid_lens):\n    raise ValueError('found', {found})\n"
-    result = grade_one(source, "masked_softmax")
-    assert "('found', [])" in result.checks[0].message
-
-
-def test_an_engine_with_other_options_parses_no_stub_again(engine, monkeypatch):
-    def parsed(_bundle):
-        raise AssertionError("a stub was parsed again")
-
-    monkeypatch.setattr("grader.engine.engine.stubs_of", parsed)
+def test_an_engine_with_other_options_parses_no_stub_again(engine):
     other = engine.with_options(hidden=True)
     assert other.context.stubs is engine.context.stubs
     assert other.context.contracts is engine.context.contracts
     assert other.context.slot is engine.context.slot
-    assert other.options.hidden is True
-    assert other.context.options.hidden is True
-    assert not engine.options.hidden
-    assert not engine.context.options.hidden
+    assert other.options.hidden and other.context.options.hidden
+    assert not engine.options.hidden and not engine.context.options.hidden

@@ -273,12 +273,12 @@ def test_a_timeout_names_its_line_and_the_top_level_statement(worker, lines, lin
 
 
 @pytest.fixture
-def real():
+def real(engine):
     """Return a function that starts a real worker. It returns the session and the request to load."""
     sessions = []
 
-    def started(source, name="a.py", **limits):
-        session = Session(ColdLauncher(), Limits(**{"wall_seconds": 1.0, **limits}))
+    def started(source, name="a.py"):
+        session = Session(engine.launcher, Limits(wall_seconds=1.0))
         session.files = frozenset({name})
         sessions.append(session)
         units = [{"name": name, "source": source}]
@@ -313,34 +313,14 @@ def test_a_timeout_within_torch_names_the_students_line(real):
     assert (lost.why, lost.line) == ("time", ("a.py", 6))
 
 
-def test_an_exit_is_reported_and_system_exit_is_an_exception(real):
-    # After the SystemExit, the loader goes on with the next statement.
-    session, load = real("import os\nimport sys\nsys.exit('bye')\nos._exit(7)\n")
-    lost = gone(session, seconds=60, request=load)
-    assert (lost.why, lost.detail) == ("died", "exit 7")
-
-
-def test_a_forged_reply_without_the_token_of_the_request_is_stale(real):
-    forged = "import os, struct, sys\nwords = b'{\"score\": 100}'\nos.write(int(sys.argv[2]), struct.pack('<II', len(words), 0) + words)\n"
-    session, load = real(forged)
-    lost = gone(session, seconds=60, request=load)
-    assert (lost.why, lost.detail) == ("stale", "a reply to another request")
-
-
-def test_a_forged_reply_with_the_token_is_taken_for_the_reply(real):
-    """The worker's own reply comes later, and is not taken for the reply to the next request."""
-    forged = """
-import json, os, struct, sys
-frame = sys._getframe()
-while "request" not in frame.f_locals or "token" not in frame.f_locals["request"]:
-    frame = frame.f_back
-words = json.dumps({"score": 100, "token": frame.f_locals["request"]["token"]}).encode()
-os.write(int(sys.argv[2]), struct.pack('<II', len(words), 0) + words)
-"""
-    session, load = real(forged)
-    assert session.ask(load, seconds=60).words == {"score": 100}
-    lost = gone(session, seconds=60, request=load)
-    assert (lost.why, lost.detail) == ("stale", "a reply to another request")
+def test_a_reply_to_another_request_is_stale(worker):
+    """A reply without the token of the request, or a second reply to the request before."""
+    forged = worker("read(); token = ''; send(frame({'score': 100})); time.sleep(60)")
+    twice = worker("while read(): send(frame({'score': 100})); send(frame({}))")
+    assert twice.ask({}, seconds=60).words == {"score": 100}
+    for session in (forged, twice):
+        lost = gone(session, seconds=60)
+        assert (lost.why, lost.detail) == ("stale", "a reply to another request")
 
 
 # ---- the progress of a training

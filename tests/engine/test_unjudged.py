@@ -5,7 +5,6 @@ If a judge raises an exception over an answer, and none over the right one, the 
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -108,14 +107,6 @@ def by_cell(engine, _folder, monkeypatch):
     return shown[0].exercises
 
 
-def by_course(_engine, folder, _monkeypatch):
-    course = folder / "course"
-    shutil.copytree(ROOT / "assignments" / "02_masking", course / "02_masking")
-    shutil.copy(ROOT / "assignments" / "headway.toml", course)
-    (course / "02_masking" / "masking.py").write_text(SPOILT, "utf-8")
-    return check(["sequence_mask"], course=course, quiet=True).exercises
-
-
 def names_fail(monkeypatch, is_hit) -> None:
     """Let the grader raise while it reads the names of a submission for which `is_hit` is true."""
 
@@ -132,7 +123,6 @@ def names_fail(monkeypatch, is_hit) -> None:
     ("graded_by", "plain_too", "outcome"),
     [
         (by_check, False, "failed"),
-        pytest.param(by_course, False, "failed", marks=pytest.mark.slow),
         (by_grade, False, "failed"),
         (by_cell, False, "failed"),
         (by_check, True, "could_not_grade"),
@@ -167,12 +157,11 @@ def raises_over(monkeypatch, right_too: bool) -> None:
     monkeypatch.setitem(judge.JUDGES, "equal", raises)
 
 
-@pytest.mark.parametrize("graded_by", [by_check, by_grade, by_cell])
-def test_a_judge_that_raises_fails_its_checks_with_a_remark(engine, tmp_path, monkeypatch, graded_by):
+@pytest.mark.parametrize("hidden", [False, True])
+def test_a_judge_that_raises_fails_its_checks_with_a_remark(engine, monkeypatch, hidden):
     raises_over(monkeypatch, right_too=False)
-    (found,) = graded_by(engine, tmp_path, monkeypatch)
+    (found,) = engine.with_options(hidden=hidden).grade(submission(SPOILT), ["sequence_mask"]).exercises
     assert (found.outcome, found.name) == ("failed", "sequence_mask")
-    assert found.score is not None
     assert found.score < found.points
     assert "the result could not be checked" in [c.message for c in found.checks]
     assert any(
@@ -181,10 +170,9 @@ def test_a_judge_that_raises_fails_its_checks_with_a_remark(engine, tmp_path, mo
     assert "SECRET" not in repr(found)
 
 
-@pytest.mark.parametrize("graded_by", [pytest.param(by_check, marks=pytest.mark.slow), by_grade, by_cell])
-def test_a_judge_that_raises_for_right_answers_too_costs_no_points(engine, tmp_path, monkeypatch, graded_by):
+def test_a_judge_that_raises_for_right_answers_too_costs_no_points(engine, monkeypatch):
     raises_over(monkeypatch, right_too=True)
-    (found,) = graded_by(engine, tmp_path, monkeypatch)
+    (found,) = engine.grade(submission(SPOILT), ["sequence_mask"]).exercises
     assert (found.outcome, found.score) == ("could_not_grade", None)
     assert "SECRET" not in repr(found)
 

@@ -1,4 +1,7 @@
-"""Multi-head attention in the layouts that students write: the same four projections, stored in different ways."""
+"""Multi-head attention in layouts that students write: the same four projections, stored in different ways.
+
+tests/answers/MultiHeadAttention.py has more: convolutions, a list of heads, nn.MultiheadAttention.
+"""
 
 import torch
 from torch import nn
@@ -42,14 +45,6 @@ class Renamed(nn.Module):
 
 def renamed(*names, order="qkvo"):
     return type("Renamed", (Renamed,), {"names": names, "order": order})
-
-
-class Convolutions(Renamed):
-    def layer(self, size, bias):
-        return nn.Conv1d(size, D, kernel_size=1, bias=bias)
-
-    def use(self, role, x):
-        return super().use(role, x.transpose(1, 2)).transpose(1, 2)
 
 
 class Bare(nn.Module):
@@ -97,53 +92,24 @@ class Fused(nn.Module):
         )
 
 
-class PerHead(nn.Module):
-    """A small Linear for every head: `heads.0.query`, …"""
-
-    def __init__(self, query_size, key_size, value_size, bias):
-        super().__init__()
-        sizes = {"query": query_size, "key": key_size, "value": value_size}
-        self.heads = nn.ModuleList(
-            nn.ModuleDict({n: nn.Linear(s, d, bias=bias) for n, s in sizes.items()}) for _ in range(H)
-        )
-        self.fc_out = nn.Linear(D, D, bias=bias)
-
-    def forward(self, q, k, v):
-        heads = [
-            F.scaled_dot_product_attention(h["query"](q), h["key"](k), h["value"](v)) for h in self.heads
-        ]
-        return self.fc_out(torch.cat(heads, -1))
-
-
-class ListPerRole(nn.Module):
-    """`W_q = ModuleList([Linear, Linear])`: a list per role, with a Linear for every head."""
-
-    def __init__(self, query_size, key_size, value_size, bias):
-        super().__init__()
-        for role, size in zip("qkv", (query_size, key_size, value_size), strict=True):
-            setattr(self, f"W_{role}", nn.ModuleList(nn.Linear(size, d, bias=bias) for _ in range(H)))
-        self.W_o = nn.Linear(D, D, bias=bias)
-
-    def forward(self, q, k, v):
-        triples = zip(self.W_q, self.W_k, self.W_v, strict=True)
-        return self.W_o(
-            torch.cat([F.scaled_dot_product_attention(a(q), b(k), c(v)) for a, b, c in triples], -1)
-        )
-
-
-class Numbered(ListPerRole):
+class Numbered(nn.Module):
     """`q0, k0, v0, q1, …`: an attribute for every projection of every head."""
 
     def __init__(self, query_size, key_size, value_size, bias):
-        nn.Module.__init__(self)
+        super().__init__()
         for h in range(H):
             for role, size in zip("qkv", (query_size, key_size, value_size), strict=True):
                 setattr(self, f"{role}{h}", nn.Linear(size, d, bias=bias))
         self.W_o = nn.Linear(D, D, bias=bias)
 
-    W_q = property(lambda self: [self.q0, self.q1])
-    W_k = property(lambda self: [self.k0, self.k1])
-    W_v = property(lambda self: [self.v0, self.v1])
+    def forward(self, *inputs):
+        heads = (
+            F.scaled_dot_product_attention(
+                *(getattr(self, f"{r}{h}")(x) for r, x in zip("qkv", inputs, strict=True))
+            )
+            for h in range(H)
+        )
+        return self.W_o(torch.cat([*heads], -1))
 
 
 class ThreeAxes(nn.Module):
@@ -183,19 +149,6 @@ def three_axes(shape, path, bare_output=False):
     return type("ThreeAxes", (ThreeAxes,), {"shape": shape, "path": path, "bare_output": bare_output})
 
 
-class Wrapped(nn.Module):
-    """PyTorch's `nn.MultiheadAttention`. query_size must be D."""
-
-    def __init__(self, query_size, key_size, value_size, bias):
-        super().__init__()
-        self.mha = nn.MultiheadAttention(
-            query_size, H, bias=bias, kdim=key_size, vdim=value_size, batch_first=True
-        )
-
-    def forward(self, q, k, v):
-        return self.mha(q, k, v, need_weights=False)[0]
-
-
 class Lazy(Renamed):
     names = ("W_q", "W_k", "W_v", "W_o")
 
@@ -215,20 +168,15 @@ LAYOUTS = {
     "Wq": (renamed("Wq", "Wk", "Wv", "Wo", order="kqvo"), EVEN),
     "q_linear": (renamed("q_linear", "k_linear", "v_linear", "proj", order="kqvo"), EVEN),
     "same order": (renamed("first", "second", "third", "last"), EVEN),
-    "convolutions": (Convolutions, SIZES),
     "bare": (Bare, SIZES),
     "bare and square": (Bare, EVEN),
     "bare, square and in order": (BareOfNoRole, EVEN),
     "fused": (Fused, EVEN),
-    "Linear per head": (PerHead, SIZES),
-    "list per role": (ListPerRole, SIZES),
-    "numbered": (Numbered, SIZES),
+    "Linear per head": (Numbered, SIZES),
     "(H, in, d)": (three_axes("Hid", "bti,hid->bhtd"), SIZES),
     "(H, d, in)": (three_axes("Hdi", "bti,hdi->bhtd"), SIZES),
     "(in, H, d)": (three_axes("iHd", "bti,ihd->bhtd"), SIZES),
     "(H, in, d) and (H, d, out)": (three_axes("Hid", "bti,hid->bhtd", bare_output=True), SIZES),
-    "nn.MultiheadAttention": (Wrapped, EVEN),
-    "nn.MultiheadAttention with kdim and vdim": (Wrapped, {**EVEN, "key_size": 7, "value_size": 8}),
     "lazy": (Lazy, SIZES),
 }
 WITHOUT_BIAS_ONLY = {"bare, square and in order"}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.intake.forbidden_calls import Use, is_named, uses
+from grader.intake.forbidden_calls import Use, uses
 from grader.intake.read import Submission, Unit
 
 FORBIDS = ("nn.MultiheadAttention", "scaled_dot_product_attention", "nn.Transformer*")
@@ -58,39 +58,15 @@ def test_the_place_is_the_cell_and_line_of_the_use():
 @pytest.mark.parametrize(
     "source",
     [
-        pytest.param("def Answer(x): return x", id="nothing"),
-        pytest.param(
-            "from torch import nn\ndef Answer(x): return x\nprint(nn.MultiheadAttention(8, 2))", id="a demo"
-        ),
-        pytest.param(
-            "from torch import nn\ndef other(x): return nn.Transformer()\ndef Answer(x): return x",
-            id="another definition",
-        ),
-        pytest.param(
-            "from torch import nn\ndef Answer(x):\n    '''not nn.MultiheadAttention'''\n    # nn.Transformer()\n    return x",
-            id="docstring and comment",
-        ),
-        pytest.param(
-            "from mine import MultiheadAttention\ndef Answer(x): return MultiheadAttention(x)",
-            id="another package",
-        ),
-        pytest.param(
-            "class TransformerEncoder: pass\ndef Answer(x): return TransformerEncoder()",
-            id="a class of its own with this name",
-        ),
-        pytest.param("from torch import nn\nclass Answer(nn.Module): pass", id="another class of torch.nn"),
-        pytest.param("def Answer(x", id="a file that does not parse"),
+        "def Answer(x): return x",
+        "from torch import nn\ndef Answer(x): return x\nprint(nn.MultiheadAttention(8, 2))",  # a demonstration
+        "from torch import nn\ndef other(x): return nn.Transformer()\ndef Answer(x): return x",
+        "from torch import nn\ndef Answer(x):\n    '''not nn.MultiheadAttention'''\n    # nn.Transformer()\n    return x",
+        "from mine import MultiheadAttention\ndef Answer(x): return MultiheadAttention(x)",
+        "class TransformerEncoder: pass\ndef Answer(x): return TransformerEncoder()",
+        "from torch import nn\nclass Answer(nn.Module): pass",
+        "def Answer(x",
     ],
 )
 def test_no_use_is_found_without_a_forbidden_call_in_the_exercise(source):
     assert found(source) == []
-
-
-def test_an_exercise_that_forbids_nothing_has_no_uses():
-    assert uses(Submission(Path("a.py"), (Unit("a.py", "def Answer(x"),)), "Answer", ()) == []
-
-
-def test_only_names_in_torch_match():
-    assert is_named("torch.nn.MultiheadAttention", "nn.MultiheadAttention")
-    assert not is_named("keras.MultiheadAttention", "nn.MultiheadAttention")
-    assert not is_named("MultiheadAttention", "nn.MultiheadAttention")

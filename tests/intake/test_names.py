@@ -64,13 +64,6 @@ def test_a_unit_that_does_not_parse_is_reported_others_are_read():
     assert [(fault.unit, fault.why) for fault in found.faults] == [("cell 1", "line 1: invalid syntax")]
 
 
-@pytest.mark.parametrize("source", ["(" * 5000 + ")" * 5000, "-" * 100_000 + "1", "x = '\ud800'", "x\0"])
-def test_source_that_cannot_be_read_is_reported_and_harms_nothing(source):
-    found = names(source, "def a(): ...")
-    assert [fault.unit for fault in found.faults] == ["cell 1"]
-    assert found.definitions.keys() == {"a"}
-
-
 def test_a_warning_about_a_string_is_no_fault():
     assert names('def a():\n    "\\d"').faults == ()
 

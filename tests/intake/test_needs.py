@@ -51,15 +51,6 @@ def missing(*sources):
     return tuple(missing_imports(Submission(Path("a.ipynb"), units), ["masked_softmax"]))
 
 
-def test_customary_names_that_are_used_and_not_bound_are_missing():
-    assert missing("class A(nn.Module):\n    x = math.sqrt(2)", "y = F.relu(torch.ones(2))") == (
-        "torch",
-        "nn",
-        "F",
-        "math",
-    )
-
-
 @pytest.mark.parametrize(
     "bound",
     [
@@ -86,10 +77,6 @@ def test_a_name_that_is_bound_anywhere_is_not_missing(bound):
 def test_a_building_block_is_offered_where_it_is_not_defined():
     assert missing("def f(X):\n    return masked_softmax(X, None)") == ("masked_softmax",)
     assert missing("def masked_softmax(X, lens): ...", "masked_softmax(X, None)") == ()
-
-
-def test_other_names_are_not_offered():
-    assert missing("einops.rearrange(x)", "x = y = =") == ()
 
 
 @pytest.mark.parametrize("name", IMPORTS)

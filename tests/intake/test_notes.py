@@ -51,28 +51,29 @@ def test_code_typed_at_the_prompt_is_read_without_its_output(info):
     assert code(f"```{info}\n{typed}\n```\n") == {2: "def f(x):", 3: "    return x", 5: "f(2)"}
 
 
-def test_a_fence_in_a_quotation_is_read_without_its_marks():
-    text = "> [!note]\n> ```python\n> def f(x):\n>     return x > 1\n>\n> y = f(2)\n> ```\n> text\n"
-    assert code(text) == {3: "def f(x):", 4: "    return x > 1", 6: "y = f(2)"}
-    assert code(">> ```python\n>> x = 1\n>> y = 2 > x\n>> ```\n") == {2: "x = 1", 3: "y = 2 > x"}
-
-
-def test_a_fence_ends_at_a_mark_of_its_kind():
-    assert code("````python\nx = 1\n```\n~~~~\n````\ny") == {2: "x = 1"}
-    assert code("~~~python\nx = 1\n```\n~~~") == {2: "x = 1"}
-    assert code('````python\nx = """\n```\n"""\n````\ny') == {2: 'x = """', 3: "```", 4: '"""'}
-
-
-def test_a_fence_in_a_list_and_one_that_never_ends_count():
-    assert code("- so:\n   ```py\n   if x:\n       y = 1\n   ```\n```py\nz = 1") == {
-        3: "if x:",
-        4: "    y = 1",
-        7: "z = 1",
-    }
-
-
-def test_a_block_in_a_quotation_ends_with_it():
-    assert code("> ```python\n> x = 1\n\nSo it is.\n```python\ny = 2\n```") == {2: "x = 1", 6: "y = 2"}
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        # in a quotation, up to its end
+        (
+            "> [!note]\n> ```python\n> def f(x):\n>     return x > 1\n>\n> y = f(2)\n> ```\n> text\n",
+            {3: "def f(x):", 4: "    return x > 1", 6: "y = f(2)"},
+        ),
+        (">> ```python\n>> x = 1\n>> y = 2 > x\n>> ```\n", {2: "x = 1", 3: "y = 2 > x"}),
+        ("> ```python\n> x = 1\n\nSo it is.\n```python\ny = 2\n```", {2: "x = 1", 6: "y = 2"}),
+        # up to a mark of its kind
+        ("````python\nx = 1\n```\n~~~~\n````\ny", {2: "x = 1"}),
+        ("~~~python\nx = 1\n```\n~~~", {2: "x = 1"}),
+        ('````python\nx = """\n```\n"""\n````\ny', {2: 'x = """', 3: "```", 4: '"""'}),
+        # in a list, or without an end
+        (
+            "- so:\n   ```py\n   if x:\n       y = 1\n   ```\n```py\nz = 1",
+            {3: "if x:", 4: "    y = 1", 7: "z = 1"},
+        ),
+    ],
+)
+def test_the_lines_of_a_fence_are_code(text, lines):
+    assert code(text) == lines
 
 
 def test_only_the_rest_of_a_block_with_a_syntax_error_is_lost():
@@ -89,13 +90,6 @@ def test_copied_cells_are_code_up_to_what_they_printed():
     )
     assert code(text) == {4: "import torch", 8: "X = 1", 12: "y = 2", 16: "w = 1", 19: "pass", 20: "v = 1"}
     assert code_of_notes(text, "notes.md")[1] == ()
-
-
-def test_a_definition_lost_in_a_copied_cell_is_reported():
-    _source, (fault,), _skipped = code_of_notes(
-        "In [1]:\nx = 1\n\ndef masked_softmax(X:\n    return X\n", "notes.md"
-    )
-    assert (fault.line, fault.lost) == (4, ("masked_softmax",))
 
 
 def test_only_the_pytorch_code_of_a_chapter_is_read():

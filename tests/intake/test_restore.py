@@ -8,29 +8,25 @@ from grader.intake.stub_changes import CannotRestore, restored
 
 STUB = "import torch\n\n\ndef f(x):\n    raise NotImplementedError\n\n\nclass G:\n    size = 0\n"
 MINE = "import math\n\n\n@staticmethod\ndef f(x):\n    return x  # mine\n\n\nother = 1\n"
+REST = "def f(x):\n    raise NotImplementedError\n"
+DONE = f"import math\n\n\n{REST}\n\nother = 1\n"
 
 
-def test_a_definition_is_replaced_with_its_decorators():
-    text = restored(MINE, "f", STUB, notebook=False)
-    assert text == "import math\n\n\ndef f(x):\n    raise NotImplementedError\n\n\nother = 1\n"
-
-
-def test_of_two_definitions_one_is_left():
-    assert restored(MINE + MINE, "f", STUB, notebook=False).count("def f") == 1
-
-
-def test_a_definition_that_is_gone_is_put_at_the_end():
-    assert restored("x = 1\n", "G", STUB, notebook=False) == "x = 1\n\n\nclass G:\n    size = 0\n"
-
-
-def test_an_empty_file_becomes_the_stub():
-    assert restored(" \n", "f", STUB, notebook=False) == STUB
-
-
-@pytest.mark.parametrize("first_line", ["\x0c", 'text = "\u2028"', 'text = "\x85\x1c"'])
-def test_characters_that_end_no_line_in_python_move_nothing(first_line):
-    text = restored(f"{first_line}\n{MINE}", "f", STUB, notebook=False)
-    assert text == f"{first_line}\n" + restored(MINE, "f", STUB, notebook=False)
+@pytest.mark.parametrize(
+    ("text", "name", "after"),
+    [
+        (MINE, "f", DONE),
+        (MINE + MINE, "f", f"{DONE}import math\n\n\n\n\nother = 1\n"),  # of two, one is left
+        ("x = 1\n", "G", "x = 1\n\n\nclass G:\n    size = 0\n"),
+        (" \n", "f", STUB),
+        # Characters that end no line in Python.
+        *((f"{line}\n{MINE}", "f", f"{line}\n{DONE}") for line in ("\x0c", 'x = "\u2028"', 'x = "\x85\x1c"')),
+        ("x = 1\r\n\r\ndef f(x):\r\n    return 1\r\n\r\nz = 2\r\n", "f", f"x = 1\r\n\r\n{REST}\r\nz = 2\r\n"),
+        ("x = 1\rdef f(x):\r    return 1\rz = 2\r", "f", f"x = 1\r{REST}z = 2\r"),
+    ],
+)
+def test_one_definition_is_replaced_with_its_decorators(text, name, after):
+    assert restored(text, name, STUB, notebook=False) == after
 
 
 def test_the_error_names_the_line_of_a_file_that_does_not_parse():
@@ -76,12 +72,3 @@ def test_a_cell_with_malformed_metadata_is_skipped():
     changed = json.loads(restored(book(malformed, cell), "f", STUB, notebook=True))
     assert changed["cells"][0] == malformed
     assert changed["cells"][1]["source"] == "def f(x):\n    raise NotImplementedError"
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_only_the_definition_is_replaced_with_any_line_ends(end):
-    text = end.join(("import os", "", "def f(x):", "    return 1", "", "z = 2", ""))
-    found = restored(text, "f", STUB, notebook=False)
-    assert found.startswith(f"import os{end}{end}")
-    assert found.endswith(f"{end}z = 2{end}")
-    assert "return 1" not in found

@@ -60,17 +60,9 @@ def test_a_killed_writer_leaves_the_old_content_or_the_new(tmp_path, before, req
         assert all(file.read_bytes() in (OLD, NEW) for file in tmp_path.iterdir())
 
 
-def test_a_new_file_has_the_asked_mode_and_nothing_is_left_beside_it(tmp_path):
-    path = tmp_path / "seed"
-    write_atomically(path, b"1", mode=0o600)
-    write_atomically(path, b"2", mode=0o600)
-    assert path.read_bytes() == b"2"
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_writing_without_unnamed_files_gives_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr("grader.support.files._by_unnamed_file", atomic_files._by_named_file)
+@pytest.mark.parametrize("way", ["_by_unnamed_file", "_by_named_file"])
+def test_a_new_file_has_the_asked_mode_and_nothing_is_left_beside_it(tmp_path, monkeypatch, way):
+    monkeypatch.setattr(atomic_files, "_by_unnamed_file", getattr(atomic_files, way))
     path = tmp_path / "seed"
     write_atomically(path, b"1", mode=0o600)
     write_atomically(path, b"22", mode=0o600)

@@ -111,29 +111,24 @@ def test_what_was_seen_before_an_exception_stays():
     assert program.reply["error"]["where"]["file"] == __file__
 
 
-def test_an_input_written_in_place_is_still_differentiated():
-    def f(x):
-        x.mul_(2)
-        return x
-
+def gradient(f, upstream):
+    """Return the gradient of the input (1, 1, 1) of `f` for this gradient of its output."""
     steps = [
         {"do": "input", "name": "X", "grad": True},
         {**CALL, "args": [{"ref": "X"}]},
         {"do": "gradients", "of": [{"ref": "out"}], "upstream": ["g"], "wrt": ["X"], "module": None},
     ]
-    program = run(f, *steps, tensors={"X": torch.ones(3), "g": torch.tensor([1.0, 2.0, 3.0])})
-    assert program.observed["grad X"].tolist() == [2, 4, 6]
+    program = run(f, *steps, tensors={"X": torch.ones(3), "g": torch.tensor(upstream)})
+    return program.observed["grad X"].tolist()
+
+
+def test_an_input_written_in_place_is_still_differentiated():
+    assert gradient(lambda x: x.mul_(2), [1.0, 2.0, 3.0]) == [2, 4, 6]
 
 
 @pytest.mark.parametrize("f", [lambda x: x.detach() * 2, lambda x: torch.ones(3), lambda x: x * 0])
 def test_the_gradient_is_zero_where_nothing_flows_back(f):
-    steps = [
-        {"do": "input", "name": "X", "grad": True},
-        {**CALL, "args": [{"ref": "X"}]},
-        {"do": "gradients", "of": [{"ref": "out"}], "upstream": ["g"], "wrt": ["X"], "module": None},
-    ]
-    program = run(f, *steps, tensors={"X": torch.ones(3), "g": torch.ones(3)})
-    assert program.observed["grad X"].tolist() == [0, 0, 0]
+    assert gradient(f, [1.0, 1.0, 1.0]) == [0, 0, 0]
 
 
 def test_gradients_are_enabled_again_after_each_program():
@@ -153,25 +148,31 @@ def test_only_floating_tensors_get_the_dtype_of_the_case():
     assert program.env["out"] == (torch.bfloat16, torch.int64)
 
 
-class Attention(nn.Module):
-    def __init__(self, weights):
-        super().__init__()
-        self.inner = nn.Module()
-        self.inner.attention_weights = weights
+def see_weights(value, **options):
+    """Run a program that observes the attention weights of a module, which has `value` in their place.
 
+    NotImplemented: the module has a property that raises it, as that of a base class does.
+    """
 
-def see_weights(value):
-    """Run a program that observes the attention weights of a module, which has `value` in their place."""
-    return run(
-        None,
-        {"do": "build", "name": "m", "of": "Attention", "kwargs": {}},
-        {"do": "weights", "name": "w", "of": {"ref": "m"}, "heads": 2},
-        Attention=lambda: Attention(value),
-    )
+    class Module(nn.Module):
+        if value is NotImplemented:
+
+            @property
+            def attention_weights(self):
+                raise NotImplementedError
+
+    module = Module()
+    if value is not NotImplemented:
+        module.attention_weights = value
+    weights = {"do": "weights", "name": "w", "of": {"ref": "out"}, "heads": 2}
+    return run(lambda: module, CALL, weights | options)
 
 
 def test_attention_weights_are_found_in_a_submodule():
-    assert see_weights(torch.ones(4, 2, 3)).observed["w"].shape == (4, 2, 3)
+    module = nn.Sequential(nn.Module())
+    module[0].attention_weights = torch.ones(4, 2, 3)
+    step = {"do": "weights", "name": "w", "of": {"ref": "out"}, "heads": 2}
+    assert run(lambda: module, CALL, step).observed["w"].shape == (4, 2, 3)
 
 
 def test_a_list_of_heads_is_stacked_and_reported():
@@ -180,25 +181,9 @@ def test_a_list_of_heads_is_stacked_and_reported():
     assert program.reply["stacked"] == ["w"]
 
 
-class Unwritten(torch.nn.Module):
-    """A stack whose property is that of a base class."""
-
-    @property
-    def attention_weights(self):
-        raise NotImplementedError
-
-
-def stored_weights(value, part=None):
+def stored_weights(value, part):
     """Return the program that observes the attention weights of a stack of layers."""
-    stack = Unwritten() if value is NotImplemented else torch.nn.Module()
-    if not isinstance(stack, Unwritten):
-        stack.attention_weights = value
-    return run(
-        None,
-        {"do": "build", "name": "m", "of": "Stack", "kwargs": {}},
-        {"do": "weights", "name": "w", "of": {"ref": "m"}, "heads": 3, "layers": True, "part": part},
-        Stack=lambda: stack,
-    )
+    return see_weights(value, heads=3, layers=True, part=part)
 
 
 SELF, CROSS = torch.ones(6, 4, 4), torch.zeros(6, 4, 5)
@@ -285,11 +270,8 @@ def test_an_entry_is_none_or_not_or_is_not_observed(value, observed):
 
 
 def test_a_class_under_another_name_is_built_by_its_alias():
-    case = {
-        "steps": [{"do": "build", "name": "m", "of": "Net", "kwargs": {}}],
-        "dtype": "float32",
-        "aliases": {"Net": "my_net"},
-    }
+    build = {"do": "build", "name": "m", "of": "Net", "kwargs": {}}
+    case = {"steps": [build], "dtype": "float32", "aliases": {"Net": "my_net"}}
     program = Program({"my_net": lambda: "mine"}, case, {})
     program.run(frozenset())
     assert program.env["m"] == "mine"

@@ -1,13 +1,14 @@
-"""Tensors that leave a worker can be read as safetensors, and have the same values."""
+"""Tensors that leave a worker arrive with their values; sentences of token numbers become rows of one tensor."""
+
+from __future__ import annotations
 
 import numpy as np
 import pytest
 import torch
 
 from grader.bundle.safetensors import decode, read
-from grader.worker.results import packed, plain_copy
+from grader.worker.results import MOST, in_rows, packed
 
-CPU = torch.device("cpu")
 FLOATS = [torch.float64, torch.float32, torch.float16, torch.bfloat16]
 WHOLE = [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool]
 
@@ -31,14 +32,35 @@ def test_names_may_hold_quotes_and_other_letters():
 
 
 @pytest.mark.parametrize(
-    ("value", "what"),
+    "sentences",
     [
-        (torch.ones(2).to(torch.complex64), "a torch.strided tensor on cpu"),
-        (torch.ones(2).to_sparse(), "a torch.sparse_coo tensor on cpu"),
-        (torch.ones(2, device="meta"), "a torch.strided tensor on meta"),
-        (torch.ones(2).to(torch.float8_e4m3fn), "a tensor of torch.float8_e4m3fn"),
-        ((1, 2), "a tuple of 2"),
+        [[5, 8], [], [7]],
+        ((5, 8), (), (7,)),
+        [torch.tensor([5, 8]), torch.tensor([], dtype=torch.int64), torch.tensor([7])],
+        [[torch.tensor(5), torch.tensor([8])], [], [torch.tensor([[7]])]],
+        torch.tensor([[5, 8], [-1, -1], [7, -1]]),
+        torch.tensor([[5.0, 8.0], [-1.0, -1.0], [7.0, -1.0]]),
+        [torch.tensor([[5, 8]]), [], torch.tensor([[7]])],
     ],
 )
-def test_a_value_that_cannot_be_sent_is_described(value, what):
-    assert plain_copy(value, CPU) == {"is": what}
+def test_each_form_becomes_the_same_rows(sentences):
+    rows, of_several_lengths = in_rows(sentences)
+    assert rows.tolist() == [[5, 8], [-1, -1], [7, -1]]
+    assert of_several_lengths == (not isinstance(sentences, torch.Tensor))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None, 7, "ab", ["ab"], [[1.5]], [[None]], [[[1]]], {1: 2}, torch.tensor(3), torch.rand(2, 2),
+        [[1 << 70]], [[1e30]], [[float("nan")]], [[0]] * (MOST + 1), [[0] * (MOST + 1)], torch.zeros(2, 2, 2),
+    ],
+)  # fmt: skip
+def test_other_values_give_none(value):
+    assert in_rows(value) is None
+
+
+def test_a_list_that_holds_itself_is_no_sentence():
+    endless: list = []
+    endless.append(endless)
+    assert in_rows(endless) is None
