@@ -17,15 +17,8 @@ def test_the_steps_of_a_case_can_be_written_as_json():
     case = Case("one", "MultiHeadAttention")
     X = case.input("X", np.ones((2, 3)), grad=True)
     module = case.build(num_hiddens=8, bias=False)
-    case.load(
-        module,
-        {
-            "W_q.weight": np.ones((2, 2)),
-            "W_k.weight": zeros(2, 2),
-            "W_v.weight": eye(3),
-            "W_o.weight": filled(2.0, 4),
-        },
-    )
+    values = {"W_q": np.ones((2, 2)), "W_k": zeros(2, 2), "W_v": eye(3), "W_o": filled(2.0, 4)}
+    case.load(module, {f"{name}.weight": value for name, value in values.items()})
     case.train(module)
     case.seed(3)
     Y = case.call(X, [X, {"state": X}], on=module, axes=("batch", "query"))
@@ -34,18 +27,8 @@ def test_the_steps_of_a_case_can_be_written_as_json():
     case.part(Y, (None, None), (1, 2))
     case.gradients(Y, np.ones((2, 3)), wrt=[X], parameters=module)
     assert json.loads(json.dumps(case.steps)) == case.steps
-    assert [step["do"] for step in case.steps] == [
-        "input",
-        "build",
-        "load",
-        "mode",
-        "seed",
-        "call",
-        "call",
-        "join",
-        "part",
-        "gradients",
-    ]
+    done = [step["do"] for step in case.steps]
+    assert done == ["input", "build", "load", "mode", "seed", "call", "call", "join", "part", "gradients"]
 
 
 def test_gradients_name_the_inputs_and_the_loaded_weights():

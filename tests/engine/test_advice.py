@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from contextlib import closing
 
+from helpers.answers import BY_ID
 from helpers.minimal import submission_of
 
 from grader.bundle.rules import Rules
 from grader.engine.engine import Engine
 from grader.nbgrader.cell_outputs import comment_on
 
-FILL = """
-import torch
-
-def masked_softmax(X, valid_lens):
-    if valid_lens is not None:
-        lens = valid_lens[:, None] if valid_lens.dim() == 1 else valid_lens
-        keep = torch.arange(X.shape[-1], device=X.device) < lens[:, :, None]
-        X = X.masked_fill(~keep, -1e9)
-    return torch.softmax(X, dim=-1)
-"""
+FILL = BY_ID["masked_softmax/right_fill_1e9"].source
 OVERFLOWS = "the fill value is out of range for float16"
 
 
@@ -28,7 +20,7 @@ def test_advice_names_the_mistake_the_line_and_the_reason(grade):
     (advice,) = result.advice
     assert (advice.policy, advice.says) == ("precision", OVERFLOWS)
     assert "softmax-fill-minus-1e9" in advice.mistakes
-    assert advice.where == "answer.py, line 8: X = X.masked_fill(~keep, -1e9)"
+    assert advice.where == "answer.py, line 8: X = X.masked_fill(mask == 0, -1e9)"
     assert advice.reason.startswith("float16: weights and dtype: raised RuntimeError: value cannot be")
     assert comment_on(result).startswith(f"advice, which costs no points: {OVERFLOWS}: float16")
 

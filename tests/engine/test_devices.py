@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from grader.engine import devices
 from grader.engine.devices import extra_devices
@@ -18,6 +18,7 @@ from grader.report.model import CheckResult, ExerciseResult, Report
 from grader.report.shared_sentences import devices_checked
 from grader.student.check import check
 from grader.support.errors import GraderError
+from grader.worker.main import _exactly
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT_OF_MEMORY = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 7.79 GiB of which 1.2 MiB is free."
@@ -68,32 +69,20 @@ def test_out_of_memory_errors_are_distinguished_from_other_errors(type, message,
     assert ran_out_of_memory(StudentError(type, message, None, "call")) is expected
 
 
-def test_cuda_computes_in_the_given_dtype_despite_a_files_settings():
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-W",
-            "ignore",
-            "-c",
-            "import torch\n"
-            "from grader.worker.main import _exactly\n"
-            "m, c = torch.backends.cuda.matmul, torch.backends.cudnn\n"
-            "def flags():\n"
-            "    return (m.allow_tf32, c.allow_tf32, m.allow_fp16_reduced_precision_reduction,\n"
-            "            m.allow_bf16_reduced_precision_reduction)\n"
-            "m.allow_tf32 = c.allow_tf32 = m.allow_fp16_reduced_precision_reduction = True\n"
-            "m.allow_bf16_reduced_precision_reduction = True\n"
-            "_exactly('cpu'); print(any(flags()))\n"
-            "_exactly('cuda'); print(any(flags()))\n"
-            "torch.set_float32_matmul_precision('medium')\n"
-            "_exactly('cuda'); print(any(flags()), torch.get_float32_matmul_precision())\n",
-        ],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split("\n")[:3] == ["True", "False", "False highest"]
+@pytest.mark.filterwarnings("ignore")  # torch has newer names for these settings
+def test_cuda_computes_in_the_given_dtype_despite_a_files_settings(monkeypatch):
+    matmul = torch.backends.cuda.matmul
+    flags = [(matmul, f"allow_{kind}_reduced_precision_reduction") for kind in ("fp16", "bf16")]
+    flags += [(matmul, "allow_tf32"), (torch.backends.cudnn, "allow_tf32")]
+    for owner, name in flags:
+        monkeypatch.setattr(owner, name, True)
+    _exactly("cpu")
+    assert all(getattr(owner, name) for owner, name in flags)
+    for precision in ("high", "medium"):
+        torch.set_float32_matmul_precision(precision)
+        _exactly("cuda")
+        assert not any(getattr(owner, name) for owner, name in flags)
+        assert torch.get_float32_matmul_precision() == "highest"
 
 
 @pytest.mark.parametrize(

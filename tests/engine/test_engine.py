@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import re
 
+from helpers.answers import BY_ID
+
 from grader.sandbox.base import Limits
 
-RIGHT_SOFTMAX = """
-def masked_softmax(X, valid_lens):
-    if valid_lens is None:
-        return X.softmax(-1)
-    lens = valid_lens[:, None] if valid_lens.dim() == 1 else valid_lens
-    keep = torch.arange(X.shape[-1], device=X.device) < lens[:, :, None]
-    return X.masked_fill(~keep, -torch.inf).softmax(-1)
-"""
+RIGHT_SOFTMAX = BY_ID["masked_softmax/right_minus_infinity"].source
 BOTH = ["sequence_mask", "masked_softmax"]
 
 
@@ -41,11 +36,8 @@ def test_an_endless_top_level_statement_is_skipped_and_reported(grade, monkeypat
 
 def test_an_endless_answer_is_stopped_and_the_next_is_graded(grade, monkeypatch):
     monkeypatch.setattr("grader.engine.load_request.limits", short_limits)
-    endless = (
-        "import torch\ndef sequence_mask(X, valid_len, value=0):\n    while True:\n        X = X + 1\n"
-        + RIGHT_SOFTMAX
-    )
-    report = grade(endless, BOTH)
+    endless = "def sequence_mask(X, valid_len, value=0):\n    while True:\n        X = X + 1\n"
+    report = grade(endless + RIGHT_SOFTMAX, BOTH)
     assert outcomes(report) == {"sequence_mask": "failed", "masked_softmax": "passed"}
     first = report.exercises[0].checks[0]
     assert re.fullmatch(r"stopped after [\d.]+ seconds; is there a loop that never ends\?", first.message)

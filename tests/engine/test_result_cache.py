@@ -9,10 +9,10 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from helpers.capstone import CAPSTONE, graded, part, solution
+from helpers.minimal import submission_of
 
 from grader.engine.engine import Engine
 from grader.engine.grade_exercise import grade_exercise
@@ -20,7 +20,6 @@ from grader.engine.result_cache import NEWEST, cached, keep
 from grader.engine.session import Training
 from grader.engine.submission_run import GradingOptions, SubmissionRun
 from grader.intake.names import read_names
-from grader.intake.read import Submission, Unit
 from grader.report.model import Advice, CheckResult, Diagnosis, ExerciseResult
 from grader.report.stored import BadResult, from_text, to_text
 from grader.student import progress, status_line
@@ -87,8 +86,7 @@ def test_other_files_and_damaged_results_are_graded_again(caching):
 @pytest.mark.parametrize("beside", ["1 / 0\n", "exit()\n"])
 def test_a_fault_of_the_file_is_reported_again_in_the_next_check(caching, beside):
     source = WRONG + beside
-    submission = Submission(Path("capstone.py"), (Unit("capstone.py", source),))
-    first, again = (caching.grade(submission, ["train"]) for _check in range(2))
+    first, again = (caching.grade(submission_of(source), ["train"]) for _check in range(2))
     assert (first.faulty, first.remarks) == (again.faulty, again.remarks)
     assert first.faulty and first.remarks
 
@@ -177,39 +175,27 @@ def test_the_newest_results_of_an_exercise_stay_cached(caching):
     assert cached(caching.context, f"{NEWEST}", caching.exercises["train"]) is not None
 
 
-def test_a_result_is_not_cached_if_a_part_lost_its_worker(caching, bundles, monkeypatch):
-    """`train` uses parts, which are exercises of an earlier file. A part loses its worker during `train`, or before.
-
-    lossy: the parts whose grading loses a worker. before: whether the part is graded before `train`.
-    """
-    parts = (part("08_decoder"),)
+@pytest.mark.parametrize("lost", ["no worker", "a worker before", "a worker now"])
+def test_a_result_is_not_cached_if_a_part_lost_its_worker(caching, bundles, monkeypatch, lost):
+    """`train` uses parts, which are exercises of an earlier file. A part loses its worker during `train`, or before."""
     caching.exercises |= {e.name: e for b in bundles for e in b.exercises if b.assignment == "08_decoder"}
     exercise = caching.exercises["train"]
     failed = ExerciseResult("train", CAPSTONE, "failed", 0.0, exercise.points)
 
     def grade_once(run, asked, replaced=()):
-        if asked.name in lossy:
-            run.history.lost += 1
+        run.history.lost += asked.name == "DecoderBlock" and lost != "no worker"
         return replace(failed, name=asked.name)
 
     monkeypatch.setattr("grader.engine.grade_exercise.grade_once", grade_once)
     monkeypatch.setattr("grader.engine.grade_exercise._by_parts", lambda *_: True)
-    for lossy, before, stored in (
-        ((), False, 1),
-        (("DecoderBlock",), False, 0),
-        (("DecoderBlock",), True, 0),
-    ):
-        submission = Submission(Path("capstone.py"), (Unit("capstone.py", WRONG),))
-        run = SubmissionRun(caching.context, submission, read_names(submission), parts)
-        if before:
-            ((_name, earlier), *_more) = run.blocks(exercise)
-            grade_exercise(earlier, caching.exercises["DecoderBlock"])
-        grade_exercise(run, exercise)
-        assert run.lost == len(lossy)
-        files = list(caching.options.cache.glob("train-*"))
-        assert len(files) == stored
-        for path in files:
-            path.unlink()
+    submission = submission_of(WRONG, "capstone.py")
+    run = SubmissionRun(caching.context, submission, read_names(submission), (part("08_decoder"),))
+    if lost == "a worker before":
+        ((_name, earlier), *_more) = run.blocks(exercise)
+        grade_exercise(earlier, caching.exercises["DecoderBlock"])
+    grade_exercise(run, exercise)
+    assert run.lost == (lost != "no worker")
+    assert len(list(caching.options.cache.glob("train-*"))) == (lost == "no worker")
 
 
 @pytest.mark.slow

@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
+from helpers.answers import BY_ID
+from helpers.minimal import submission_of
 
 from grader.engine.engine import Engine
 from grader.engine.scoring import score, share
-from grader.intake.read import Submission, Unit
 from grader.report.model import CheckResult
 
 WEIGHTS = {"values": 4.0, "masking": 2.0, "gradients": 2.0}  # others: 1
@@ -83,15 +83,7 @@ def test_points_are_rounded_half_up_to_one_decimal(points, part, expected):
     assert score(points, Fraction(part)) == expected
 
 
-DETACHED = """
-import torch
-def masked_softmax(X, valid_lens):
-    if valid_lens is None:
-        return X.detach().softmax(-1)
-    lens = valid_lens[:, None] if valid_lens.dim() == 1 else valid_lens
-    keep = torch.arange(X.shape[-1]) < lens[:, :, None]
-    return X.detach().masked_fill(~keep, -torch.inf).softmax(-1)
-"""
+DETACHED = BY_ID["masked_softmax/wrong_detached"].source
 
 
 @pytest.fixture
@@ -101,9 +93,8 @@ def graded(bundles, engine):
         exercise = masking.exercise("masked_softmax")
         changed = replace(exercise, weights={**exercise.weights, **weights})
         course = [replace(masking, exercises=(masking.exercise("sequence_mask"), changed))]
-        submission = Submission(Path("a.py"), (Unit("a.py", source),))
         with closing(Engine(course, engine.launcher)) as grader:
-            return grader.grade(submission, ["masked_softmax"]).exercises[0]
+            return grader.grade(submission_of(source), ["masked_softmax"]).exercises[0]
 
     return grade
 

@@ -89,26 +89,18 @@ def test_a_valid_reply_comes_back_as_it_was_sent(worker):
         assert reply.body == b"xy" * 200_000
 
 
-@pytest.mark.parametrize(
-    "script",
-    [
-        pytest.param("time.sleep(60)", id="sleeps"),
-        pytest.param("while True: pass", id="loops"),
-        pytest.param("read(); time.sleep(60)", id="reads and sleeps"),
-        pytest.param(
-            "read(); send(frame({}, b'x' * 99)[:-1]); time.sleep(60)", id="stops one byte before the end"
-        ),
-        pytest.param(
-            "read(); send(struct.pack('<II', 1000, 0))\nwhile True: send(b' '); time.sleep(0.01)",
-            id="a byte at a time",
-        ),
-        pytest.param(
-            "import signal\nfor s in range(1, 32):\n  try: signal.signal(s, signal.SIG_IGN)\n  except OSError: pass\nwhile True: pass",
-            id="ignores signals",
-        ),
-        pytest.param("os.close(1); os.close(2); time.sleep(60)", id="closes what it prints to"),
-    ],
-)
+UNANSWERED = {
+    "sleeps": "time.sleep(60)",
+    "loops": "while True: pass",
+    "reads and sleeps": "read(); time.sleep(60)",
+    "stops one byte before the end": "read(); send(frame({}, b'x' * 99)[:-1]); time.sleep(60)",
+    "a byte at a time": "read(); send(struct.pack('<II', 1000, 0))\nwhile True: send(b' '); time.sleep(0.01)",
+    "ignores signals": "import signal\nfor s in range(1, 32):\n  try: signal.signal(s, signal.SIG_IGN)\n  except OSError: pass\nwhile True: pass",
+    "closes what it prints to": "os.close(1); os.close(2); time.sleep(60)",
+}
+
+
+@pytest.mark.parametrize("script", UNANSWERED.values(), ids=UNANSWERED)
 def test_a_worker_that_does_not_answer_is_stopped_in_time(worker, script):
     session = worker(script)
     started = time.monotonic()
@@ -250,16 +242,13 @@ STACK = "Timeout (0:00:01)!"
 @pytest.mark.parametrize(
     ("lines", "line", "statement"),
     [
-        pytest.param(['a.py", line ' + "9" * 5000], None, None, id="an impossible number"),
-        pytest.param(
-            ['a.py", line 3 in f', 'torch.py", line 9 in g', 'a.py", line 7 in <module>'],
-            ("a.py", 3),
-            ("a.py", 7),
-            id="innermost and outermost",
-        ),
-        pytest.param(
-            ['a.py", line 9', STACK, 'b.py", line 1', 'a.py", line 2'], ("a.py", 2), ("a.py", 2), id="last"
-        ),
+        (['a.py", line ' + "9" * 5000], None, None),  # an impossible number
+        (['a.py", line 3 in f', 't.py", line 9 in g', 'a.py", line 7 in <module>'], ("a.py", 3), ("a.py", 7)),
+        (
+            ['a.py", line 9', STACK, 'b.py", line 1', 'a.py", line 2'],
+            ("a.py", 2),
+            ("a.py", 2),
+        ),  # the last stack
     ],
 )
 def test_a_timeout_names_its_line_and_the_top_level_statement(worker, lines, line, statement):

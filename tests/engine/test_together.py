@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from textwrap import dedent
 
 import pytest
+from helpers.answers import BY_ID
 
 from grader.engine import worker_slot
 from grader.engine.session import Session
 
-SOFTMAX = """
-import torch
-def masked_softmax(X, valid_lens):
-    {first}
-    if valid_lens is None:
-        return X.softmax(-1)
-    lens = valid_lens[:, None] if valid_lens.dim() == 1 else valid_lens
-    keep = torch.arange(X.shape[-1], device=X.device) < lens[:, :, None]
-    return X.masked_fill(~keep, {fill}).softmax(-1)
-"""
+SOFTMAX = BY_ID["masked_softmax/right_minus_infinity"].source
+FILL = 'float("-inf")'
 
 
-def softmax(first="pass", fill="-torch.inf"):
-    return dedent(SOFTMAX).format(first=first, fill=fill)
+def softmax(first="pass", fill=FILL):
+    """Return a right answer with another first statement and another fill value."""
+    return SOFTMAX.replace("valid_lens):\n", f"valid_lens):\n    {first}\n").replace(FILL, fill)
 
 
 @pytest.fixture

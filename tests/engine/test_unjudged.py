@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from helpers.minimal import submission_of
 
 import grader.engine.engine as engine_module
 import grader.student.check as check_module
@@ -18,7 +19,6 @@ from grader.classroom.grading_process import grade as grade_task
 from grader.classroom.store import Store, StoreKey
 from grader.engine import grade_once, result, submission_run
 from grader.intake.names import read_names
-from grader.intake.read import Submission, Unit
 from grader.judge.verdict import right_answer
 from grader.student import notebook_check
 from grader.student.check import check
@@ -26,10 +26,6 @@ from grader.student.check import check
 ROOT = Path(__file__).resolve().parents[2]
 SPOILT = "import torch\ndef sequence_mask(X, valid_len, value=0):\n    return X * 2\n"
 ATTACK = "# attack\n"
-
-
-def submission(source: str) -> Submission:
-    return Submission(Path("masking.py"), (Unit("masking.py", source),))
 
 
 def fails_over(monkeypatch, is_hit) -> list[str]:
@@ -53,7 +49,7 @@ def fails_over(monkeypatch, is_hit) -> list[str]:
 @pytest.mark.parametrize("hidden", [False, True])
 def test_an_exception_for_this_submission_alone_fails_it(engine, monkeypatch, hidden):
     raised = fails_over(monkeypatch, lambda given: ATTACK in given.units[0].source)
-    report = engine.with_options(hidden=hidden).grade(submission(SPOILT + ATTACK), ["sequence_mask"])
+    report = engine.with_options(hidden=hidden).grade(submission_of(SPOILT + ATTACK), ["sequence_mask"])
     (found,) = report.exercises
     assert (found.outcome, found.score) == ("failed", 0.0)
     assert found.checks[0].message == "the result could not be checked"
@@ -66,14 +62,14 @@ def test_an_exception_for_this_submission_alone_fails_it(engine, monkeypatch, hi
 
 def test_an_exception_for_a_plain_file_too_could_not_be_graded(engine, monkeypatch):
     fails_over(monkeypatch, lambda given: True)
-    (found,) = engine.grade(submission(SPOILT), ["sequence_mask"]).exercises
+    (found,) = engine.grade(submission_of(SPOILT), ["sequence_mask"]).exercises
     assert (found.outcome, found.score) == ("could_not_grade", None)
 
 
 def test_an_exception_that_happens_once_costs_nothing(engine, monkeypatch):
     once = iter([True])
     fails_over(monkeypatch, lambda given: next(once, False))
-    (found,) = engine.grade(submission(SPOILT), ["sequence_mask"]).exercises
+    (found,) = engine.grade(submission_of(SPOILT), ["sequence_mask"]).exercises
     assert found.outcome == "failed"
     assert not found.remarks
 
@@ -160,7 +156,7 @@ def raises_over(monkeypatch, right_too: bool) -> None:
 @pytest.mark.parametrize("hidden", [False, True])
 def test_a_judge_that_raises_fails_its_checks_with_a_remark(engine, monkeypatch, hidden):
     raises_over(monkeypatch, right_too=False)
-    (found,) = engine.with_options(hidden=hidden).grade(submission(SPOILT), ["sequence_mask"]).exercises
+    (found,) = engine.with_options(hidden=hidden).grade(submission_of(SPOILT), ["sequence_mask"]).exercises
     assert (found.outcome, found.name) == ("failed", "sequence_mask")
     assert found.score < found.points
     assert "the result could not be checked" in [c.message for c in found.checks]
@@ -172,7 +168,7 @@ def test_a_judge_that_raises_fails_its_checks_with_a_remark(engine, monkeypatch,
 
 def test_a_judge_that_raises_for_right_answers_too_costs_no_points(engine, monkeypatch):
     raises_over(monkeypatch, right_too=True)
-    (found,) = engine.grade(submission(SPOILT), ["sequence_mask"]).exercises
+    (found,) = engine.grade(submission_of(SPOILT), ["sequence_mask"]).exercises
     assert (found.outcome, found.score) == ("could_not_grade", None)
     assert "SECRET" not in repr(found)
 

@@ -53,8 +53,7 @@ def test_the_last_definition_of_a_name_counts():
     ],
 )
 def test_parameters_accept_a_number_of_positional_arguments(parameters, possible):
-    made = read_names(Submission(Path("a.py"), (Unit("a.py", f"def f({parameters}): pass\n"),)))
-    found = made.definitions["f"].parameters
+    found = names(f"def f({parameters}): pass\n").definitions["f"].parameters
     assert {count for count in range(4) if found.accepts(count)} == possible
 
 

@@ -1,12 +1,10 @@
 """Which exercises a file defines: only by their own name, a spelling of it, or a customary alias."""
 
-from pathlib import Path
-
 import pytest
+from helpers.minimal import submission_of
 
 from grader.engine.engine import contracts_of, stubs_of
 from grader.intake.names import read_names
-from grader.intake.read import Submission, Unit
 from grader.intake.recognise import MOST_COMPARED, REPAIRS, match, not_graded
 
 
@@ -32,7 +30,7 @@ def meant(contracts):
 
 
 def names_in(source):
-    return read_names(Submission(Path("own.py"), (Unit("own.py", source),)))
+    return read_names(submission_of(source))
 
 
 def a_class(name, takes="", forward="", base="nn.Module"):

@@ -48,19 +48,14 @@ def test_any_other_constructor_is_called_with_the_course_s_keywords(constructor)
 # ---- the building blocks
 
 ARGUMENTS = {
-    "key_size": 6,
-    "query_size": 6,
-    "value_size": 6,
-    "num_hiddens": 6,
+    **dict.fromkeys(("key_size", "query_size", "value_size", "num_hiddens"), 6),
+    **dict.fromkeys(("ffn_num_input", "ffn_num_outputs"), 6),
     "norm_shape": [6],
     "normalized_shape": [6],
-    "ffn_num_input": 6,
+    **dict.fromkeys(("bias", "use_bias"), True),
     "ffn_num_hiddens": 5,
-    "ffn_num_outputs": 6,
     "num_heads": 2,
     "dropout": 0.0,
-    "bias": True,
-    "use_bias": True,
     "i": 0,
     "vocab_size": 9,
     "num_layers": 2,

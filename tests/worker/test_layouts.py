@@ -27,6 +27,25 @@ def weights(sizes, bias, prefix=""):
     return out
 
 
+def called(build, loaded, tensors, inputs, do, *more):
+    """Build a module, load these weights, and observe its output for these inputs. Return the program.
+
+    do: the kind of step that makes an input. more: steps that follow.
+    """
+    call = {"do": "call", "name": "out", "on": {"ref": "m"}, "kwargs": {}}
+    steps = [
+        *({"do": do, "name": name, "grad": True} for name in inputs),
+        {"do": "build", "name": "m", "of": "Answer", "kwargs": {}},
+        {"do": "load", "module": "m", "weights": {name: name for name in loaded}},
+        {**call, "args": [{"ref": name} for name in inputs]},
+        {"do": "see", "name": "out", "of": {"ref": "out"}},
+        *more,
+    ]
+    program = Program({"Answer": build}, {"steps": steps, "dtype": "float64"}, tensors | loaded)
+    program.run(frozenset())
+    return program
+
+
 def run(build, sizes, bias):
     """Return the program after it observed the output, and the gradients of inputs and contract weights."""
     torch.manual_seed(1)
@@ -38,24 +57,10 @@ def run(build, sizes, bias):
         "up": (B, T, D),
     }
     tensors = {name: torch.from_numpy(rng.standard_normal(shape)) for name, shape in shapes.items()}
-    loaded = weights(sizes, bias)
     steps = [
-        *({"do": "input", "name": name, "grad": True} for name in "qkv"),
-        {"do": "build", "name": "m", "of": "Answer", "kwargs": {}},
-        {"do": "load", "module": "m", "weights": {name: name for name in loaded}},
-        {
-            "do": "call",
-            "name": "out",
-            "on": {"ref": "m"},
-            "args": [{"ref": name} for name in "qkv"],
-            "kwargs": {},
-        },
-        {"do": "see", "name": "out", "of": {"ref": "out"}},
-        {"do": "gradients", "of": [{"ref": "out"}], "upstream": ["up"], "wrt": list("qkv"), "module": "m"},
+        {"do": "gradients", "of": [{"ref": "out"}], "upstream": ["up"], "wrt": list("qkv"), "module": "m"}
     ]
-    program = Program({"Answer": build}, {"steps": steps, "dtype": "float64"}, tensors | loaded)
-    program.run(frozenset())
-    return program
+    return called(build, weights(sizes, bias), tensors, "qkv", "input", *steps)
 
 
 def reference(sizes, bias):
@@ -118,8 +123,8 @@ def found(module, wanted):
 
 
 def test_parameters_that_do_not_fit_are_reported_with_shapes():
-    program = run(lambda: nn.Sequential(nn.Linear(5, 7), nn.Linear(7, 7)), SIZES, bias=False)
-    parameters = program.reply["parameters"]
+    build = lambda: nn.Sequential(nn.Linear(5, 7), nn.Linear(7, 7))  # noqa: E731
+    parameters = run(build, SIZES, bias=False).reply["parameters"]
     assert parameters["missing"] == ["W_q.weight", "W_k.weight", "W_v.weight", "W_o.weight"]
     assert parameters["unexpected"] == ["0.weight", "0.bias", "1.weight", "1.bias"]
     assert parameters["shapes"] == {"0.weight": [7, 5], "0.bias": [7], "1.weight": [7, 7], "1.bias": [7]}
@@ -266,22 +271,7 @@ def encoded(build):
     contract = TransformerEncoder(*ENCODER)
     weights = {name: torch.randn(p.shape, dtype=torch.float64) for name, p in contract.named_parameters()}
     tokens = {"X": torch.randint(9, (3, 4)).double(), "lens": torch.tensor([2, 4, 3]).double()}
-    steps = [
-        {"do": "tokens", "name": "X"},
-        {"do": "tokens", "name": "lens"},
-        {"do": "build", "name": "m", "of": "Answer", "kwargs": {}},
-        {"do": "load", "module": "m", "weights": {name: name for name in weights}},
-        {
-            "do": "call",
-            "name": "out",
-            "on": {"ref": "m"},
-            "args": [{"ref": "X"}, {"ref": "lens"}],
-            "kwargs": {},
-        },
-        {"do": "see", "name": "out", "of": {"ref": "out"}},
-    ]
-    program = Program({"Answer": build}, {"steps": steps, "dtype": "float64"}, tokens | weights)
-    program.run(frozenset())
+    program = called(build, weights, tokens, ["X", "lens"], "tokens")
     assert "error" not in program.reply, program.reply
     return program
 

@@ -7,8 +7,7 @@ from grader.worker.load import load
 from grader.worker.results import packed
 from grader.worker.run_edits import Editor
 
-METHOD = """class Scale:
-    def forward(self, X):
+FORWARD = """    def forward(self, X):
         self.seen.append(1)
         return self.W.weight * X + len(self.seen)
 """
@@ -22,10 +21,8 @@ class Scale(torch.nn.Module):
         self.seen = []
         self.start = start
 
-    def forward(self, X):
-        self.seen.append(1)
-        return self.W.weight * X + len(self.seen)
 """
+SOURCE += FORWARD
 CASE = {
     "steps": [
         {"do": "build", "name": "module", "of": "Scale", "kwargs": {"start": 1}},
@@ -48,12 +45,8 @@ def editor():
 
 def forward(change: str, to: str) -> dict[str, str]:
     """Return an edit of `forward` as the parent sends it: its class with this method, on its lines."""
-    above = "\n" * (FIRST - 2)  # METHOD has `forward` in its second line
-    return {
-        "file": "answer.py",
-        "source": above + METHOD.replace(change, to),
-        "function": "Scale.forward",
-    }
+    source = "\n" * (FIRST - 2) + "class Scale:\n" + FORWARD.replace(change, to)
+    return {"file": "answer.py", "source": source, "function": "Scale.forward"}
 
 
 def whole(change: str, to: str) -> dict[str, str]:

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 from helpers.answers import ANSWERS
+from helpers.minimal import submission_of
 
 from grader.authoring.bank import apply
 from grader.authoring.content import Assignment, read_all
 from grader.engine.devices import check_on_device, has_cuda, launcher_for
 from grader.engine.engine import Engine
 from grader.engine.submission_run import GradingOptions
-from grader.intake.read import Submission, Unit
+from grader.intake.read import Submission
 from grader.report.model import ExerciseResult
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -219,25 +220,16 @@ def on_sim(bundles) -> Iterator[Engine]:
     launcher.close()
 
 
-def graded(
-    engine: Engine, assignment: Assignment, source: str, names: list[str]
-) -> dict[str, ExerciseResult]:
-    file = f"{assignment.module}.py"
-    report = engine.grade(Submission(Path(file), (Unit(file, source),)), names)
-    return {result.name: result for result in report.exercises}
-
-
-def why(result: ExerciseResult) -> str:
-    return f"{result.outcome} {result.message} {[(c.id, c.message, c.where) for c in result.checks if c.outcome != 'passed'][:3]}"
+def graded(engine: Engine, assignment: Assignment, source: str, name: str) -> ExerciseResult:
+    return engine.grade(submission_of(source, f"{assignment.module}.py"), [name]).exercises[0]
 
 
 def graded_on_both(
     engine: Engine, on_sim: Engine, assignment: Assignment, source: str, names: list[str]
 ) -> dict[str, ExerciseResult]:
-    here = graded(engine, assignment, source, names)
-    file = f"{assignment.module}.py"
-    submission = Submission(Path(file), (Unit(file, source),))
-    return {r.name: r for r in check_on_device(on_sim, submission, list(here.values()))}
+    submission = submission_of(source, f"{assignment.module}.py")
+    here = engine.grade(submission, names).exercises
+    return {r.name: r for r in check_on_device(on_sim, submission, here)}
 
 
 @pytest.fixture
@@ -248,17 +240,16 @@ def masking() -> Assignment:
 @pytest.mark.slow
 def test_the_report_has_one_device_check_that_costs_its_share(masking, engine, on_sim):
     mistake = next(m for m in masking.mistakes("masked_softmax") if m.id == "softmax-keys-counted-on-the-cpu")
-    source = apply(mistake, masking.source)
-    result = graded_on_both(engine, on_sim, masking, source, ["masked_softmax", "sequence_mask"])
-    (check,) = [c for c in result["masked_softmax"].checks if c.device == "sim"]
+    names = ["masked_softmax", "sequence_mask"]
+    results = graded_on_both(engine, on_sim, masking, apply(mistake, masking.source), names)
+    wrong, right = (results[name] for name in names)
+    (check,) = [c for c in wrong.checks if c.device == "sim"]
     assert (check.facet, check.outcome) == ("device", "failed")
     assert check.where.startswith("masking.py, line ")
-    assert result["masked_softmax"].outcome == "failed"
-    assert (
-        result["masked_softmax"].points / 2 < result["masked_softmax"].score < result["masked_softmax"].points
-    )
-    assert result["sequence_mask"].outcome == "passed"
-    assert [c.outcome for c in result["sequence_mask"].checks if c.device == "sim"] == ["passed"]
+    assert wrong.outcome == "failed"
+    assert wrong.points / 2 < wrong.score < wrong.points
+    assert right.outcome == "passed"
+    assert [c.outcome for c in right.checks if c.device == "sim"] == ["passed"]
 
 
 @pytest.mark.slow
@@ -266,18 +257,14 @@ def test_on_the_cpu_outputs_fail_and_attention_weights_pass(masking, on_sim):
     source = masking.source.replace(
         "return X.masked_fill(~keep, value)", "return X.masked_fill(~keep, value).cpu()"
     )
-    result = graded(on_sim, masking, source, ["sequence_mask"])["sequence_mask"]
-    assert "a tensor on the cpu" in why(result)
+    result = graded(on_sim, masking, source, "sequence_mask")
+    assert any("a tensor on the cpu" in check.message for check in result.checks)
     scoring = next(a for a in ASSIGNMENTS if a.name == "03_scoring")
-    source = scoring.source.replace(
-        "        return self.dropout(self.attention_weights) @ values  # (B, T, v)\n",
-        "        result = self.dropout(self.attention_weights) @ values  # (B, T, v)\n"
-        "        self.attention_weights = self.attention_weights.detach().cpu()\n"
-        "        return result\n",
-    )
-    assert source != scoring.source
-    result = graded(on_sim, scoring, source, ["DotProductAttention"])["DotProductAttention"]
-    assert result.outcome == "passed", why(result)
+    returned = "        return self.dropout(self.attention_weights) @ values"
+    assert scoring.source.count(returned) == 1
+    detached = "        self.attention_weights = self.attention_weights.detach().cpu()\n        return result"
+    source = scoring.source.replace(returned, returned.replace("return", "result =") + "\n" + detached)
+    assert graded(on_sim, scoring, source, "DotProductAttention").outcome == "passed"
 
 
 @pytest.mark.slow
@@ -335,8 +322,7 @@ def compared() -> Iterator[tuple[str, str, Submission]]:
         sources = [("the reference", f["name"], assignment.source) for f in assignment.exercises]
         sources += [(a.id, a.of, apply(a, assignment.source)) for a in known]
         for what, name, source in sources:
-            file = f"{assignment.module}.py"
-            yield name, what, Submission(Path(file), (Unit(file, source),))
+            yield name, what, submission_of(source, f"{assignment.module}.py")
     for answer in ANSWERS:
         if answer.is_right:
             yield answer.exercise, answer.name, answer.submission
