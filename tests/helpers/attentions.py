@@ -48,32 +48,27 @@ def renamed(*names, order="qkvo"):
 
 
 class Bare(nn.Module):
-    """`x @ W_q + b_q`: parameters of shape (in, out) without `nn.Linear`."""
+    """`x @ W_q + b_q`: parameters of shape (in, out) without `nn.Linear`. names: those of the matrices of q, k, v, o."""
+
+    names = ("W_q", "W_k", "W_v", "W_o")
 
     def __init__(self, query_size, key_size, value_size, bias):
         super().__init__()
-        for role, size in zip("qkvo", (query_size, key_size, value_size, D), strict=True):
-            setattr(self, f"W_{role}", nn.Parameter(torch.randn(size, D)))
+        sizes = (query_size, key_size, value_size, D)
+        for role, name, size in zip("qkvo", self.names, sizes, strict=True):
+            setattr(self, name, nn.Parameter(torch.randn(size, D)))
             setattr(self, f"b_{role}", nn.Parameter(torch.randn(D)) if bias else 0.0)
 
     def use(self, role, x):
-        return x @ getattr(self, f"W_{role}") + getattr(self, f"b_{role}")
+        return x @ getattr(self, self.names["qkvo".index(role)]) + getattr(self, f"b_{role}")
 
     forward = Renamed.forward
 
 
 class BareOfNoRole(Bare):
-    """`Bare` without biases, with names that do not show the role, in the order q, k, v, o."""
+    """The names do not show the role, but the order does: q, k, v, o."""
 
-    def __init__(self, query_size, key_size, value_size, bias):
-        nn.Module.__init__(self)
-        self.A = nn.Parameter(torch.randn(query_size, D))
-        self.B = nn.Parameter(torch.randn(key_size, D))
-        self.C = nn.Parameter(torch.randn(value_size, D))
-        self.E = nn.Parameter(torch.randn(D, D))
-
-    def use(self, role, x):
-        return x @ getattr(self, {"q": "A", "k": "B", "v": "C", "o": "E"}[role])
+    names = ("A", "B", "C", "E")
 
 
 class Fused(nn.Module):
@@ -115,11 +110,10 @@ class Numbered(nn.Module):
 class ThreeAxes(nn.Module):
     """Parameters with three axes, whose order is `shape` (H: heads, i: in, d: head size).
 
-    path: the einsum equation that applies them. bare_output: whether the output projection is also a parameter
-    without `nn.Linear`, of shape (H, d, D).
+    bare_output: whether the output projection is also a parameter without `nn.Linear`, of shape (H, d, D).
     """
 
-    shape, path, bare_output = "Hid", "bti,hid->bhtd", False
+    shape, bare_output = "Hid", False
 
     def __init__(self, query_size, key_size, value_size, bias):
         super().__init__()
@@ -135,9 +129,8 @@ class ThreeAxes(nn.Module):
 
     def forward(self, q, k, v):
         def split(role, x):
-            return (
-                torch.einsum(self.path, x, getattr(self, f"W_{role}")) + getattr(self, f"b_{role}")[:, None]
-            )
+            projected = torch.einsum(f"bti,{self.shape.lower()}->bhtd", x, getattr(self, f"W_{role}"))
+            return projected + getattr(self, f"b_{role}")[:, None]
 
         heads = F.scaled_dot_product_attention(split("q", q), split("k", k), split("v", v))  # (B, H, T, d)
         if self.bare_output:
@@ -145,8 +138,8 @@ class ThreeAxes(nn.Module):
         return self.W_o(heads.transpose(1, 2).flatten(2))
 
 
-def three_axes(shape, path, bare_output=False):
-    return type("ThreeAxes", (ThreeAxes,), {"shape": shape, "path": path, "bare_output": bare_output})
+def three_axes(shape, bare_output=False):
+    return type("ThreeAxes", (ThreeAxes,), {"shape": shape, "bare_output": bare_output})
 
 
 class Lazy(Renamed):
@@ -173,10 +166,10 @@ LAYOUTS = {
     "bare, square and in order": (BareOfNoRole, EVEN),
     "fused": (Fused, EVEN),
     "Linear per head": (Numbered, SIZES),
-    "(H, in, d)": (three_axes("Hid", "bti,hid->bhtd"), SIZES),
-    "(H, d, in)": (three_axes("Hdi", "bti,hdi->bhtd"), SIZES),
-    "(in, H, d)": (three_axes("iHd", "bti,ihd->bhtd"), SIZES),
-    "(H, in, d) and (H, d, out)": (three_axes("Hid", "bti,hid->bhtd", bare_output=True), SIZES),
+    "(H, in, d)": (three_axes("Hid"), SIZES),
+    "(H, d, in)": (three_axes("Hdi"), SIZES),
+    "(in, H, d)": (three_axes("iHd"), SIZES),
+    "(H, in, d) and (H, d, out)": (three_axes("Hid", bare_output=True), SIZES),
     "lazy": (Lazy, SIZES),
 }
 WITHOUT_BIAS_ONLY = {"bare, square and in order"}
