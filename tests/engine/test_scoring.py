@@ -56,11 +56,8 @@ def test_points_are_the_share_of_facet_weights_that_passed(outcomes, of_7):
     assert 7 * share(WEIGHTS, checks(**outcomes)) == of_7
 
 
-def test_a_facet_without_a_given_weight_has_weight_1():
+def test_a_facet_without_a_given_weight_has_weight_1_and_all_weights_may_be_0():
     assert share({}, checks(values="passed", shapes="failed")) == Fraction(1, 2)
-
-
-def test_weights_of_zero_give_no_points_and_no_exception():
     assert share({"shapes": 0.0}, checks(shapes="passed")) == 0
 
 

@@ -20,7 +20,6 @@ from grader.classroom.store import Store, StoreKey
 from grader.engine import grade_once, result, submission_run
 from grader.intake.names import read_names
 from grader.judge.verdict import right_answer
-from grader.student import notebook_check
 from grader.student.check import check
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -77,13 +76,13 @@ def test_an_exception_that_happens_once_costs_nothing(engine, monkeypatch):
 # Ways to grade SPOILT: each returns the results of the exercises.
 
 
-def by_check(_engine, folder, _monkeypatch):
+def by_check(_engine, folder):
     file = folder / "masking.py"
     file.write_text(SPOILT, "utf-8")
     return check(["sequence_mask"], file=file, course=ROOT / "assignments", quiet=True).exercises
 
 
-def by_grade(engine, folder, _monkeypatch):
+def by_grade(engine, folder):
     key = StoreKey("cases", "grader", "strict")
     store = Store(folder / "store", key)
     config = RunConfig(ROOT / "assignments", folder / "store", key, only=("sequence_mask",))
@@ -92,15 +91,6 @@ def by_grade(engine, folder, _monkeypatch):
         return grade_task(engine.with_options(hidden=True), store, config, task).results
     finally:
         store.close()
-
-
-def by_cell(engine, _folder, monkeypatch):
-    shown = []
-    monkeypatch.setattr(notebook_check._grader, "_ready", lambda _course: engine)
-    monkeypatch.setattr(notebook_check, "_history", lambda: [SPOILT])
-    monkeypatch.setattr(notebook_check, "_show", shown.append)
-    notebook_check.check("sequence_mask")
-    return shown[0].exercises
 
 
 def names_fail(monkeypatch, is_hit) -> None:
@@ -120,7 +110,6 @@ def names_fail(monkeypatch, is_hit) -> None:
     [
         (by_check, False, "failed"),
         (by_grade, False, "failed"),
-        (by_cell, False, "failed"),
         (by_check, True, "could_not_grade"),
     ],
 )
@@ -131,7 +120,7 @@ def test_names_that_raise_for_this_submission_alone_fail_it(
         return "X * 2" in given.units[0].source or (plain_too and given.path.name == "plain.py")
 
     names_fail(monkeypatch, is_hit)
-    (found,) = graded_by(engine, tmp_path, monkeypatch)
+    (found,) = graded_by(engine, tmp_path)
     assert (found.name, found.outcome) == ("sequence_mask", outcome)
     assert not found.score
     assert "SECRET" not in repr(found)

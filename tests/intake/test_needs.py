@@ -34,16 +34,10 @@ def needed(name, source=SOURCE):
     return needs(submission, read_names(submission), name)
 
 
-def test_needs_are_the_names_used_directly_or_indirectly():
+def test_needs_are_the_names_of_the_file_used_directly_or_indirectly():
     assert {"Base", "default", "inner", "math", "size", "counter", "z"} <= needed("A")
-
-
-def test_variables_of_a_function_are_not_those_of_the_file():
     assert needed("A").isdisjoint({"output", "state", "scores", "k", "keys", "queries", "x", "y"})
-
-
-def test_a_deep_expression_is_read():
-    assert "size" in needed("f", "def f():\n    return " + "-" * 80 + "size\n")
+    assert "size" in needed("f", "def f():\n    return " + "-" * 80 + "size\n")  # a deep expression
 
 
 def missing(*sources):

@@ -50,23 +50,15 @@ def test_other_kinds_of_files_are_refused(tmp_path, name):
     assert "only .py, .ipynb, .md and .txt files" in refused(write(tmp_path, "x = 1", name))
 
 
-def test_a_folder_is_refused(tmp_path):
+def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path):
     (tmp_path / "work.py").mkdir()
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "loop.py").symlink_to("loop.py")
     assert refused(tmp_path / "work.py") == "work.py is a folder, not a file; name a file in it"
-
-
-def test_a_missing_file_is_reported_with_its_whole_path(tmp_path):
     assert refused(tmp_path / "gone.py") == f"{tmp_path / 'gone.py'} does not exist"
-
-
-def test_a_pipe_is_not_waited_for(tmp_path):
-    os.mkfifo(tmp_path / "answer.py")
-    assert "answer.py is not a regular file" in refused(tmp_path / "answer.py")
-
-
-def test_a_link_to_itself_is_reported(tmp_path):
-    (tmp_path / "answer.py").symlink_to(tmp_path / "answer.py")
-    assert "does not exist" in refused(tmp_path / "answer.py")
+    assert "pipe.py is not a regular file" in refused(tmp_path / "pipe.py")
+    assert "does not exist" in refused(tmp_path / "loop.py")
+    assert "cannot be read" in refused(tmp_path / ("x" * 300 + ".py"))
 
 
 def test_a_link_is_not_followed_out_of_its_folder(tmp_path):
@@ -80,10 +72,6 @@ def test_a_link_is_not_followed_out_of_its_folder(tmp_path):
     inside = tmp_path / "submitted" / "second.py"
     inside.symlink_to("work.txt")
     assert read_submission(inside).units[0].source == "x = 1\n"
-
-
-def test_a_name_that_no_file_can_have_is_reported(tmp_path):
-    assert "cannot be read" in refused(tmp_path / ("x" * 300 + ".py"))
 
 
 @pytest.mark.parametrize("name", [b"\x1b[2J\xe2\x80\xae.py", b"a\nb\tc.py", b"\xff\xfe.py", b"[foo].py"])
