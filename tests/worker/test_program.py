@@ -175,85 +175,67 @@ def test_attention_weights_are_found_in_a_submodule():
     assert run(lambda: module, CALL, step).observed["w"].shape == (4, 2, 3)
 
 
-def test_a_list_of_heads_is_stacked_and_reported():
-    program = see_weights([torch.zeros(2, 3), torch.ones(2, 3)])
-    assert program.observed["w"].shape == (2, 2, 3)
-    assert program.reply["stacked"] == ["w"]
-
-
-def stored_weights(value, part):
-    """Return the program that observes the attention weights of a stack of layers."""
-    return see_weights(value, heads=3, layers=True, part=part)
-
-
 SELF, CROSS = torch.ones(6, 4, 4), torch.zeros(6, 4, 5)
 BY_HEAD = list(SELF.unflatten(0, (2, 3)).unbind(1))
 
 
+def of_layers(part):
+    """Return the options of a step that observes the attention weights of a stack of layers."""
+    return {"heads": 3, "layers": True, "part": part}
+
+
 @pytest.mark.parametrize(
-    ("value", "part", "shape", "lists_of_heads"),
+    ("value", "options", "shape", "lists_of_heads"),
     [
-        ([SELF, SELF], None, (2, 6, 4, 4), False),
-        (torch.stack([SELF, SELF]), None, (2, 6, 4, 4), False),
-        ([BY_HEAD, BY_HEAD], None, (2, 3, 2, 4, 4), True),
-        ([[SELF, SELF], [CROSS, CROSS]], 0, (2, 6, 4, 4), False),
-        ([[SELF, SELF], [CROSS, CROSS]], 1, (2, 6, 4, 5), False),
-        ([[BY_HEAD, BY_HEAD], []], 0, (2, 3, 2, 4, 4), True),
+        ([torch.zeros(2, 3), torch.ones(2, 3)], {}, (2, 2, 3), True),
+        ([SELF, SELF], of_layers(None), (2, 6, 4, 4), False),
+        (torch.stack([SELF, SELF]), of_layers(None), (2, 6, 4, 4), False),
+        ([BY_HEAD, BY_HEAD], of_layers(None), (2, 3, 2, 4, 4), True),
+        ([[SELF, SELF], [CROSS, CROSS]], of_layers(0), (2, 6, 4, 4), False),
+        ([[SELF, SELF], [CROSS, CROSS]], of_layers(1), (2, 6, 4, 5), False),
+        ([[BY_HEAD, BY_HEAD], []], of_layers(0), (2, 3, 2, 4, 4), True),
     ],
 )
-def test_stored_weights_of_layers_are_stacked(value, part, shape, lists_of_heads):
-    program = stored_weights(value, part)
+def test_lists_of_attention_weights_are_stacked(value, options, shape, lists_of_heads):
+    program = see_weights(value, **options)
     assert program.observed["w"].shape == shape
-    assert ("stacked" in program.reply) == lists_of_heads
+    assert program.reply.get("stacked", []) == ["w"] * lists_of_heads
 
 
 @pytest.mark.parametrize(
-    ("value", "part", "sentence"),
+    ("value", "options", "sentence"),
     [
-        (None, None, "None"),
-        ([None, None], None, "None"),
-        ([[], []], 1, "None"),
-        (NotImplemented, None, "None"),
-        ([SELF, None], None, "a list of 2"),
-        ([[], [CROSS]], 0, "a list of 0"),
-        ([[SELF, CROSS], [SELF, CROSS]], 0, "a list of 2"),
-        ([SELF, CROSS, SELF, CROSS], 1, "a list of 4"),
+        (None, {}, "None"),
+        ([], {}, "a list of 0"),
+        ([1, 2], {}, "a list of 2"),
+        ([torch.ones(2), torch.ones(3)], {}, "a list of 2"),
+        (None, of_layers(None), "None"),
+        ([None, None], of_layers(None), "None"),
+        ([[], []], of_layers(1), "None"),
+        (NotImplemented, of_layers(None), "None"),
+        ([SELF, None], of_layers(None), "a list of 2"),
+        ([[], [CROSS]], of_layers(0), "a list of 0"),
+        ([[SELF, CROSS], [SELF, CROSS]], of_layers(0), "a list of 2"),
+        ([SELF, CROSS, SELF, CROSS], of_layers(1), "a list of 4"),
     ],
 )
-def test_stored_weights_of_layers_that_do_not_fit_are_described(value, part, sentence):
-    program = stored_weights(value, part)
+def test_attention_weights_that_do_not_fit_are_described(value, options, sentence):
+    program = see_weights(value, **options)
     assert "error" not in program.reply
     assert program.reply["odd"]["w"]["is"] == sentence
 
 
-@pytest.mark.parametrize(
-    ("value", "sentence"),
-    [
-        (None, "None"),
-        ([], "a list of 0"),
-        ([1, 2], "a list of 2"),
-        ([torch.ones(2), torch.ones(3)], "a list of 2"),
-    ],
-)
-def test_attention_weights_that_are_no_tensor_are_described(value, sentence):
-    program = see_weights(value)
-    assert "error" not in program.reply
-    assert program.reply["odd"]["w"]["is"] == sentence
+def see_value(value):
+    """Return the reply of a program that observes a plain value which `f` returns."""
+    return run(lambda: value, CALL, {"do": "see_value", "name": "v", "of": {"ref": "out"}}).reply
 
 
 def test_plain_values_are_reported_and_others_described():
-    for value, copied in (
-        (True, True),
-        (3, 3),
-        (None, None),
-        (torch.tensor(True), True),
-        (torch.tensor([2.5]), 2.5),
-    ):
-        program = run(lambda value=value: value, CALL, {"do": "see_value", "name": "v", "of": {"ref": "out"}})
-        value = program.reply["values"]["v"]
-        assert (type(value), value) == (type(copied), copied)
-    program = run(lambda: "text", CALL, {"do": "see_value", "name": "v", "of": {"ref": "out"}})
-    assert program.reply["odd"]["v"]["is"] == "a str"
+    copies = [(True, True), (3, 3), (None, None), (torch.tensor(True), True), (torch.tensor([2.5]), 2.5)]
+    for value, copied in copies:
+        found = see_value(value)["values"]["v"]
+        assert (type(found), found) == (type(copied), copied)
+    assert see_value("text")["odd"]["v"]["is"] == "a str"
 
 
 @pytest.mark.parametrize(

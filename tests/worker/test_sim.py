@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -204,11 +205,9 @@ def test_a_plain_worker_registers_nothing():
 
 @pytest.fixture(scope="module")
 def on_sim(bundles) -> Iterator[Engine]:
-    launcher = launcher_for("sim")
-    engine = Engine(bundles, launcher, GradingOptions(device="sim", reuse_worker=True))
-    yield engine
-    engine.close()
-    launcher.close()
+    options = GradingOptions(device="sim", reuse_worker=True)
+    with closing(launcher_for("sim")) as launcher, closing(Engine(bundles, launcher, options)) as engine:
+        yield engine
 
 
 def graded(engine: Engine, assignment: Assignment, source: str, name: str) -> ExerciseResult:
@@ -288,10 +287,8 @@ def test_cuda_gives_the_verdicts_of_the_simulated_device(bundles, on_sim):
     """
     if not has_cuda():
         pytest.skip("NOT COMPARED: torch sees no CUDA device here")
-    launcher = launcher_for("cuda")
-    engine = Engine(bundles, launcher, GradingOptions(device="cuda", reuse_worker=True))
-    differing = []
-    try:
+    options, differing = GradingOptions(device="cuda", reuse_worker=True), []
+    with closing(launcher_for("cuda")) as launcher, closing(Engine(bundles, launcher, options)) as engine:
         for name, what, submission in compared():
             real, sim = (outcomes(e.grade(submission, [name]).exercises[0]) for e in (engine, on_sim))
             differing += [
@@ -299,9 +296,6 @@ def test_cuda_gives_the_verdicts_of_the_simulated_device(bundles, on_sim):
                 for check in real.keys() | sim.keys()
                 if real.get(check) != sim.get(check)
             ]
-    finally:
-        engine.close()
-        launcher.close()
     assert not differing, "\n".join(differing)
 
 
