@@ -70,12 +70,13 @@ def test_out_of_memory_errors_are_distinguished_from_other_errors(type, message,
 
 
 @pytest.mark.filterwarnings("ignore")  # torch has newer names for these settings
-def test_cuda_computes_in_the_given_dtype_despite_a_files_settings(monkeypatch):
+def test_cuda_computes_in_the_given_dtype_despite_a_files_settings():
     matmul = torch.backends.cuda.matmul
     flags = [(matmul, f"allow_{kind}_reduced_precision_reduction") for kind in ("fp16", "bf16")]
     flags += [(matmul, "allow_tf32"), (torch.backends.cudnn, "allow_tf32")]
+    before = [getattr(owner, name) for owner, name in flags]
     for owner, name in flags:
-        monkeypatch.setattr(owner, name, True)
+        setattr(owner, name, True)
     _exactly("cpu")
     assert all(getattr(owner, name) for owner, name in flags)
     for precision in ("high", "medium"):
@@ -83,6 +84,8 @@ def test_cuda_computes_in_the_given_dtype_despite_a_files_settings(monkeypatch):
         _exactly("cuda")
         assert not any(getattr(owner, name) for owner, name in flags)
         assert torch.get_float32_matmul_precision() == "highest"
+    for (owner, name), value in zip(flags, before, strict=True):
+        setattr(owner, name, value)
 
 
 @pytest.mark.parametrize(

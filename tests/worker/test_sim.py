@@ -251,7 +251,7 @@ def test_on_the_cpu_outputs_fail_and_attention_weights_pass(masking, on_sim):
     assert any("a tensor on the cpu" in check.message for check in result.checks)
     scoring = next(a for a in ASSIGNMENTS if a.name == "03_scoring")
     returned = "        return self.dropout(self.attention_weights) @ values"
-    assert scoring.source.count(returned) == 1
+    assert returned in scoring.source
     detached = "        self.attention_weights = self.attention_weights.detach().cpu()\n        return result"
     source = scoring.source.replace(returned, returned.replace("return", "result =") + "\n" + detached)
     assert graded(on_sim, scoring, source, "DotProductAttention").outcome == "passed"
