@@ -4,6 +4,12 @@ from attacks.suite import Attack, calling, wrong
 
 FAMILY = "lying to the comparison"
 
+
+def returning(id: str, what: str, expression: str) -> Attack:
+    """Return an attack that returns the value of an expression."""
+    return calling(id, f"returns {what}", f"return {expression}")
+
+
 ATTACKS = (
     calling(
         "always-equal",
@@ -93,45 +99,31 @@ ATTACKS = (
         "overwrites its inputs with its result and returns them",
         "X.data.fill_(1 / X.shape[-1])\nreturn X",
     ),
-    calling("all-nan", "returns nothing but NaN", "return torch.full_like(X, float('nan'))"),
-    calling("all-inf", "returns nothing but infinities", "return torch.full_like(X, float('inf'))"),
-    calling(
+    returning("all-nan", "nothing but NaN", "torch.full_like(X, float('nan'))"),
+    returning("all-inf", "nothing but infinities", "torch.full_like(X, float('inf'))"),
+    returning(
         "huge",
-        "returns values so large that a tolerance relative to them would allow any difference",
-        "return torch.full_like(X, 3e38)",
+        "values so large that a tolerance relative to them would allow any difference",
+        "torch.full_like(X, 3e38)",
     ),
-    calling(
-        "empty",
-        "returns an empty tensor, which is close to everything",
-        "return torch.empty(0, *X.shape[1:])",
-    ),
-    calling(
-        "broadcastable",
-        "returns one value that could be broadcast",
-        "return torch.full((1, 1, 1), 1 / X.shape[-1])",
-    ),
-    calling("scalar", "returns a scalar", "return torch.tensor(0.25)"),
-    calling("half", "returns an unmasked softmax in half precision", "return X.softmax(-1).half()"),
-    calling("integers", "returns integers", "return X.softmax(-1).round().long()"),
-    calling("truth", "returns boolean values", "return X > 0"),
-    calling("complex", "returns complex numbers", "return X.softmax(-1).to(torch.complex64)"),
-    calling("sparse", "returns a sparse tensor", "return X.softmax(1).detach().to_sparse()"),
-    calling("meta", "returns a tensor without data", "return torch.empty(X.shape, device='meta')"),
-    calling(
-        "nested", "returns a nested tensor", "return torch.nested.nested_tensor([x for x in X.detach()])"
-    ),
-    calling(
+    returning("empty", "an empty tensor, which is close to everything", "torch.empty(0, *X.shape[1:])"),
+    returning("broadcastable", "one value that could be broadcast", "torch.full((1, 1, 1), 1 / X.shape[-1])"),
+    returning("scalar", "a scalar", "torch.tensor(0.25)"),
+    returning("half", "an unmasked softmax in half precision", "X.softmax(-1).half()"),
+    returning("integers", "integers", "X.softmax(-1).round().long()"),
+    returning("truth", "boolean values", "X > 0"),
+    returning("complex", "complex numbers", "X.softmax(-1).to(torch.complex64)"),
+    returning("sparse", "a sparse tensor", "X.softmax(1).detach().to_sparse()"),
+    returning("meta", "a tensor without data", "torch.empty(X.shape, device='meta')"),
+    returning("nested", "a nested tensor", "torch.nested.nested_tensor([x for x in X.detach()])"),
+    returning(
         "quantized",
-        "returns a quantized tensor",
-        "return torch.quantize_per_tensor(X.detach().softmax(1), 0.1, 0, torch.quint8)",
+        "a quantized tensor",
+        "torch.quantize_per_tensor(X.detach().softmax(1), 0.1, 0, torch.quint8)",
     ),
-    calling(
-        "expanded", "returns one row, expanded with stride 0", "return X[:, :1].softmax(-1).expand(X.shape)"
-    ),
-    calling(
-        "negated-view",
-        "returns a view that torch negates on reading",
-        "return torch._neg_view(-X.softmax(1).detach())",
+    returning("expanded", "one row, expanded with stride 0", "X[:, :1].softmax(-1).expand(X.shape)"),
+    returning(
+        "negated-view", "a view that torch negates on reading", "torch._neg_view(-X.softmax(1).detach())"
     ),
     calling(
         "freed-storage",
@@ -143,14 +135,14 @@ ATTACKS = (
         "tries to return a view beyond the end of its storage",
         "return torch.as_strided(torch.zeros(4), X.shape, (1 << 20, 1 << 10, 1))",
     ),
-    calling("array", "returns a numpy array", "return X.detach().softmax(1).numpy()"),
-    calling("list", "returns nested lists", "return X.softmax(1).tolist()"),
+    returning("array", "a numpy array", "X.detach().softmax(1).numpy()"),
+    returning("list", "nested lists", "X.softmax(1).tolist()"),
     calling(
         "named-tuple",
         "returns a tuple that looks like a tensor",
         "import collections\nreturn collections.namedtuple('Tensor', 'values shape dtype')(X, X.shape, X.dtype)",
     ),
-    calling("generator", "returns a generator", "return (x for x in X)"),
+    returning("generator", "a generator", "(x for x in X)"),
     calling(
         "changed-later",
         "returns a tensor that a thread changes afterwards",
@@ -163,21 +155,21 @@ ATTACKS = (
         return Y
         """,
     ),
-    calling(
+    returning(
         "lying-gradient",
-        "returns a result that requires gradients but has no graph",
-        "return X.detach().softmax(1).requires_grad_()",
+        "a result that requires gradients but has no graph",
+        "X.detach().softmax(1).requires_grad_()",
     ),
-    calling("uniform", "returns equal weights", "return torch.full_like(X, 1 / X.shape[-1])"),
-    calling(
+    returning("uniform", "equal weights", "torch.full_like(X, 1 / X.shape[-1])"),
+    returning(
         "near-mean",
-        "returns equal weights with a little noise",
-        "return torch.full_like(X, 1 / X.shape[-1]) + torch.randn_like(X) * 1e-3",
+        "equal weights with a little noise",
+        "torch.full_like(X, 1 / X.shape[-1]) + torch.randn_like(X) * 1e-3",
     ),
-    calling("zeros", "returns zeros", "return torch.zeros_like(X)"),
-    calling("ones", "returns ones", "return torch.ones_like(X)"),
-    calling("identity", "returns its input", "return X"),
-    calling("mean-of-input", "returns the mean of its input", "return X.mean(-1, keepdim=True).expand_as(X)"),
+    returning("zeros", "zeros", "torch.zeros_like(X)"),
+    returning("ones", "ones", "torch.ones_like(X)"),
+    returning("identity", "its input", "X"),
+    returning("mean-of-input", "the mean of its input", "X.mean(-1, keepdim=True).expand_as(X)"),
     Attack(
         "zeros-for-heads",
         "returns zeros where heads are split",

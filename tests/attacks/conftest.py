@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import socket
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 from attacks.suite import RIGHT, Attack
+from helpers.minimal import submission_of
+from helpers.waiting import runs
 
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
-from grader.intake.read import Submission, Unit, read_submission
+from grader.intake.read import Submission, read_submission
 from grader.report.model import ExerciseResult
 from grader.sandbox.base import Limits
 from grader.sandbox.choose import choose, report_on
@@ -104,11 +105,10 @@ class TierUnderTest:
             path = self.folder / attack.name
             path.write_bytes(self.targets.fill(attack.data.decode("latin-1")).encode("latin-1"))
             return read_submission(path)
-        return Submission(Path(attack.name), (Unit(attack.name, self.targets.fill(attack.source)),))
+        return submission_of(self.targets.fill(attack.source), attack.name)
 
     def grade_honest(self) -> ExerciseResult:
-        honest = Submission(Path("honest.py"), (Unit("honest.py", "import torch" + RIGHT),))
-        return self.engine.grade(honest, ["masked_softmax"]).exercises[0]
+        return self.engine.grade(submission_of("import torch" + RIGHT), ["masked_softmax"]).exercises[0]
 
 
 @pytest.fixture(scope="module")
@@ -159,22 +159,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def processes() -> int:
-    """Return the number of running descendants of this process, without zombies."""
-    count = 0
-    for child in psutil.Process().children(recursive=True):
-        try:
-            if child.status() != psutil.STATUS_ZOMBIE:
-                count += 1
-        except psutil.NoSuchProcess:
-            continue
-    return count
-
-
-def settled(allowed: int, seconds: float = 60.0) -> bool:
-    """Wait until at most `allowed` descendants run; return whether this happened in time."""
-    deadline = time.monotonic() + seconds
-    while processes() > allowed:
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
+    """Return the number of running descendants of this process."""
+    return sum(map(runs, psutil.Process().children(recursive=True)))

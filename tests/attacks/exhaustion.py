@@ -1,10 +1,12 @@
 """Attacks that use up time, memory, disk or processes.
 
-`gated` makes an answer that is right only if the attempt succeeds. `control`: it succeeds in the tier `basic`.
+`gated` makes an answer that is right only if the attempt succeeds; with `control`, it succeeds in the tier `basic`.
 Some write into the reply pipe: descriptor 4 in `strict` and `landlock`; in `basic`, `sys.argv[2]` is its number.
 """
 
-from attacks.suite import WRONG, Attack, calling, gated, wrong
+from functools import partial
+
+from attacks.suite import WRONG, Attack, calling, control, wrong
 
 FAMILY = "exhaustion"
 
@@ -22,6 +24,7 @@ def called(id: str, tries: str, body: str, **more: bool) -> Attack:
     return calling(id, tries, body, success=success, exhausts=True, **more)
 
 
+source = partial(Attack, exhausts=True)
 ATTACKS = (
     called(
         "stack-on-one-line",
@@ -96,7 +99,7 @@ ATTACKS = (
         "makes folders within folders",
         "for _ in range(100000):\n    os.mkdir('d')\n    os.chdir('d')",
     ),
-    gated(
+    control(
         "disk-reserved",
         "reserves disk for many files without writing",
         "held = [open(f'f{n}', 'wb') for n in range(8)]\n"
@@ -105,9 +108,8 @@ ATTACKS = (
         "    except OSError: pass\n"
         "return sum(os.fstat(f.fileno()).st_blocks for f in held) * 512 > 100 << 20",
         success="more disk than one submission may take",
-        control=True,
     ),
-    gated(
+    control(
         "disk-deleted-files",
         "fills files that it deletes and keeps open",
         "held = []\n"
@@ -118,7 +120,6 @@ ATTACKS = (
         "for d in held: os.posix_fallocate(d, 0, 8 << 20)\n"
         "return sum(os.fstat(d).st_blocks for d in held) * 512 > 520 << 20",
         success="more disk than one submission may take",
-        control=True,
     ),
     called("output", "prints without end", "while True: print('x' * 4096)"),
     called("output-of-errors", "prints without end to stderr", "while True: os.write(2, b'x' * 4096)"),
@@ -196,28 +197,20 @@ ATTACKS = (
         "computes in many threads at once",
         "torch.set_num_threads(64)\nwhile True: torch.ones(900, 900) @ torch.ones(900, 900)",
     ),
-    Attack(
+    source(
         "deep-nesting",
         "is nested too deeply to be read",
         "x = " + "(" * 20000 + ")" * 20000 + "\nimport torch\n" + WRONG,
-        exhausts=True,
     ),
-    Attack(
+    source(
         "deep-minus",
         "is a chain that overflows the compiler's stack",
         "x = " + "-" * 50000 + "1\nimport torch\n" + WRONG,
-        exhausts=True,
     ),
-    Attack(
+    source(
         "constant-folding",
         "has the compiler fold a giant constant",
         "import torch\nx = ('x' * 4096) * 4096 * 4096\ny = 1 << 1 << 40\n" + WRONG,
-        exhausts=True,
     ),
-    Attack(
-        "many-definitions",
-        "defines the exercise ten thousand times",
-        "import torch\n" + WRONG * 10_000,
-        exhausts=True,
-    ),
+    source("many-definitions", "defines the exercise ten thousand times", "import torch\n" + WRONG * 10_000),
 )

@@ -25,6 +25,12 @@ def forge(words, body=b"", with_token=True):
     os.write(reply_fd(), struct.pack("<II", len(head), len(body)) + head + body)
 """
 
+
+def forged(id: str, tries: str, statements: str, **more: bool) -> Attack:
+    """Return an attack that runs statements with the functions of FORGE in the call."""
+    return calling(id, tries, FORGE + statements, **more)
+
+
 ATTACKS = (
     wrong("exit-on-loading", "exits with status 0 while it is loaded", "sys.exit(0)"),
     calling("os-exit", "ends the process with status 0 in the call", "os._exit(0)"),
@@ -56,15 +62,15 @@ ATTACKS = (
             open(name, "w").write('{"score": 100, "outcome": "passed"}')
         """,
     ),
-    calling(
+    forged(
         "forged-frame",
         "writes a frame that claims the score into the reply pipe",
-        FORGE + "forge({'score': 100, 'passed': True, 'outcome': 'passed'})",
+        "forge({'score': 100, 'passed': True, 'outcome': 'passed'})",
     ),
-    calling(
+    forged(
         "forged-frame-without-token",
         "writes a frame that claims the score, without the request's token",
-        FORGE + "forge({'score': 100, 'passed': True}, with_token=False)",
+        "forge({'score': 100, 'passed': True}, with_token=False)",
     ),
     Attack(
         "forged-empty-sentences",
@@ -89,10 +95,10 @@ header = json.dumps({"out": {"dtype": "I64", "shape": [1 << 46, 0], "data_offset
 forge({}, struct.pack("<Q", len(header)) + header)
 """,
     ),
-    calling(
+    forged(
         "forged-fault",
         "reports that the worker failed, to lose no points",
-        FORGE + "forge({'fault': 'MemoryError: the machine is out of memory'})",
+        "forge({'fault': 'MemoryError: the machine is out of memory'})",
     ),
     wrong(
         "forged-fault-on-loading",
@@ -104,21 +110,21 @@ forge({}, struct.pack("<Q", len(header)) + header)
         "claims to define the exercise and all others",
         FORGE + "forge({'names': ['masked_softmax', 'sequence_mask', 'MultiHeadAttention'], 'notes': []})",
     ),
-    calling(
+    forged(
         "forged-future",
         "writes fifty answers ahead for the requests to come",
-        FORGE + "for _ in range(50): forge({'values': {}, 'odd': {}})",
+        "for _ in range(50): forge({'values': {}, 'odd': {}})",
     ),
-    calling(
+    forged(
         "forged-ready",
         "reports that it is ready, as a new worker does",
-        FORGE + "forge({'ready': '2.13.0'}, with_token=False)",
+        "forge({'ready': '2.13.0'}, with_token=False)",
     ),
-    calling(
+    forged(
         "forged-half-frame",
         "leaves half a frame in the pipe, so that the next answer is read as its rest",
-        FORGE + "os.write(reply_fd(), struct.pack('<II', 4096, 0) + b'{')",
-        exhausts=True,  # small limits: the worker waits until it times out
+        "os.write(reply_fd(), struct.pack('<II', 4096, 0) + b'{')",
+        exhausts=True,
     ),
     calling(
         "all-descriptors",
@@ -131,7 +137,7 @@ forge({}, struct.pack("<Q", len(header)) + header)
                 pass
         """,
     ),
-    calling("closed-reply", "closes the reply pipe", FORGE + "os.close(reply_fd())"),
+    forged("closed-reply", "closes the reply pipe", "os.close(reply_fd())"),
     calling(
         "reply-into-log",
         "turns what it prints into replies",

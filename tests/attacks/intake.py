@@ -40,20 +40,30 @@ def file(
 
 
 def notebook(id: str, tries: str, *cells: object, success: str = HARM, **more: object) -> Attack:
-    """Return an attack that submits a notebook with a wrong answer, `cells`, and other keys (`more`)."""
-    code = {"cell_type": "code", "source": START}
-    return file(
-        id,
-        tries,
-        json.dumps({"cells": [code, *cells], "metadata": {}, "nbformat": 4, **more}),
-        "answer.ipynb",
-        success,
-    )
+    """Return an attack that submits a notebook with a wrong answer, `cells`, and other keys (`more`).
+
+    A text is the source of a code cell.
+    """
+    book = [
+        {"cell_type": "code", "source": cell} if isinstance(cell, str) else cell for cell in (START, *cells)
+    ]
+    text = json.dumps({"cells": book, "metadata": {}, "nbformat": 4, **more})
+    return file(id, tries, text, "answer.ipynb", success)
 
 
 def shown(id: str, tries: str, body: str) -> Attack:
     """Return an attack whose `body` puts hostile text into the report."""
     return calling(id, tries, body, success=SHOWN)
+
+
+def raising(id: str, which: str, text: str) -> Attack:
+    """Return an attack that raises an exception. text: the source of its text."""
+    return shown(id, f"raises an exception {which}", f"raise ValueError({text})")
+
+
+def named(id: str, which: str, name: str) -> Attack:
+    """Return an attack whose file has a hostile name, which is in the report of an exception."""
+    return file(id, f"has {which}", START + "raise ValueError\n", name, success=SHOWN)
 
 
 class _Pickle:
@@ -181,44 +191,24 @@ ATTACKS = (
         "..\\..\\touched.py",
         success=SHOWN,
     ),
-    file(
-        "escape-name",
-        "has a name with control sequences of a terminal",
-        START + "raise ValueError\n",
-        "\x1b]0;pwned\x07\x1b[2J.py",
-        success=SHOWN,
-    ),
-    file(
-        "markup-name",
-        "has a name that is markup",
-        START + "raise ValueError\n",
-        "[red]x[-red] <b>&.py",
-        success=SHOWN,
-    ),
-    file(
-        "option-name", "has the name of an option", START + "raise ValueError\n", "--hidden.py", success=SHOWN
-    ),
-    file(
-        "line-name",
-        "has a name of two lines",
-        START + "raise ValueError\n",
-        "a\n✓ passed   5 - 5.py",
-        success=SHOWN,
-    ),
+    named("escape-name", "a name with control sequences of a terminal", "\x1b]0;pwned\x07\x1b[2J.py"),
+    named("markup-name", "a name that is markup", "[red]x[-red] <b>&.py"),
+    named("option-name", "the name of an option", "--hidden.py"),
+    named("line-name", "a name of two lines", "a\n✓ passed   5 - 5.py"),
     notebook(
         "shell-magic",
         "runs shell lines of a notebook",
-        {"cell_type": "code", "source": "!touch @FOLDER@/touched\n%run @FOLDER@/x.py\n"},
+        "!touch @FOLDER@/touched\n%run @FOLDER@/x.py\n",
     ),
     notebook(
         "cell-magic",
         "runs a whole cell in a shell",
-        {"cell_type": "code", "source": "%%bash\ntouch @FOLDER@/touched\n"},
+        "%%bash\ntouch @FOLDER@/touched\n",
     ),
     notebook(
         "system-magic",
         "runs a shell line by `get_ipython().system`",
-        {"cell_type": "code", "source": "get_ipython().system('touch @FOLDER@/touched')"},
+        "get_ipython().system('touch @FOLDER@/touched')",
     ),
     notebook(
         "outputs",
@@ -254,10 +244,7 @@ ATTACKS = (
     notebook(
         "grader-cell",
         "calls the grader from within the notebook",
-        {
-            "cell_type": "code",
-            "source": "import grader\ngrader.check('masked_softmax')\nprint('passed 5 / 5')",
-        },
+        "import grader\ngrader.check('masked_softmax')\nprint('passed 5 / 5')",
         success="points for an answer that is wrong",
     ),
     file(
@@ -288,49 +275,37 @@ ATTACKS = (
         "answer.ipynb",
         success="a report that cannot be written",
     ),
-    shown(
+    raising(
         "escapes",
-        "raises an exception that clears the terminal",
-        "raise ValueError('\\x1b[2J\\x1b[1;32m passed \\x1b]8;;http://x\\x07 \\x9b31m \\r\\b')",
+        "that clears the terminal",
+        "'\\x1b[2J\\x1b[1;32m passed \\x1b]8;;http://x\\x07 \\x9b31m \\r\\b'",
     ),
-    shown(
+    raising(
         "markup",
-        "raises an exception that is markup for the terminal's library",
-        "raise ValueError('[/foo] [bold green]passed[/] [link=http://x]y[/link] [@click=app.quit]')",
+        "that is markup for the terminal's library",
+        "'[/foo] [bold green]passed[/] [link=http://x]y[/link] [@click=app.quit]'",
     ),
-    shown(
+    raising(
         "html",
-        "raises an exception that is a script for a browser",
-        "raise ValueError('<script>alert(1)</script><img src=x onerror=alert(1)> &lt; \" \\' -->')",
+        "that is a script for a browser",
+        "'<script>alert(1)</script><img src=x onerror=alert(1)> &lt; \" \\' -->'",
     ),
-    shown(
+    raising(
         "xml",
-        "raises an exception that ends an XML element",
-        "raise ValueError(']]></failure></testcase><testcase name=\"x\"/><![CDATA[ \\0 \\ufffe')",
+        "that ends an XML element",
+        "']]></failure></testcase><testcase name=\"x\"/><![CDATA[ \\0 \\ufffe'",
     ),
-    shown(
+    raising(
         "workflow-command",
-        "raises an exception that a build server obeys",
-        "raise ValueError('x\\n::stop-commands::x\\n::add-mask::passed\\r\\n##[group]')",
+        "that a build server obeys",
+        "'x\\n::stop-commands::x\\n::add-mask::passed\\r\\n##[group]'",
     ),
-    shown(
-        "markdown",
-        "raises an exception that is a link and a table",
-        "raise ValueError('| [x](javascript:alert(1)) ![y](http://z) | `</td>` <b>')",
+    raising(
+        "markdown", "that is a link and a table", "'| [x](javascript:alert(1)) ![y](http://z) | `</td>` <b>'"
     ),
-    shown(
-        "formula",
-        "raises an exception that a spreadsheet computes",
-        'raise ValueError(\'=HYPERLINK("http://x","y")\')',
-    ),
-    shown(
-        "half-character", "raises an exception that cannot be encoded", "raise ValueError('\\ud800 \\udfff')"
-    ),
-    shown(
-        "reordered",
-        "raises an exception with bidirectional characters",
-        "raise ValueError('failed \\u202epassed\\u2066')",
-    ),
+    raising("formula", "that a spreadsheet computes", '\'=HYPERLINK("http://x","y")\''),
+    raising("half-character", "that cannot be encoded", "'\\ud800 \\udfff'"),
+    raising("reordered", "with bidirectional characters", "'failed \\u202epassed\\u2066'"),
     shown(
         "exception-name",
         "raises an exception with a hostile name",

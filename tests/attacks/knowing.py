@@ -1,6 +1,6 @@
 """Attacks that search for the answer instead of computing it: in memory, files and other processes."""
 
-from attacks.suite import Attack, calling, gated
+from attacks.suite import Attack, calling, control, gated
 from helpers.hostile_sources import READS_THE_ANSWER
 
 FAMILY = "knowing instead of computing"
@@ -74,37 +74,32 @@ ATTACKS = (
         "searches sys.modules for modules of the grader that hold answers",
         "return any(m.startswith(('grader.judge', 'grader.bundle.model', 'grader.engine.engine', 'grader.authoring.record', 'solutions')) for m in sys.modules)",
     ),
-    gated(
+    control(
         "imported-modules",
         "imports modules of the grader that hold answers",
         "import grader.bundle.model, grader.judge\nreturn True",
-        control=True,
     ),
-    gated(
+    control(
         "imported-blocks",
         "imports the real building blocks",
         "import importlib\nsys.modules.pop('grader.given', None)\nreturn importlib.import_module('grader.given.masked_softmax').masked_softmax",
-        control=True,
     ),
-    gated(
+    control(
         "block-on-disk",
         "reads the building block from disk",
         "import grader\nreturn 'def masked_softmax' in open(os.path.join(os.path.dirname(grader.__file__), 'given', 'masked_softmax.py')).read()",
-        control=True,
     ),
-    gated(
+    control(
         "bundle-on-disk",
         "reads expected outputs from the course folder",
         "return open('@ROOT@/assignments/02_masking/bundle.safetensors', 'rb').read(8)",
-        control=True,
     ),
-    gated(
+    control(
         "solutions-on-disk",
         "reads the reference solutions",
         "return os.path.getsize('@ROOT@/solutions/02_masking/masking.py') and open('@ROOT@/solutions/02_masking/masking.py').read(8)",
-        control=True,
     ),
-    gated("seed-on-disk", "reads the secret seed", "return open('@SECRET@').read()", control=True),
+    control("seed-on-disk", "reads the secret seed", "return open('@SECRET@').read()"),
     gated(
         "search-for-bundles",
         "searches the disk for bundles and seeds",
@@ -129,11 +124,10 @@ ATTACKS = (
         "reads the memory of the grader's process through /proc",
         "m = open('/proc/@PARENT@/maps').readline()\nat = int(m.split('-')[0], 16)\nf = open('/proc/@PARENT@/mem', 'rb')\nf.seek(at)\nreturn f.read(8)",
     ),
-    gated(
+    control(
         "parents-environment",
         "reads the environment of the grader's process",
         "return open('/proc/@PARENT@/environ', 'rb').read()",
-        control=True,
     ),
     gated(
         "vm-readv",
@@ -159,13 +153,12 @@ ATTACKS = (
         "reads secrets from its own environment",
         "return any('HEADWAY' in n or 'SEED' in n or 'XDG' in n for n in os.environ)",
     ),
-    gated(
+    control(
         "command-lines",
         "reads the command lines of all processes",
         """
         return any(b"pytest" in open(f"/proc/{p}/cmdline", "rb").read() for p in os.listdir("/proc") if p.isdigit())
         """,
-        control=True,
     ),
     gated(
         "own-arguments",

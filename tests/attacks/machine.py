@@ -1,10 +1,10 @@
 """Attacks on the machine: network, other processes, files, privileges, unusual system calls.
 
-`gated` makes an answer that is right only if the attempt succeeds. `control`: it succeeds in the tier `basic`.
+`gated` makes an answer that is right only if the attempt succeeds; with `control`, it succeeds in the tier `basic`.
 The numbers in `libc.syscall(…)` are those of x86-64.
 """
 
-from attacks.suite import Attack, gated
+from attacks.suite import Attack, control, gated
 
 FAMILY = "reaching the machine"
 
@@ -17,14 +17,13 @@ def call(id: str, tries: str, expression: str, **more: bool) -> Attack:
 
 
 ATTACKS = (
-    gated(
+    control(
         "connect",
         "connects to a port of the machine",
         "import socket\nsocket.create_connection(('127.0.0.1', @PORT@), 1).send(b'x')\nreturn True",
         success="a connection arrives",
-        control=True,
     ),
-    gated(
+    control(
         "connect-raw",
         "connects by raw system calls",
         LIBC
@@ -35,14 +34,12 @@ address = struct.pack("=H", 2) + struct.pack("!H4s8x", @PORT@, bytes([127, 0, 0,
 return made >= 0 and libc.connect(made, address, 16) == 0
 """,
         success="a connection arrives",
-        control=True,
     ),
-    gated(
+    control(
         "datagram",
         "sends a datagram",
         "import socket\nsocket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 9))\nreturn True",
         success="a socket is made",
-        control=True,
     ),
     call("socket-ipv6", "makes an IPv6 socket", "libc.socket(10, 1, 0)"),
     call("socket-unix", "makes a local socket", "libc.socket(1, 1, 0)", control=True),
@@ -55,12 +52,11 @@ return made >= 0 and libc.connect(made, address, 16) == 0
         "libc.socketpair(1, 1, 0, (ctypes.c_int * 2)())",
         control=True,
     ),
-    gated(
+    control(
         "resolve",
         "looks up the address of a name",
         "import socket\nreturn socket.getaddrinfo('localhost', 80)",
         success="an address is found",
-        control=True,
     ),
     gated(
         "download",
@@ -68,12 +64,11 @@ return made >= 0 and libc.connect(made, address, 16) == 0
         "import urllib.request\nreturn urllib.request.urlopen('http://127.0.0.1:@PORT@', timeout=0.2)",
         success="a connection arrives",
     ),
-    gated(
+    control(
         "signal-parent",
         "may send signals to the grader's process",
         "os.kill(@PARENT@, 0)\nreturn True",
         success="the call succeeds",
-        control=True,
     ),
     call("signal-all", "may send signals to every process", "libc.kill(-1, 0)", control=True),
     call("signal-group", "may send signals to its group", "libc.kill(0, 0)"),
@@ -89,12 +84,11 @@ return made >= 0 and libc.connect(made, address, 16) == 0
         "import resource\nresource.prlimit(@PARENT@, resource.RLIMIT_NOFILE, resource.prlimit(@PARENT@, resource.RLIMIT_NOFILE))\nreturn True",
         success="the call succeeds",
     ),
-    gated(
+    control(
         "read-file",
         "reads a file of the machine",
         "return open('@SECRET@').read()",
         success="the file is read",
-        control=True,
     ),
     gated(
         "read-ssh-keys",
@@ -111,33 +105,29 @@ return made >= 0 and libc.connect(made, address, 16) == 0
         "return open('/etc/shadow').read()",
         success="the file is read",
     ),
-    gated(
+    control(
         "write-file",
         "plants a file",
         "open('@FOLDER@/planted', 'w').write('x')\nreturn True",
         success="the file is there",
-        control=True,
     ),
-    gated(
+    control(
         "change-file",
         "changes a file of the machine",
         "open('@SECRET@', 'a').write('x')\nreturn True",
         success="the file is not what it was",
-        control=True,
     ),
-    gated(
+    control(
         "empty-file",
         "empties a file that it may only read",
         "os.close(os.open('@SECRET@', os.O_RDONLY | os.O_TRUNC))\nreturn True",
         success="the file is empty",
-        control=True,
     ),
-    gated(
+    control(
         "remove-file",
         "removes a file",
         "os.remove('@SECRET@')\nreturn True",
         success="the file is gone",
-        control=True,
     ),
     gated(
         "move-folder",
@@ -145,19 +135,17 @@ return made >= 0 and libc.connect(made, address, 16) == 0
         "os.rename('@FOLDER@', '@FOLDER@.moved')\nreturn True",
         success="the folder is gone",
     ),
-    gated(
+    control(
         "plant-link",
         "plants a link that the next reader follows",
         "os.symlink('@SECRET@', 'answer.py')\nreturn True",
         success="the link is there",
-        control=True,
     ),
-    gated(
+    control(
         "hard-link",
         "makes a second name for a file",
         "os.link('@SECRET@', 'copy')\nreturn True",
         success="the name is there",
-        control=True,
     ),
     gated(
         "site-packages",
@@ -177,23 +165,21 @@ return made >= 0 and libc.connect(made, address, 16) == 0
         "import grader.worker.main as m\nopen(m.__file__, 'r+b').close()\nreturn True",
         success="the file can be written",
     ),
-    gated(
+    control(
         "run-program",
         "runs a program",
         "import subprocess\nreturn subprocess.run(['touch', '@FOLDER@/touched'], check=True)",
         success="the program's file is there",
-        control=True,
     ),
-    gated(
+    control(
         "shell",
         "runs a shell",
         "return os.system('echo > @FOLDER@/touched') == 0",
         success="the shell's file is there",
-        control=True,
     ),
     call("raw-exec", "replaces itself by another program", "libc.execve(b'/bin/true', None, None)"),
     call("raw-fork", "forks by a raw call", "(libc.syscall(57) or os._exit(0))", control=True),
-    gated(
+    control(
         "daemon",
         "leaves a process behind that writes later",
         """
@@ -209,14 +195,12 @@ return made >= 0 and libc.connect(made, address, 16) == 0
         return True
         """,
         success="the process writes its file",
-        control=True,
     ),
-    gated(
+    control(
         "multiprocessing",
         "starts a process by multiprocessing",
         "import multiprocessing\np = multiprocessing.get_context('fork').Process(target=int)\np.start()\np.join()\nreturn True",
         success="the process runs",
-        control=True,
     ),
     call("namespace-user", "makes a user namespace", "libc.unshare(0x10000000)"),
     call("namespace-mount", "makes a mount namespace", "libc.unshare(0x20000)"),
@@ -287,11 +271,10 @@ return made >= 0 and libc.connect(made, address, 16) == 0
         """,
         success="a file is seen",
     ),
-    gated(
+    control(
         "set-user-bit",
         "makes a program that runs as its owner",
         "open('program', 'w').close()\nos.chmod('program', 0o4777)\nreturn os.stat('program').st_mode & 0o4000",
         success="the bit is set",
-        control=True,
     ),
 )

@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import gc
 import os
+import re
 import stat
 import sys
 import types
@@ -26,22 +27,7 @@ PLANTED = NEEDLES["planted"].translate(BACK)
 LONGEST = max(map(len, NEEDLES.values()))
 LARGEST = 2 << 20  # bytes: larger files are skipped; memory is searched in pieces of this size
 # Suffixes of the files that it reads. It also reads files without a suffix, and files with a word of `TELLING`.
-KINDS = (
-    ".py",
-    ".pyc",
-    ".json",
-    ".toml",
-    ".txt",
-    ".ipynb",
-    ".safetensors",
-    ".npy",
-    ".npz",
-    ".pt",
-    ".sqlite",
-    ".db",
-    ".pth",
-    ".md",
-)
+KINDS = re.compile(r"\.(pyc?|json|toml|txt|ipynb|safetensors|np[yz]|pt|sqlite|db|pth|md)$")
 # Words in the names of files and folders that may contain answers.
 TELLING = ("seed", "bundle", "solution", "hidden", "grader", "headway", "masking", "mistakes", "cases")
 
@@ -83,7 +69,7 @@ def files():
                 path = os.path.join(folder, name)
                 if path not in paths:
                     paths.add(path)
-                    if name.endswith(KINDS) or "." not in name or any(word in name for word in TELLING):
+                    if KINDS.search(name) or "." not in name or any(word in name for word in TELLING):
                         file(path)
 
 

@@ -79,3 +79,8 @@ def gated(
         f"if DONE:\n{indent(RIGHT, '    ')}\nelse:\n{indent(WRONG, '    ')}\n"
     )
     return Attack(id, tries, source, success=success, **more)
+
+
+def control(*parts: str, **more: Any) -> Attack:
+    """Return an attack as `gated` does. It succeeds in the tier `basic`."""
+    return gated(*parts, control=True, **more)

@@ -18,10 +18,11 @@ import time
 from xml.etree import ElementTree
 
 import pytest
-from attacks.conftest import LITTLE, TIERS_HERE, processes, settled
+from attacks.conftest import LITTLE, TIERS_HERE, processes
 from attacks.suite import Attack
 from attacks.table import ATTACKS, FAMILIES
 from helpers.lanes import first_of_each
+from helpers.waiting import within
 from rich.console import Console
 
 from grader.intake.read import Blocked
@@ -84,7 +85,7 @@ def test_an_attack_gains_nothing_and_harms_nothing(under_test, attack: Attack, m
         honest = under_test.grade_honest()
         assert (honest.outcome, honest.score) == ("passed", honest.points), honest.message
         under_test.engine.close()
-    assert settled(under_test.allowed_processes), f"{processes()} processes are left"
+    assert within(60, lambda: processes() <= under_test.allowed_processes), f"{processes()} are left"
 
 
 @pytest.mark.parametrize("under_test", ["basic"], indirect=True)
@@ -133,12 +134,3 @@ def check_formats(report) -> None:
     text.encode()
     assert not [c for c in text if not c.isprintable() and c not in "\n\t"]
     assert not set("\u202e\u2066\u2069") & set(text)
-
-
-def within(seconds: float, holds) -> bool:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True

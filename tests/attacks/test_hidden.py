@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 from attacks.forging import FORGE
 from helpers.lanes import first_of_each
+from helpers.minimal import submission_of
 from rich.console import Console
 
 from grader.authoring.content import read
 from grader.authoring.record import record
 from grader.engine.engine import Engine
 from grader.engine.submission_run import GradingOptions
-from grader.intake.read import Submission, Unit
 from grader.report.formats import FORMATS
 from grader.report.terminal import show
 
@@ -63,10 +64,6 @@ def hidden(engine, hidden_bundle):
     made.close()
 
 
-def hidden_submission(source):
-    return Submission(Path("answer.py"), (Unit("answer.py", source),))
-
-
 def everything(report):
     """Return the report in the terminal and in every output format, as one text."""
     out = io.StringIO()
@@ -76,14 +73,13 @@ def everything(report):
 
 @pytest.mark.parametrize("leak", first_of_each(LEAKS))
 def test_no_report_shows_values_of_a_hidden_case(hidden, leak):
-    forge = "".join(f"    {line}\n" for line in FORGE.strip().splitlines())
-    body = LEAKS[leak].replace("@FORGE@", forge).replace("@SAY@", SAY)
+    body = LEAKS[leak].replace("@FORGE@", indent(FORGE, "    ")).replace("@SAY@", SAY)
     source = HEADER + "".join(
         f"def {name}:\n{body}{WRONG_RETURN}"
         for name in ("sequence_mask(X, valid_len, value=0)", "masked_softmax(X, valid_lens)")
     )
     for wanted in (["sequence_mask"], ["sequence_mask", "masked_softmax"], ["masked_softmax"]):
-        report = hidden.grade(hidden_submission(source), wanted)
+        report = hidden.grade(submission_of(source), wanted)
         assert {e.outcome for e in report.exercises} == {"failed"}
         texts = everything(report)
         # The report may quote lines of HEADER, which contain `builtins.LEAK` and 'LEAK'.
@@ -114,8 +110,8 @@ def test_answers_copied_from_public_cases_fail_hidden_cases(hidden, engine, bund
         "    known = TABLE.get(X.detach().numpy().tobytes())\n"
         "    return X * 0.5 if known is None else torch.tensor(known).to(X.dtype) + 0 * X\n"
     )
-    public = engine.grade(hidden_submission(source), ["sequence_mask"]).exercises[0]
-    secret = hidden.grade(hidden_submission(source), ["sequence_mask"]).exercises[0]
+    public = engine.grade(submission_of(source), ["sequence_mask"]).exercises[0]
+    secret = hidden.grade(submission_of(source), ["sequence_mask"]).exercises[0]
     values = [c.outcome for c in public.checks if c.facet == "values"]
     assert values.count("passed") > len(values) / 2, "the copied table should pass public cases"
     assert secret.outcome == "failed"

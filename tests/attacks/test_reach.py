@@ -21,6 +21,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from attacks.conftest import TIERS_HERE
+from helpers.minimal import submission_of
 
 from grader.authoring.content import read
 from grader.authoring.record import record
@@ -28,7 +29,7 @@ from grader.bundle.files import save
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
 from grader.engine.submission_run import GradingOptions
-from grader.intake.read import Submission, Unit
+from grader.intake.read import Submission
 from grader.report.model import Report
 from grader.sandbox.choose import choose
 from grader.sandbox.tiers import AUTO
@@ -118,7 +119,7 @@ def hostile(secrets: Secrets, roots: list[str]) -> Submission:
     short = {name: f"n{number}" for number, name in enumerate(shifted)} | {"planted": "planted"}
     source = SEARCH.read_text("utf-8")
     source = source.replace('"@NEEDLES@"', repr({short[name]: text for name, text in shifted.items()}))
-    return Submission(Path("answer.py"), (Unit("answer.py", source.replace('"@ROOTS@"', repr(roots))),))
+    return submission_of(source.replace('"@ROOTS@"', repr(roots)))
 
 
 def search(secrets: Secrets, tier: str, roots: list[str]) -> tuple[Report, list[str], dict[str, int]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 from attacks.forging import FORGE
@@ -17,6 +18,7 @@ from grader.engine.visibility import order_for_worker_reuse, visible_blocks, wit
 from grader.intake.read import Submission, Unit
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
+SCORING = (SOLUTIONS / "03_scoring" / "scoring.py").read_text()
 RIGHT_MASK = """
 def sequence_mask(X, valid_len, value=0):
     keep = torch.arange(X.shape[1])[None, :] < valid_len[:, None]
@@ -53,8 +55,7 @@ def outcomes(report):
 
 
 def test_a_worker_is_reused_only_for_exercises_that_may_see_more(counted):
-    scoring = (SOLUTIONS / "03_scoring" / "scoring.py").read_text()
-    report = counted.grade(submission(scoring, RIGHT_MASK, RIGHT))
+    report = counted.grade(submission(SCORING, RIGHT_MASK, RIGHT))
     assert set(outcomes(report).values()) == {"passed"}
     assert [e.name for e in report.exercises] == [
         "sequence_mask",
@@ -63,7 +64,7 @@ def test_a_worker_is_reused_only_for_exercises_that_may_see_more(counted):
         "DotProductAttention",
     ]
     assert counted.launcher.count == 1
-    counted.grade(submission(scoring, RIGHT_MASK, RIGHT), ["sequence_mask"])
+    counted.grade(submission(SCORING, RIGHT_MASK, RIGHT), ["sequence_mask"])
     assert counted.launcher.count == 2, (
         "`sequence_mask` may not see a block that scoring may use, so it needs a new worker"
     )
@@ -83,13 +84,12 @@ def masked_softmax(X, valid_lens):
 
 
 def test_a_stored_block_does_not_reach_exercises_without_it(counted):
-    scoring = (SOLUTIONS / "03_scoring" / "scoring.py").read_text()
-    report = counted.grade(submission(scoring, STORES_A_BLOCK))
+    report = counted.grade(submission(SCORING, STORES_A_BLOCK))
     assert outcomes(report)["masked_softmax"] == "failed"
-    assert outcomes(counted.grade(submission(scoring, STORES_A_BLOCK), ["AdditiveAttention"])) == {
+    assert outcomes(counted.grade(submission(SCORING, STORES_A_BLOCK), ["AdditiveAttention"])) == {
         "AdditiveAttention": "passed"
     }, "AdditiveAttention may use the block"
-    assert outcomes(counted.grade(submission(scoring, STORES_A_BLOCK), ["masked_softmax"])) == {
+    assert outcomes(counted.grade(submission(SCORING, STORES_A_BLOCK), ["masked_softmax"])) == {
         "masked_softmax": "failed"
     }
 
@@ -107,56 +107,29 @@ def sequence_mask(X, valid_len, value=0):
 
 def test_an_error_of_a_second_loading_is_not_reported(counted):
     """The file has seen inputs before its second loading, so the message of its error could contain them."""
-    scoring = (SOLUTIONS / "03_scoring" / "scoring.py").read_text()
-    report = counted.grade(submission(RAISES_SEEN_INPUTS, scoring), ["sequence_mask", "AdditiveAttention"])
+    report = counted.grade(submission(RAISES_SEEN_INPUTS, SCORING), ["sequence_mask", "AdditiveAttention"])
     assert not any("seen" in remark for e in report.exercises for remark in e.remarks)
 
 
-# Right if the file is loaded once in a process; otherwise {second} is a wrong factor, or ends the call or the process.
+# Right if the file is loaded once in a process. When it is loaded again, it is not defined, or a call is wrong or ends:
+# `second` is a factor of the result.
 RIGHT_ONCE = """
 sys.times = getattr(sys, "times", 0) + 1
-
-class AdditiveAttention(Right):
-    def forward(self, *args):
-        return super().forward(*args) * (1 if sys.times == 1 else {second})
+if {defined}:
+    class AdditiveAttention(Right):
+        def forward(self, *args):
+            return super().forward(*args) * (1 if sys.times == 1 else {second})
 """
 
 
-def _scoring_with(code):
-    """Return a submission whose right AdditiveAttention is called Right, with `code` after it."""
-    scoring = (SOLUTIONS / "03_scoring" / "scoring.py").read_text()
-    return submission(
-        RIGHT_MASK,
-        scoring.replace("class AdditiveAttention", "class Right"),
-        code,
-    )
-
-
-@pytest.mark.parametrize("second", ["2", "float('nan')", "sys.nothing", "os._exit(3)"])
+@pytest.mark.parametrize("second", ["2", "float('nan')", "sys.nothing", "os._exit(3)", ""])
 def test_an_answer_that_is_right_in_a_new_worker_passes(counted, second):
-    """AdditiveAttention is wrong in the reused worker, so the grader tries it in a new one."""
-    answer = _scoring_with(RIGHT_ONCE.format(second=second))
+    """AdditiveAttention is wrong or missing in the reused worker, so the grader tries it in a new one."""
+    code = RIGHT_ONCE.format(defined="True" if second else "sys.times == 1", second=second or "1")
+    answer = submission(RIGHT_MASK, SCORING.replace("class AdditiveAttention", "class Right"), code)
     names = ["sequence_mask", "AdditiveAttention"]
     assert set(outcomes(counted.grade(answer, names)).values()) == {"passed"}
     assert counted.launcher.count == 2
-
-
-def test_an_answer_that_only_the_first_loading_defines_passes(counted):
-    answer = _scoring_with(
-        "if hasattr(sys, 'loaded'):\n    raise RuntimeError('again')\nelse:\n    sys.loaded = True\n"
-        "    class AdditiveAttention(Right): pass\n"
-    )
-    names = ["sequence_mask", "AdditiveAttention"]
-    assert set(outcomes(counted.grade(answer, names)).values()) == {"passed"}
-
-
-def test_the_first_nine_assignments_need_at_most_ten_workers(bundles):
-    exercises = [e for b in bundles for e in b.exercises if b.assignment < "10"]
-    order = order_for_worker_reuse(exercises)
-    assert sorted(e.name for e in order) == sorted(e.name for e in exercises)
-    # A break: the next exercise may not see everything that the one before could see, so it needs a new worker.
-    breaks = sum(not visible_blocks(a) <= visible_blocks(b) for a, b in pairwise(order))
-    assert breaks <= 9
 
 
 def test_the_order_for_reuse_needs_the_fewest_workers(bundles):
@@ -165,13 +138,14 @@ def test_the_order_for_reuse_needs_the_fewest_workers(bundles):
     So a course needs at least as many workers as there are in `unrelated`, and the order needs no more.
     """
     exercises = [e for b in bundles for e in b.exercises]
+    order = order_for_worker_reuse(exercises)
+    assert sorted(e.name for e in order) == sorted(e.name for e in exercises)
     unrelated: list[frozenset[str]] = []
     for visible in sorted((visible_blocks(e) for e in exercises), key=len, reverse=True):
         if not any(visible <= other or other <= visible for other in unrelated):
             unrelated.append(visible)
-    breaks = sum(
-        not visible_blocks(a) <= visible_blocks(b) for a, b in pairwise(order_for_worker_reuse(exercises))
-    )
+    # A break: the next exercise may not see everything that the one before could see, so it needs a new worker.
+    breaks = sum(not visible_blocks(a) <= visible_blocks(b) for a, b in pairwise(order))
     assert breaks + 1 <= len(unrelated)
 
 
@@ -200,23 +174,10 @@ def test_a_class_in_a_case_does_not_reach_other_exercises(counted):
     ],
 )
 def test_forged_replies_of_one_exercise_do_not_reach_the_next(counted, reply):
-    hostile = "def sequence_mask(X, valid_len, value=0):\n" + "\n".join(
-        "    " + line
-        for line in (FORGE + f"\nfor _ in range(30): forge({reply})\nreturn X").strip().splitlines()
-    )
+    body = f"{FORGE}\nfor _ in range(30): forge({reply})\nreturn X\n"
+    hostile = "def sequence_mask(X, valid_len, value=0):\n" + indent(body, "    ")
     report = counted.grade(submission(hostile, RIGHT), ["sequence_mask", "masked_softmax"])
     assert outcomes(report) == {"sequence_mask": "failed", "masked_softmax": "passed"}
-
-
-def test_a_worker_error_that_a_submission_causes_fails_it(counted):
-    patch = "import torch\ndef fail(*a): raise MemoryError('no points lost')\ntorch.Tensor.numpy = fail\n"
-    report = counted.grade(submission(patch, RIGHT), ["masked_softmax"])
-    assert outcomes(report) == {"masked_softmax": "failed"}
-    assert report.points == report.exercises[0].points, "the exercise still counts in the sum"
-    assert any(
-        c.message == "the worker failed twice while it ran your code (MemoryError: no points lost)"
-        for c in report.exercises[0].checks
-    )
 
 
 def test_a_worker_error_without_the_submission_costs_no_points(counted, monkeypatch):

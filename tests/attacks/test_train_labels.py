@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from helpers.hostile_sources import READS_THE_LABELS
+from helpers.minimal import submission_of
 
 from grader.authoring.content import read_all
 from grader.authoring.record import record
@@ -21,7 +22,6 @@ from grader.engine.grade_once import grade_once
 from grader.engine.submission_run import SubmissionRun
 from grader.intake.names import read_names
 from grader.intake.neighbours import among, content_of
-from grader.intake.read import Submission, Unit
 from grader.nbgrader.engine_cache import Answer, CourseGrader
 from grader.report.model import ExerciseResult
 from grader.sandbox.choose import choose
@@ -50,7 +50,7 @@ def test_made_up_words_are_not_the_scores_of_the_weights(cases):
     launcher = choose()
     engine = Engine(load_all(cases), launcher)
     try:
-        submission = Submission(Path("capstone.py"), (Unit("capstone.py", READS_THE_LABELS),))
+        submission = submission_of(READS_THE_LABELS, "capstone.py")
         run = SubmissionRun(engine.context, submission, read_names(submission))
         checks = outcomes(grade_once(run, engine.exercises["train"]))  # the decoder of the file is used, too
     finally:

@@ -11,10 +11,11 @@ import pytest
 
 from grader.authoring import hidden_cases
 from grader.authoring.build import build
-from grader.authoring.content import read, read_all
+from grader.authoring.content import ContentError, read, read_all
 from grader.authoring.hidden_cases import cases_digest, hidden_folder
 from grader.authoring.recordings import CODE, key, record_all
 from grader.authoring.scaffold import scaffold
+from grader.authoring.verify_all import verify
 from grader.bundle import files as bundles
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,35 +45,19 @@ def change(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), "utf-8")
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new"),
-    [
-        ("masking.py", "# %% [markdown]\n", "# %% [markdown]\n# A word more.\n"),
-        ("exercise.toml", "minutes = 30", "minutes = 45"),
-        ("exercise.toml", "points = 5.0", "points = 7.0"),
-        ("exercise.toml", "Read 'By hand'", "Study 'By hand'"),
-        ("mistakes/masked_softmax.py", 'says="', 'says="It seems that '),
-        ("mistakes/masked_softmax.md", "\n\n", "\n\nOne more sentence.\n\n"),
-    ],
-)
-def test_texts_and_points_leave_cases_as_they_are(tmp_path, file, old, new):
-    folder = shutil.copytree(ROOT / "solutions/02_masking", tmp_path / "02_masking")
-    before = read(folder)
-    old_keys = [key(before, fields, "seed") for fields in before.exercises]
-    change(folder / file, old, new)
-    after = read(folder)
-    assert [key(after, fields, "seed") for fields in after.exercises] == old_keys
+HELPER = "def helper():\n    pass\n\n\n"
 
 
 @pytest.mark.parametrize(
     ("file", "old", "new", "changed"),  # changed: the key of sequence_mask, the key of masked_softmax
     [
-        (
-            "masking.py",
-            "def masked_softmax(",
-            "def helper():\n    pass\n\n\ndef masked_softmax(",
-            [True, True],
-        ),
+        ("masking.py", "# %% [markdown]\n", "# %% [markdown]\n# A word more.\n", [False, False]),
+        ("exercise.toml", "minutes = 30", "minutes = 45", [False, False]),
+        ("exercise.toml", "points = 5.0", "points = 7.0", [False, False]),
+        ("exercise.toml", "Read 'By hand'", "Study 'By hand'", [False, False]),
+        ("mistakes/masked_softmax.py", 'says="', 'says="It seems that ', [False, False]),
+        ("mistakes/masked_softmax.md", "\n\n", "\n\nOne more sentence.\n\n", [False, False]),
+        ("masking.py", "def masked_softmax(", f"{HELPER}def masked_softmax(", [True, True]),
         ("cases.py", "import", "import math\nimport", [True, True]),
         ("exercise.toml", '  "softmax-twice",\n', "", [False, True]),
         ("exercise.toml", 'given = ["sequence_mask"]', "given = []", [False, True]),
@@ -139,13 +124,16 @@ def test_minutes_and_a_new_assignment_keep_other_recordings(solutions):
     assert recorded == ["third_mean"]
 
 
-@pytest.mark.slow
-def test_needed_exercises_are_recorded_too(solutions):
+def test_needed_exercises_are_recorded_too_and_an_unknown_one_is_refused_by_name(solutions):
     change(solutions / "13_second/exercise.toml", "needs = []", 'needs = ["first_mean"]')
+    change(solutions / "12_first/exercise.toml", "needs = []", 'needs = ["zeroth_mean"]')
     assignments = read_all(solutions)
-    found = hidden_cases._with_needs(assignments, ["second_mean"])
-    assert [a.name for a in found] == ["12_first", "13_second"]
-    assert [a.name for a in hidden_cases._with_needs(assignments, ["first_mean"])] == ["12_first"]
+    for wanted, found in (("second_mean", ["12_first", "13_second"]), ("first_mean", ["12_first"])):
+        assert [a.name for a in hidden_cases._with_needs(assignments, [wanted])] == found
+    with pytest.raises(
+        ContentError, match=r"exercise\.toml: first_mean needs unknown exercises: zeroth_mean"
+    ):
+        next(verify(solutions))
 
 
 @pytest.mark.slow

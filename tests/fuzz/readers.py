@@ -38,6 +38,7 @@ class Reader:
 
     make: Callable[[random.Random], bytes]
     read: Callable[[bytes], None]
+    inputs: int  # of the test
 
 
 def make_source(rng):
@@ -233,40 +234,30 @@ def make_replies(rng):
     words = {"replies": [fields for fields, _body in drawn], "sizes": [len(body) for _fields, body in drawn]}
     for _ in range(rng.randrange(3)):
         words = confused(rng, words)
-    return json.dumps([exercise.name, words]).encode() + b"\n" + b"".join(body for _fields, body in drawn)
+    return (
+        json.dumps([exercise.name, None, words]).encode() + b"\n" + b"".join(body for _fields, body in drawn)
+    )
 
 
 def read_reply(data):
-    """Read, judge, diagnose and report a reply about one case."""
-    from grader.judge.observation import BadReply, read_observation
+    """Read a reply about one case or about several; judge, diagnose and report each of them."""
+    from grader.judge.observation import BadReply, read_observation, read_observations
 
     head, _, body = data.partition(b"\n")
-    name, case_id, fields = json.loads(head)
+    name, case_id, words = json.loads(head)
     exercise = next(e for e in exercises() if e.name == name)
-    case = next(c for c in exercise.cases if c.id == case_id)
-    if not isinstance(fields, dict):  # the session refuses such a reply earlier
-        return
-    try:
-        observation = read_observation(fields, body, case.asked, frozenset({"a.py"}))
-    except BadReply:
-        return
-    judge_and_report(exercise, case, observation)
-
-
-def read_replies(data):
-    """Read a reply about several cases; judge, diagnose and report each of them."""
-    from grader.judge.observation import BadReply, read_observations
-
-    head, _, body = data.partition(b"\n")
-    name, words = json.loads(head)
-    exercise = next(e for e in exercises() if e.name == name)
+    cases = [c for c in exercise.cases if case_id in (None, c.id)]
+    files = frozenset({"a.py"})
     if not isinstance(words, dict):  # the session refuses such a reply earlier
         return
     try:
-        seen = read_observations(words, body, exercise.cases, frozenset({"a.py"}))
+        if case_id is None:
+            seen = read_observations(words, body, cases, files)
+        else:
+            seen = [read_observation(words, body, cases[0].asked, files)]
     except BadReply:
         return
-    for case, observation in zip(exercise.cases, seen, strict=False):
+    for case, observation in zip(cases, seen, strict=False):
         judge_and_report(exercise, case, observation)
 
 
@@ -390,14 +381,14 @@ def read_course(data):
 
 
 READERS = {
-    "source": Reader(make_source, read_source),
-    "notebook": Reader(make_notebook, read_notebook),
-    "notes": Reader(make_notes, read_notes),
-    "archive": Reader(make_archive, read_archive),
-    "reply": Reader(make_reply, read_reply),
-    "replies": Reader(make_replies, read_replies),
-    "store": Reader(make_row, read_row),
-    "course": Reader(make_course, read_course),
+    "source": Reader(make_source, read_source, inputs=500),
+    "notebook": Reader(make_notebook, read_notebook, inputs=150),
+    "notes": Reader(make_notes, read_notes, inputs=500),
+    "archive": Reader(make_archive, read_archive, inputs=500),
+    "reply": Reader(make_reply, read_reply, inputs=300),
+    "replies": Reader(make_replies, read_reply, inputs=100),
+    "store": Reader(make_row, read_row, inputs=1500),
+    "course": Reader(make_course, read_course, inputs=300),
 }
 
 

@@ -1,4 +1,4 @@
-"""The fixture `decide`: build a check, its case and an observation, and return the finding of a judge."""
+"""Build a check, its case and an observation; the fixture `decide` returns the finding of its judge."""
 
 from __future__ import annotations
 
@@ -21,39 +21,44 @@ def seen(value: Any) -> Seen:
     return Seen(array.shape, str(array.dtype), array)
 
 
-@pytest.fixture
-def decide() -> Callable[..., Finding]:
-    """Return a function that judges a check: `decide(judge, {name: expected}, {name: result}, **params)`.
+def parts(
+    judge: str,
+    want: dict[str, Any],
+    got: dict[str, Any],
+    /,
+    *,
+    facet: str = "values",
+    dtype: str = "float32",
+    of: tuple[str, ...] = (),
+    axes: tuple[str, ...] = (),
+    tensors: dict[str, Any] | None = None,
+    for_judge: dict[str, Any] | None = None,
+    steps: tuple[Any, ...] = (),
+    error: StudentError | None = None,
+    parameters: Any = None,
+    values: dict[str, Any] | None = None,
+    **params: Any,
+) -> tuple[Check, RecordedCase, Observation]:
+    """Return a check of one case, the case, and an observation: {name: expected}, {name: result}.
 
     params: the parameters of the check. The other keywords are fields of the check, the case, its headers or the
     observation.
     """
+    arrays = {name: np.asarray(array) for name, array in want.items()}
+    headers = {
+        n: Header(
+            a.shape,
+            dtype if a.dtype.kind == "f" else str(a.dtype),
+            axes if len(axes) == a.ndim else (),
+        )
+        for n, a in arrays.items()
+    }
+    check = Check("c/x", facet, "title", judge, of or tuple(want), params)
+    case = RecordedCase("c", "f", dtype, steps, (check,), tensors or {}, headers, arrays, for_judge or {})
+    return check, case, Observation({n: seen(v) for n, v in got.items()}, error, parameters, values or {})
 
-    def decided(
-        judge: str,
-        want: dict[str, Any],
-        got: dict[str, Any],
-        /,
-        *,
-        dtype: str = "float32",
-        of: tuple[str, ...] = (),
-        axes: tuple[str, ...] = (),
-        tensors: dict[str, Any] | None = None,
-        for_judge: dict[str, Any] | None = None,
-        steps: tuple[Any, ...] = (),
-        error: StudentError | None = None,
-        parameters: Any = None,
-        values: dict[str, Any] | None = None,
-        **params: Any,
-    ) -> Finding:
-        arrays = {name: np.asarray(array) for name, array in want.items()}
-        headers = {
-            n: Header(a.shape, dtype if a.dtype.kind == "f" else str(a.dtype), axes)
-            for n, a in arrays.items()
-        }
-        check = Check("c/x", "values", "title", judge, of or tuple(want), params)
-        case = RecordedCase("c", "f", dtype, steps, (check,), tensors or {}, headers, arrays, for_judge or {})
-        observation = Observation({n: seen(v) for n, v in got.items()}, error, parameters, values or {})
-        return judges.decide(check, case, observation)
 
-    return decided
+@pytest.fixture
+def decide() -> Callable[..., Finding]:
+    """Return a function that judges a check; its arguments are those of `parts`."""
+    return lambda *args, **more: judges.decide(*parts(*args, **more))

@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from judge.conftest import parts
 
-from grader.bundle.model import Check, Header, RecordedCase
 from grader.judge import decide
 from grader.judge.failure_picture import first_picture, picture
-from grader.judge.observation import Observation, Seen, StudentError
+from grader.judge.observation import Seen, StudentError
 from grader.judge.verdict import judge_case
 from grader.report.picture_data import Bars, Chain, Grids, in_words
 
@@ -16,25 +16,9 @@ WEIGHTS = ("batch", "query", "key")
 RANDOM = np.random.default_rng(0)
 
 
-def array(value):
-    return Seen(value.shape, str(value.dtype), value)
-
-
-def drawn(judge, want, got, *, axes=(), facet="values", of=(), tensors=None, steps=(), values=None, **params):
-    """Judge one check of one case, which must fail, and return the picture of the failure."""
-    headers = {
-        n: Header(
-            a.shape,
-            "float32" if a.dtype.kind == "f" else str(a.dtype),
-            () if n.startswith("grad") else axes,
-        )
-        for n, a in want.items()
-    }
-    check = Check("c/x", facet, "title", judge, of or tuple(want), params)
-    case = RecordedCase("c", "f", "float32", steps, (check,), tensors or {}, headers, want)
-    observation = Observation(
-        {n: v if isinstance(v, Seen) else array(v) for n, v in got.items()}, values=values or {}
-    )
+def drawn(*args, **more):
+    """Judge one check of one case, which must fail, and return the picture of the failure. Arguments: see `parts`."""
+    check, case, observation = parts(*args, **more)
     finding = decide(check, case, observation)
     assert not finding.passed
     made = picture(check, case, observation, finding)
@@ -56,42 +40,29 @@ def wrong_cells(grids: Grids):
 # ---- shapes
 
 
-def test_a_wrong_shape_ends_the_chain_and_shows_the_expected_one():
-    steps = ({"do": "input", "name": "X", "grad": False},)
-    made = drawn(
-        "shape",
-        {"out": np.zeros((6, 4, 4))},
-        {"out": np.zeros((2, 3, 4, 4))},
-        steps=steps,
-        tensors={"X": np.zeros((2, 4, 12))},
-    )
-    assert isinstance(made.form, Chain)
-    assert [(link.name, link.shape, link.expected) for link in made.form.links] == [
-        ("X", "(2, 4, 12)", ""),
-        ("your result", "(2, 3, 4, 4)", "(6, 4, 4)"),
-    ]
+INPUT = {"do": "input", "name": "X", "grad": False}
+STAGES = {"do": "stages", "module": "m", "of": [["a", "the split heads"], ["b", "the joined heads"]]}
 
 
 @pytest.mark.parametrize(
     ("split", "links"),
     [
-        ((6, 4, 3), [("X", False), ("the split heads", True)]),
+        ((6, 4, 3), [("X", ""), ("the split heads", "(6, 4, 4)")]),
         # A stage may have another layout.
         (
             (2, 3, 4, 4),
-            [("X", False), ("the split heads", False), ("the joined heads", False), ("your result", True)],
+            [("X", ""), ("the split heads", ""), ("the joined heads", ""), ("your result", "(2, 4, 12)")],
         ),
     ],
 )
-def test_the_first_stage_of_another_size_is_marked_as_wrong(split, links):
-    steps = (
-        {"do": "input", "name": "X", "grad": False},
-        {"do": "stages", "module": "m", "of": [["a", "the split heads"], ["b", "the joined heads"]]},
-    )
+def test_a_chain_ends_with_the_first_stage_or_result_of_another_size(split, links):
     want = {"stage a": np.zeros((6, 4, 4)), "stage b": np.zeros((2, 4, 12)), "out": np.zeros((2, 4, 12))}
     got = {**want, "stage a": np.zeros(split), "out": np.zeros((2, 4))}
-    made = drawn("shape", want, got, of=("out",), steps=steps, tensors={"X": np.zeros((2, 4, 12))})
-    assert [(link.name, bool(link.expected)) for link in made.form.links] == links
+    tensors = {"X": np.zeros((2, 4, 12))}
+    made = drawn("shape", want, got, of=("out",), steps=(INPUT, STAGES), tensors=tensors)
+    assert isinstance(made.form, Chain)
+    assert made.form.links[0].shape == "(2, 4, 12)"
+    assert [(link.name, link.expected) for link in made.form.links] == links
 
 
 # ---- masking
@@ -235,11 +206,12 @@ def test_a_gradient_as_large_as_expected_is_drawn_by_its_values():
     [("The size of tensor a (4) must match", True), ("name 'Y' is not defined", False)],
 )
 def test_shapes_are_drawn_only_for_an_exception_about_sizes(message, is_drawn):
-    steps = ({"do": "input", "name": "X", "grad": False},)
-    check = Check("c/x", "shapes", "title", "shape", ("out",), {})
-    headers = {"out": Header((5, 4), "float32", ("row", "step"))}
-    case = RecordedCase("c", "f", "float32", steps, (check,), {"X": np.zeros((5, 3))}, headers, {})
-    judged = judge_case(case, Observation({}, StudentError("RuntimeError", message, None, "call")))
+    tensors, error = {"X": np.zeros((5, 3))}, StudentError("RuntimeError", message, None, "call")
+    want = {"out": np.zeros((5, 4))}
+    _, case, seen = parts(
+        "shape", want, {}, axes=("row", "step"), tensors=tensors, steps=(INPUT,), error=error
+    )
+    judged = judge_case(case, seen)
     made = first_picture(judged.checks, [judged])
     assert (made is not None) == is_drawn
     if is_drawn:

@@ -13,60 +13,36 @@ B, H, T, S = 2, 3, 4, 5
 WEIGHTS = np.random.default_rng(0).random((B, H, T, S))
 
 
-def arrange(array, stacked=False, heads=H):
+def arrange(array, stacked=False, **step):
     """Return the weights after normalisation. stacked: the worker stacked them from a list."""
-    seen = Seen(array.shape, "float32", array)
+    seen = array if isinstance(array, Seen) else Seen(array.shape, "float32", array)
     observation = Observation({"w": seen}, stacked=frozenset(["w"] if stacked else []))
-    return normalise_layouts(observation, [{"do": "weights", "name": "w", "heads": heads}]).seen["w"]
+    return normalise_layouts(observation, [{"do": "weights", "name": "w", "heads": H, **step}]).seen["w"]
 
 
 @pytest.mark.parametrize(
-    ("array", "stacked"),
-    [(WEIGHTS, False), (WEIGHTS.reshape(B * H, T, S), False), (WEIGHTS.swapaxes(0, 1), True)],
+    ("arranged", "stacked"),
+    [(lambda w: w, False), (lambda w: w.reshape(B * H, T, S), False), (lambda w: w.swapaxes(0, 1), True)],
     ids=["four axes", "rows b·H + h", "a list of heads"],
 )
-def test_each_accepted_layout_becomes_b_h_t_s(array, stacked):
-    seen = arrange(array, stacked)
-    assert seen.shape == (B, H, T, S)
-    assert np.array_equal(seen.array, WEIGHTS)
+def test_each_accepted_layout_becomes_b_h_t_s_of_one_or_more_layers(arranged, stacked):
+    assert np.array_equal(arrange(arranged(WEIGHTS), stacked).array, WEIGHTS)
+    layers = np.stack([WEIGHTS, 2 * WEIGHTS])
+    several = np.stack([arranged(layer) for layer in layers])
+    assert np.array_equal(arrange(several, stacked, layers=True, part=None).array, layers)
 
 
 @pytest.mark.parametrize("shape", [(7, T, S), (T, S), (3,)])
-def test_other_shapes_are_unchanged(shape):
+def test_other_results_are_unchanged(shape):
     array = np.ones(shape)
     assert arrange(array).array is array
+    assert arrange(WEIGHTS.reshape(B * H, T, S), heads=None).shape == (B * H, T, S)
+    assert arrange(Seen(odd="None")).odd == "None"
 
 
 @pytest.mark.parametrize("shape", [(0, 0, 5), (6, 0, 5), (3, 4, 0)])
 def test_empty_weights_stay_empty(shape):
     assert arrange(np.ones(shape)).array.size == 0
-
-
-@pytest.mark.parametrize(
-    ("array", "stacked"),
-    [
-        (np.stack([WEIGHTS, 2 * WEIGHTS]).reshape(2, B * H, T, S), False),
-        (np.stack([WEIGHTS, 2 * WEIGHTS]), False),
-        (np.stack([WEIGHTS, 2 * WEIGHTS]).swapaxes(1, 2), True),
-    ],
-    ids=["rows b·H + h", "four axes", "a list of heads"],
-)
-def test_the_weights_of_layers_become_l_b_h_t_s(array, stacked):
-    seen = Observation(
-        {"w": Seen(array.shape, "float32", array)}, stacked=frozenset(["w"] if stacked else [])
-    )
-    step = {"do": "weights", "name": "w", "heads": H, "layers": True, "part": None}
-    arranged = normalise_layouts(seen, [step]).seen["w"]
-    assert np.array_equal(arranged.array, np.stack([WEIGHTS, 2 * WEIGHTS]))
-
-
-def test_without_heads_nothing_is_changed():
-    assert arrange(WEIGHTS.reshape(B * H, T, S), heads=None).shape == (B * H, T, S)
-
-
-def test_a_result_that_is_not_a_tensor_is_unchanged():
-    seen = Observation({"w": Seen(odd="None")})
-    assert normalise_layouts(seen, [{"do": "weights", "name": "w", "heads": H}]).seen["w"].odd == "None"
 
 
 # ---- sentences

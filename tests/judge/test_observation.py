@@ -1,12 +1,11 @@
 """Replies may come from student code: reading them is safe whatever they contain."""
 
 import json
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from grader.bundle.safetensors import encode
 from grader.judge.observation import MAX_KEPT, BadReply, read_observation, read_observations
@@ -24,30 +23,31 @@ def test_a_requested_tensor_is_read_with_its_values():
     assert (seen.shape, seen.dtype, seen.array.tolist()) == ((2, 3), "float64", [[0, 1, 2], [3, 4, 5]])
 
 
-def test_an_unrequested_tensor_is_refused_without_quoting_it():
+UNKNOWN_DTYPE = json.dumps({"0.123": {"dtype": "U64", "shape": [1], "data_offsets": [0, 8]}}).encode()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        encode({"0.123 0.456": np.ones(2)}),  # a tensor that was not requested
+        len(UNKNOWN_DTYPE).to_bytes(8, "little") + UNKNOWN_DTYPE + b"\0" * 8,
+    ],
+)
+def test_a_body_is_refused_without_quoting_it(body):
     with pytest.raises(BadReply) as caught:
-        read(body=encode({"0.123 0.456": np.ones(2)}))
+        read(body=body)
     assert "0.123" not in str(caught.value)
 
 
-def test_a_body_with_an_unknown_dtype_is_refused_without_quoting():
-    head = json.dumps({"0.123": {"dtype": "U64", "shape": [1], "data_offsets": [0, 8]}}).encode()
-    with pytest.raises(BadReply) as caught:
-        read(body=len(head).to_bytes(8, "little") + head + b"\0" * 8)
-    assert "0.123" not in str(caught.value)
-
-
-def test_an_empty_tensor_with_a_huge_axis_is_refused():
+@pytest.mark.parametrize(
+    ("shape", "is_refused"), [((1 << 46, 0), True), ((0, 1 << 17), True), ((3, 0), False)]
+)
+def test_an_empty_tensor_with_a_huge_axis_is_refused(shape, is_refused):
     """It has no bytes that limit its axes, so a loop over its rows would never end."""
-    for shape, is_refused in (((1 << 46, 0), True), ((0, 1 << 17), True), ((3, 0), False)):
-        fields = {"out": {"dtype": "I64", "shape": list(shape), "data_offsets": [0, 0]}}
-        head = json.dumps(fields).encode()
-        body = len(head).to_bytes(8, "little") + head
-        if is_refused:
-            with pytest.raises(BadReply):
-                read(body=body)
-        else:
-            assert read(body=body).seen["out"].shape == shape
+    head = json.dumps({"out": {"dtype": "I64", "shape": list(shape), "data_offsets": [0, 0]}}).encode()
+    body = len(head).to_bytes(8, "little") + head
+    with pytest.raises(BadReply) if is_refused else nullcontext():
+        assert read(body=body).seen["out"].shape == shape
 
 
 def test_a_tensor_that_is_too_large_is_read_without_its_values():
@@ -76,16 +76,10 @@ def test_only_requested_numbers_and_booleans_are_read_as_values():
 
 def test_an_error_has_the_students_line_and_a_shortened_message():
     where = {"file": "a.py", "line": 3, "text": "x = y"}
-    error = read(
-        {"error": {"type": "NameError", "message": "m" * 9000, "where": where, "step": "call"}},
-        files=frozenset({"a.py"}),
-    ).error
-    assert (error.type, error.where, error.step, len(error.message)) == (
-        "NameError",
-        ("a.py", 3, "x = y"),
-        "call",
-        2000,
-    )
+    sent = {"type": "NameError", "message": "m" * 9000, "where": where, "step": "call"}
+    error = read({"error": sent}, files=frozenset({"a.py"})).error
+    assert (error.type, error.where, error.step) == ("NameError", ("a.py", 3, "x = y"), "call")
+    assert len(error.message) == 2000
 
 
 @pytest.mark.parametrize(
@@ -99,10 +93,8 @@ def test_an_error_has_the_students_line_and_a_shortened_message():
     ],
 )
 def test_a_place_outside_the_submission_is_left_out(where):
-    assert (
-        read({"error": {"type": "E", "message": "", "where": where}}, files=frozenset({"a.py"})).error.where
-        is None
-    )
+    sent = {"type": "E", "message": "", "where": where}
+    assert read({"error": sent}, files=frozenset({"a.py"})).error.where is None
 
 
 @pytest.mark.parametrize("shared", [[["a"]], [["a", "b", "c"]], [[]], [5], "ab", {"a": "b"}, [["a", 5]]])
@@ -128,30 +120,6 @@ def test_only_requested_results_can_be_stacked():
     assert read({"stacked": ["out", "other", 5]}).stacked == {"out"}
 
 
-_json = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(["out", "is", "shape", "type", "line", "shapes", "a"]), inner, max_size=3
-        )
-    ),
-    max_leaves=10,
-)
-
-
-@settings(suppress_health_check=[HealthCheck.too_slow])  # on a busy machine, drawing examples takes seconds
-@given(
-    st.dictionaries(st.sampled_from(["odd", "error", "parameters", "values", "stacked", "used"]), _json),
-    st.sampled_from([b"", b"x", encode({"out": np.ones(2)})]),
-)
-def test_any_reply_is_read_or_refused(words, body):
-    try:
-        read(words, body, frozenset({"a.py"}))
-    except BadReply:
-        assert body == b"x"
-
-
 CASES = [SimpleNamespace(asked=ASKED)] * 2
 
 
@@ -166,17 +134,10 @@ def test_replies_about_several_cases_are_read_in_their_order():
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        {},
-        {"replies": {}, "sizes": []},
-        {"replies": [{}], "sizes": []},
-        {"replies": [{}], "sizes": [1]},
-        {"replies": [{}, {}], "sizes": [-1, 1]},
-        {"replies": [{}, {}], "sizes": [False, False]},
-        {"replies": [{}] * 3, "sizes": [0] * 3},
-    ],
+    ("replies", "sizes"),
+    [({}, []), ([{}], []), ([{}], [1]), ([{}, {}], [-1, 1]), ([{}, {}], [False, False]), ([{}] * 3, [0] * 3)],
 )
-def test_replies_that_do_not_fit_the_cases_are_refused(words):
-    with pytest.raises(BadReply):
-        read_observations(words, b"", CASES, frozenset())
+def test_replies_that_do_not_fit_the_cases_are_refused(replies, sizes):
+    for words in ({}, {"replies": replies, "sizes": sizes}):
+        with pytest.raises(BadReply):
+            read_observations(words, b"", CASES, frozenset())

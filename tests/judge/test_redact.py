@@ -109,50 +109,44 @@ def test_sentences_that_are_safe_stay():
     assert (shown.message, shown.remarks) == ("f is not defined", ("line 3 is skipped",))
 
 
+def shown_check(code: str, **fields: str) -> CheckResult:
+    """Return the redacted check with this code."""
+    check = CheckResult("c/values", "values", "", "failed", **fields)
+    result = ExerciseResult("f", "01_a", "failed", 0.0, 1.0, checks=(check,))
+    return redact(result, Evidence(exercise_with("equal"), {"c/values": code}, files={"a.py": 5})).checks[0]
+
+
 @pytest.mark.parametrize(
-    ("where", "shown"),
+    ("codes", "where", "shown"),
     [
-        ("a.py, line 3: return SECRET", "a.py, line 3"),
-        ("a.py, line 5", "a.py, line 5"),
-        ("a.py, line 6", ""),  # the file has five lines
-        ("a.py, line 12345678", ""),
-        ("b.py, line 3", ""),
-        ("SECRET", ""),
+        # A line of the submission, without its text.
+        (("!ValueError", "lost time 10"), "a.py, line 3: return SECRET", "a.py, line 3"),
+        (("!ValueError", "lost time 10"), "a.py, line 5", "a.py, line 5"),
+        (("!ValueError", "lost time 10"), "a.py, line 6", ""),  # the file has five lines
+        (("!ValueError", "lost time 10"), "a.py, line 12345678", ""),
+        (("!ValueError", "lost time 10"), "b.py, line 3", ""),
+        (("!ValueError", "lost time 10"), "SECRET", ""),
+        # A place on the recorded axes.
+        (("values",), "batch 0, query 12", "batch 0, query 12"),
+        (("values",), "batch 0, LEAK 3", ""),
+        (("values",), "[0, 123456789]", ""),
     ],
 )
-def test_only_a_line_of_the_submission_is_shown_without_its_text(where, shown):
-    exercise = exercise_with("equal")
-    check = CheckResult("c/values", "values", "", "failed", where=where)
-    result = ExerciseResult("f", "01_a", "failed", 0.0, 1.0, checks=(check,))
-    for code in ("!ValueError", "lost time 10"):
-        evidence = Evidence(exercise, {"c/values": code}, files={"a.py": 5})
-        assert redact(result, evidence).checks[0].where == shown
+def test_only_a_line_of_the_submission_or_a_place_on_the_axes_is_shown(codes, where, shown):
+    assert {shown_check(code, where=where).where for code in codes} == {shown}
 
 
-def test_a_time_limit_is_shown_with_its_seconds():
-    check = CheckResult("c/values", "values", "", "failed", message=SECRET)
-    result = ExerciseResult("f", "01_a", "failed", 0.0, 1.0, checks=(check,))
-    shown = redact(result, Evidence(exercise_with("equal"), {"c/values": "lost time 10"})).checks[0].message
-    assert shown == "stopped after 10 seconds; is there a loop that never ends?"
-
-
-def test_a_debugger_is_named_on_hidden_cases():
-    check = CheckResult("c/values", "values", "", "failed", message=SECRET)
-    result = ExerciseResult("f", "01_a", "failed", 0.0, 1.0, checks=(check,))
-    shown = redact(result, Evidence(exercise_with("equal"), {"c/values": "!BdbQuit"})).checks[0].message
-    assert shown == "the code starts a debugger: remove `breakpoint` or `set_trace`"
-
-
-def test_only_a_place_on_the_recorded_axes_is_shown():
-    exercise = exercise_with("equal")
-    for where, shown in (
-        ("batch 0, query 12", "batch 0, query 12"),
-        ("batch 0, LEAK 3", ""),
-        ("[0, 123456789]", ""),
-    ):
-        check = CheckResult("c/values", "values", "", "failed", where=where)
-        result = ExerciseResult("f", "01_a", "failed", 0.0, 1.0, checks=(check,))
-        assert redact(result, Evidence(exercise, {"c/values": "values"})).checks[0].where == shown
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        ("lost time 10", "stopped after 10 seconds; is there a loop that never ends?"),
+        ("!BdbQuit", "the code starts a debugger: remove `breakpoint` or `set_trace`"),
+        ("!TypeError", "raised TypeError"),
+        ("!MyError", "raised an exception"),
+    ],
+)
+def test_exceptions_and_a_time_limit_are_named_on_hidden_cases(code, sentence):
+    assert shown_check(code, message=SECRET).message == sentence
 
 
 @pytest.mark.parametrize("judge", JUDGES)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import replace
 
 import pytest
@@ -13,6 +14,7 @@ from grader.engine.submission_run import GradingOptions
 from grader.lines import find as certify
 from grader.lines.find import Source, add_lines, search
 from grader.lines.search import Budget
+from grader.report.model import ExerciseResult
 from tests.helpers.beginners import HEAD, MASK, SOFTMAX
 from tests.helpers.minimal import submission_of
 
@@ -83,82 +85,95 @@ def sequence_mask(X, valid_len, value=0):
 """
 
 
+def checked(engine: Engine, source: str) -> ExerciseResult:
+    """Grade `sequence_mask` and add lines."""
+    submission = submission_of(source)
+    report = engine.grade(submission, ["sequence_mask"])
+    return add_lines(engine, report, {"sequence_mask": Source(submission)}, seconds=20.0).exercises[0]
+
+
+def searched(engine: Engine, source: str, **budget: float):
+    """Grade `sequence_mask` and search for its line. Return the result of the grading, and what was found."""
+    submission = submission_of(source)
+    (result,) = engine.grade(submission, ["sequence_mask"]).exercises
+    return result, search(engine, Source(submission), result, Budget(wall=20.0, **budget))
+
+
+@pytest.fixture(scope="module")
+def plain(engine) -> ExerciseResult:
+    return engine.grade(submission_of(WRONG), ["sequence_mask"]).exercises[0]
+
+
+@pytest.fixture(scope="module")
+def of_wrong(engine) -> ExerciseResult:
+    return checked(engine, WRONG)
+
+
 @pytest.fixture
-def checked(engine):
-    """Return a function that grades `sequence_mask` and adds lines, with another engine if it gets one."""
+def at_level(bundles, engine) -> Iterator[Callable[[int], Engine]]:
+    """Return a function that makes an engine for exercises with this level of help."""
+    with ExitStack() as stack:
 
-    def check(source: str, other: Engine | None = None):
-        grader, submission = other or engine, submission_of(source)
-        report = grader.grade(submission, ["sequence_mask"])
-        sources = {"sequence_mask": Source(submission)}
-        return add_lines(grader, report, sources, seconds=20.0).exercises[0]
+        def made(level: int) -> Engine:
+            masking = next(b for b in bundles if b.assignment == "02_masking")
+            exercises = tuple(replace(e, level=level) for e in masking.exercises)
+            return stack.enter_context(
+                closing(Engine([replace(masking, exercises=exercises)], engine.launcher))
+            )
 
-    return check
+        yield made
 
 
-def test_the_line_of_a_wrong_comparison_is_certain(checked):
-    result = checked(WRONG)
-    (line, *_rest) = result.diagnosis.lines
-    assert (line.file, line.line, line.certainty) == ("answer.py", 5, "repaired")
+def test_the_line_of_a_wrong_comparison_is_certain(of_wrong, plain):
+    diagnosis = of_wrong.diagnosis
+    assert [line.certainty for line in diagnosis.lines] == ["repaired", "suspected", "suspected"]
+    line = diagnosis.lines[0]
+    assert (line.file, line.line) == ("answer.py", 5)
     assert line.text.startswith("keep = torch.arange")
+    assert diagnosis.alternatives, "a known mistake is named, so the change is not shown"
+    assert (line.change, line.text[slice(*line.touched)]) == ("", "")
+    assert replace(of_wrong, diagnosis=replace(diagnosis, lines=()), seconds=plain.seconds) == plain
 
 
-def test_a_line_with_a_known_mistake_shows_no_change(checked):
-    result = checked(WRONG)
-    (line, *_rest) = result.diagnosis.lines
-    assert result.diagnosis.alternatives
-    assert line.change == ""
-    assert line.text[slice(*line.touched)] == ""
-
-
-def test_a_line_without_a_known_mistake_shows_the_change(checked):
-    result = checked(UNKNOWN)
-    (line, *_rest) = result.diagnosis.lines
-    assert not result.diagnosis.alternatives
+def test_a_line_without_a_known_mistake_shows_the_change(engine):
+    diagnosis = checked(engine, UNKNOWN).diagnosis
+    line = diagnosis.lines[0]
+    assert not diagnosis.alternatives
     assert (line.line, line.certainty, line.change) == (5, "repaired", "an operation")
     assert "* 3" in line.text[slice(*line.touched)]
 
 
-def test_level_1_shows_the_line_without_the_change(bundles, engine, checked):
-    masking = next(b for b in bundles if b.assignment == "02_masking")
-    low = replace(masking, exercises=tuple(replace(e, level=1) for e in masking.exercises))
-    with closing(Engine([low], engine.launcher)) as other:
-        (line, *_rest) = checked(UNKNOWN, other).diagnosis.lines
+def test_level_1_shows_the_line_without_the_change_and_level_0_no_line(at_level):
+    line = checked(at_level(1), UNKNOWN).diagnosis.lines[0]
     assert (line.line, line.change, line.text[slice(*line.touched)]) == (5, "", "")
+    assert checked(at_level(0), WRONG).diagnosis.lines == ()
 
 
 def test_a_repair_is_not_certified_without_time_for_it(engine):
-    submission = submission_of(WRONG)
-    result = engine.grade(submission, ["sequence_mask"]).exercises[0]
     # most=0.0: the search ends at its first repair, and has no time to certify it
-    found = search(engine, Source(submission), result, Budget(wall=20.0, most=0.0))
+    _result, found = searched(engine, WRONG, most=0.0)
     assert found.repairs
     assert found.certified is None
 
 
 def test_a_line_that_did_not_run_is_not_suspected(engine):
-    submission = submission_of(IDLE)
-    result = engine.grade(submission, ["sequence_mask"]).exercises[0]
-    found = search(engine, Source(submission), result, Budget(wall=20.0))
+    _result, found = searched(engine, IDLE)
     text = IDLE.splitlines()
     suspected = [text[line - 1] for _place, line in found.suspects]
     assert suspected
     assert not any("raise" in line or "def " in line for line in suspected)
 
 
-def test_a_line_whose_result_is_not_used_is_not_certain(checked):
-    (line, *_rest) = checked(UNUSED).diagnosis.lines
+def test_a_line_whose_result_is_not_used_is_not_certain(engine):
+    line = checked(engine, UNUSED).diagnosis.lines[0]
     # "return X" may be certain: `return Y` repairs it.
     assert line.certainty == "suspected" or line.text == "return X"
 
 
-def test_a_line_that_contradicts_the_named_mistake_is_unsure(checked, monkeypatch):
-    plain = checked(WRONG).diagnosis
+def test_a_line_that_contradicts_the_named_mistake_is_unsure(engine, plain, monkeypatch):
     monkeypatch.setattr("grader.lines.find.agreement", lambda *_: 0.0)
-    diagnosis = checked(WRONG).diagnosis
-    assert plain.alternatives
-    assert diagnosis.alternatives == plain.alternatives
-    assert [line.certainty for line in plain.lines] == ["repaired", "suspected", "suspected"]
+    diagnosis = checked(engine, WRONG).diagnosis
+    assert diagnosis.alternatives == plain.diagnosis.alternatives != ()
     assert {line.certainty for line in diagnosis.lines} == {"suspected"}
 
 
@@ -171,36 +186,19 @@ def test_another_repair_is_certified_if_the_first_is_not(engine, monkeypatch):
         return len(tried) > 1 and real(*arguments)
 
     monkeypatch.setattr("grader.lines.find.passes_with", refuse_the_first)
-    submission = submission_of(WRONG)
-    result = engine.grade(submission, ["sequence_mask"]).exercises[0]
-    found = search(engine, Source(submission), result, Budget(wall=20.0, most=20.0))
+    _result, found = searched(engine, WRONG, most=20.0)
     assert found.certified in found.repairs
-    assert found.certified is tried[1]
-    assert tried[1] is not tried[0]
+    assert found.certified is tried[1] is not tried[0]
 
 
 def test_a_repair_that_fits_the_named_mistake_comes_first(engine):
     """Inverting the mask where it is made also repairs. But the named mistake is where the mask is used."""
-    submission = submission_of(TURNED)
-    result = engine.grade(submission, ["sequence_mask"]).exercises[0]
+    result, found = searched(engine, TURNED)
     assert result.diagnosis.alternatives == (("mask-keeps-the-padding",),)
-    found = search(engine, Source(submission), result, Budget(wall=20.0))
     assert any(not repair.edit.inserts and repair.edit.statement == 6 for repair in found.repairs)
     assert found.certified is not None
     # doubted: a repair that contradicts the named mistake.
     assert (found.certified.edit.statement, found.doubted) == (8, None)
-
-
-def test_a_right_answer_gets_no_line(checked):
-    result = checked(RIGHT)
-    assert result.outcome == "passed"
-    assert result.diagnosis.lines == ()
-
-
-def test_lines_change_neither_the_points_nor_the_diagnosis(checked, engine):
-    plain = engine.grade(submission_of(WRONG), ["sequence_mask"]).exercises[0]
-    assert replace(checked(WRONG).diagnosis, lines=()) == plain.diagnosis
-    assert checked(WRONG).score == plain.score
 
 
 def test_the_line_that_reads_the_wrong_name_is_certain(engine):
@@ -213,33 +211,29 @@ def test_the_line_that_reads_the_wrong_name_is_certain(engine):
     assert (line.line, line.certainty) == (15, "repaired")
 
 
-def test_lines_of_two_mistakes_are_only_suspected(checked):
-    assert {line.certainty for line in checked(TWO_PLACES).diagnosis.lines} == {"suspected"}
+def test_lines_of_two_mistakes_are_only_suspected(engine):
+    assert {line.certainty for line in checked(engine, TWO_PLACES).diagnosis.lines} == {"suspected"}
 
 
-def test_code_that_is_right_only_in_a_search_has_no_certain_line(engine, checked):
-    assert [line for line in checked(LIAR).diagnosis.lines if line.certainty == "repaired"] == []
-    submission = submission_of(LIAR)
-    result = engine.grade(submission, ["sequence_mask"]).exercises[0]
-    found = search(engine, Source(submission), result, Budget(wall=20.0))
+def test_code_that_is_right_only_in_a_search_has_no_certain_line(engine):
+    assert [line for line in checked(engine, LIAR).diagnosis.lines if line.certainty == "repaired"] == []
+    _result, found = searched(engine, LIAR)
     assert found.repairs
     assert found.certified is None
 
 
-def test_hidden_cases_get_no_line(bundles, engine, checked):
+def test_hidden_cases_get_no_line(bundles, engine):
     with closing(Engine(bundles, engine.launcher, GradingOptions(hidden=True))) as hidden:
-        result = checked(WRONG, hidden)
-    assert result.outcome == "failed"
-    assert result.diagnosis.lines == ()
+        result = checked(hidden, WRONG)
+    assert (result.outcome, result.diagnosis.lines) == ("failed", ())
 
 
-def test_students_of_a_class_get_lines_of_public_cases(engine):
-    results = engine.grade(submission_of(WRONG), ["sequence_mask"]).exercises
-    passed = replace(results[0], outcome="passed")
-    (result,) = with_public_lines(engine, submission_of(WRONG), results)
+def test_students_of_a_class_get_lines_of_public_cases(engine, plain):
+    (result,) = with_public_lines(engine, submission_of(WRONG), [plain])
     assert result.diagnosis.lines[0].line == 5
-    assert replace(result.diagnosis, lines=()) == results[0].diagnosis
-    assert with_public_lines(engine, submission_of(RIGHT), results)[0].diagnosis.lines == ()
+    assert replace(result.diagnosis, lines=()) == plain.diagnosis
+    assert with_public_lines(engine, submission_of(RIGHT), [plain])[0].diagnosis.lines == ()
+    passed = replace(plain, outcome="passed")
     assert with_public_lines(engine, submission_of(WRONG), [passed]) == (passed,)
 
 
@@ -252,14 +246,8 @@ def test_a_mistake_in_another_exercise_gets_its_line_there(engine):
     assert user.diagnosis.lines == ()
 
 
-def test_an_exercise_whose_level_is_facts_gets_no_line(bundles, engine, checked):
-    masking = next(b for b in bundles if b.assignment == "02_masking")
-    facts = replace(masking, exercises=tuple(replace(e, level=0) for e in masking.exercises))
-    with closing(Engine([facts], engine.launcher)) as other:
-        assert checked(WRONG, other).diagnosis.lines == ()
-
-
-def test_no_time_means_no_line(engine):
-    submission = submission_of(WRONG)
+@pytest.mark.parametrize(("source", "seconds"), [(WRONG, 0.0), (RIGHT, 20.0)])
+def test_a_right_answer_or_no_time_means_no_line(engine, source, seconds):
+    submission = submission_of(source)
     report = engine.grade(submission, ["sequence_mask"])
-    assert add_lines(engine, report, {"sequence_mask": Source(submission)}, seconds=0.0) == report
+    assert add_lines(engine, report, {"sequence_mask": Source(submission)}, seconds=seconds) == report

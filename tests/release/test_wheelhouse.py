@@ -69,28 +69,14 @@ def test_each_platform_gets_its_own_wheels_and_hashes(kit):
 @pytest.mark.slow
 def test_a_kit_installs_without_an_index_unless_a_wheel_was_changed(kit, monkeypatch):
     digits = f"{sys.version_info[0]}{sys.version_info[1]}"  # of Python, as in a tag: 312 for 3.12
-    index = kit.parent / "index"
-    for name in ("numpy", "torch"):
-        stub(
-            index,
-            name,
-            TORCH if name == "torch" else "99.0",
-            f"cp{digits}-cp{digits}-manylinux_2_17_x86_64",
-            "",
-        )
+    for name, number in (("numpy", "99.0"), ("torch", TORCH)):
+        stub(kit.parent / "index", name, number, f"cp{digits}-cp{digits}-manylinux_2_17_x86_64", "")
     add_wheelhouse(kit, ["linux"], f"{digits[0]}.{digits[1:]}")
     monkeypatch.delenv("PIP_FIND_LINKS")
 
     def installed(target: Path) -> subprocess.CompletedProcess[str]:
-        words = [
-            "--no-index",
-            "--find-links",
-            WHEELHOUSE,
-            "--require-hashes",
-            "-r",
-            f"{WHEELHOUSE}/linux.txt",
-        ]
-        command = [sys.executable, "-m", "pip", "install", "--target", str(target), *words]
+        command = [sys.executable, "-m", "pip", "install", "--target", str(target), "--no-index"]
+        command += ["--find-links", WHEELHOUSE, "--require-hashes", "-r", f"{WHEELHOUSE}/linux.txt"]
         return subprocess.run(command, cwd=kit, capture_output=True, text=True)
 
     done = installed(kit.parent / "first")
@@ -104,19 +90,20 @@ def test_a_kit_installs_without_an_index_unless_a_wheel_was_changed(kit, monkeyp
 
 
 @pytest.mark.slow
-def test_a_package_without_a_wheel_is_named_in_one_sentence(kit):
-    with pytest.raises(NotReleased, match=r"no wheels for macos and Python 3\.12: Because torch") as refused:
-        add_wheelhouse(kit, ["macos"], "3.12")
-    assert "\n" not in str(refused.value)
-
-
-@pytest.mark.slow
-def test_a_download_that_fails_is_one_sentence(kit, monkeypatch):
-    empty = kit.parent / "empty"
-    empty.mkdir()
-    monkeypatch.setenv("PIP_FIND_LINKS", str(empty))
-    with pytest.raises(NotReleased, match="wheels were not downloaded: Could not find a version") as refused:
-        add_wheelhouse(kit, ["linux"], "3.12")
+@pytest.mark.parametrize(
+    ("platform", "index", "sentence"),
+    [
+        ("macos", "index", r"no wheels for macos and Python 3\.12: Because torch"),
+        ("linux", "empty", "wheels were not downloaded: Could not find a version"),
+    ],
+)
+def test_a_wheel_that_is_missing_or_not_downloaded_is_named_in_one_sentence(
+    kit, monkeypatch, platform, index, sentence
+):
+    (kit.parent / "empty").mkdir()
+    monkeypatch.setenv("PIP_FIND_LINKS", str(kit.parent / index))
+    with pytest.raises(NotReleased, match=sentence) as refused:
+        add_wheelhouse(kit, [platform], "3.12")
     assert "\n" not in str(refused.value)
 
 

@@ -65,6 +65,12 @@ class Worker:
         lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
         return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
+    @property
+    def capabilities(self) -> list[str]:
+        """Return the worker's four sets of capabilities, without repetition."""
+        status = self.status()
+        return sorted({status[name] for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")})
+
     def _read(self, count: int, deadline: float) -> bytes:
         data = b""
         poll = select.poll()
@@ -111,7 +117,7 @@ def plain() -> Program:
 
 @pytest.fixture(scope="session")
 def with_torch() -> Program:
-    return Program("standin_torch:serve", code=(str(ENTRIES),))
+    return Program("standin:serve", prepare="standin:import_torch", code=(str(ENTRIES),))
 
 
 @pytest.fixture(scope="session")

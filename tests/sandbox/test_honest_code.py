@@ -5,12 +5,6 @@ from __future__ import annotations
 import pytest
 
 HONEST = {
-    "forward and backward": """
-        import torch
-        layer = torch.nn.Linear(4, 3)
-        layer(torch.ones(2, 4)).sum().backward()
-        answer = list(layer.weight.grad.shape) == [3, 4]
-        """,
     "an optimizer that torch imports late": """
         import torch
         layer = torch.nn.Linear(2, 2)
@@ -18,12 +12,6 @@ HONEST = {
         layer(torch.ones(1, 2)).sum().backward()
         optimizer.step()
         answer = True
-        """,
-    "autograd.grad": """
-        import torch
-        x = torch.ones(3, requires_grad=True)
-        y = x * x
-        answer = torch.autograd.grad(y, x, torch.ones(3))[0].tolist() == [2, 2, 2]
         """,
     "torch.func": """
         import torch
@@ -68,24 +56,12 @@ HONEST = {
         [thread.join() for thread in threads]
         answer = len(done) == 40
         """,
-    "a thread pool": """
-        from concurrent.futures import ThreadPoolExecutor
-        with ThreadPoolExecutor(4) as pool:
-            answer = list(pool.map(abs, [-1, -2])) == [1, 2]
-        """,
     "temporary files": """
         import os, tempfile, torch
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "weights.pt")
             torch.save(torch.ones(3), path)
             answer = torch.load(path).tolist() == [1, 1, 1] and folder.startswith(os.environ["HOME"])
-        """,
-    "files by a relative name": """
-        with open("notes.txt", "w") as file:
-            file.write("attention")
-        with open("notes.txt", "a") as file:
-            file.write(" is")
-        answer = open("notes.txt").read() == "attention is"
         """,
     "time, random numbers and names": """
         import getpass, os, pathlib, random, secrets, time, uuid

@@ -9,42 +9,25 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
 from helpers.leftovers import left_since, traces
+from helpers.waiting import runs, within
 
 from grader.sandbox import packets
 from grader.sandbox.base import Limits, Program, SandboxError
 from grader.sandbox.launcher import SandboxLauncher
 
 
-def descendants(pid: int | None = None) -> list[psutil.Process]:
+def descendants(pid: int) -> list[psutil.Process]:
     return psutil.Process(pid).children(recursive=True)
 
 
-def within(seconds: float, holds: Callable[[], bool]) -> bool:
-    """Wait, and return whether `holds` returns True within `seconds`."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
-
-
-def gone(processes: list[psutil.Process], seconds: float = 60.0) -> bool:
-    """Wait, and return whether all end within `seconds`. A zombie has ended; its parent may never reap it."""
-    return within(seconds, lambda: not any(map(_runs, processes)))
-
-
-def _runs(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+def gone(processes: list[psutil.Process]) -> bool:
+    """Wait, and return whether all end."""
+    return within(60, lambda: not any(map(runs, processes)))
 
 
 @pytest.fixture(autouse=True)
@@ -56,13 +39,17 @@ def temporary(tmp_path, monkeypatch):
 
 
 def test_a_worker_is_used_once(own_launcher, start):
-    first = start(own_launcher)
-    first.ask("open('mark', 'w'); import builtins; builtins.mark = 1")
-    second = start(own_launcher)
+    first, second = start(own_launcher), start(own_launcher)
+    where = first.ask("""
+        import builtins, os
+        builtins.mark, answer = 1, os.path.abspath("mark")
+        open(answer, "w").close()
+        """)["answer"]
     assert second.pid != first.pid
-    assert second.ask("import builtins, os; answer = [hasattr(builtins, 'mark'), os.listdir('.')]") == {
-        "answer": [False, []]
-    }
+    looks = "import builtins, os; answer = [hasattr(builtins, 'mark'), os.listdir('.')]"
+    for other in (second, start(own_launcher)):
+        assert other.ask(looks) == {"answer": [False, []]}
+        assert "error" in other.ask(f"open({where!r})")
 
 
 def test_a_worker_ends_when_its_pipe_is_closed(own_launcher):
@@ -100,11 +87,17 @@ def test_an_exception_of_the_program_is_in_the_log(tier, plain, start):
         assert "ValueError: on purpose" in worker.log
 
 
-def test_a_program_that_cannot_be_imported_is_named(tier, plain):
-    with (
-        SandboxLauncher(tier, Program("nowhere:serve", code=plain.code)) as launcher,
-        pytest.raises(SandboxError, match="No module named 'nowhere'"),
-    ):
+@pytest.mark.parametrize(
+    ("entry", "prepare", "reason"),
+    [
+        ("nowhere:serve", "", "No module named 'nowhere'"),
+        ("standin:serve", "standin:start_a_thread", "the server has 2 threads instead of one"),
+        ("standin:serve", "standin:die", "the worker server exited 3 times; its last output: last words"),
+    ],
+)
+def test_a_program_that_cannot_be_served_is_given_up(tier, plain, entry, prepare, reason):
+    program = Program(entry, prepare=prepare, code=plain.code)
+    with SandboxLauncher(tier, program) as launcher, pytest.raises(SandboxError, match=reason):
         launcher.start(Limits())
 
 
@@ -117,15 +110,6 @@ def test_preparation_runs_once_in_the_server(tier, plain, start):
             assert worker.ask("import os, tempfile; answer = tempfile.gettempdir() == os.getcwd()") == {
                 "answer": True
             }
-
-
-def test_a_server_with_a_second_thread_starts_no_worker(tier, plain):
-    program = Program("standin:serve", prepare="standin:start_a_thread", code=plain.code)
-    with (
-        SandboxLauncher(tier, program) as launcher,
-        pytest.raises(SandboxError, match="the server has 2 threads instead of one"),
-    ):
-        launcher.start(Limits())
 
 
 def test_limits_that_cannot_be_set_stop_the_start(own_launcher):
@@ -201,22 +185,14 @@ def test_a_killed_server_is_replaced_and_its_workers_die(own_launcher, start, vi
         busy.process.wait()
 
 
-def test_a_server_that_keeps_dying_is_given_up(tier, plain):
-    program = Program("standin:serve", prepare="standin:die", code=plain.code)
-    with (
-        SandboxLauncher(tier, program) as launcher,
-        pytest.raises(SandboxError, match="the worker server exited 3 times; its last output: last words"),
-    ):
-        launcher.start(Limits())
-
-
 PARENT = """
 import sys, time
 from grader.sandbox import packets
 from grader.sandbox.base import Limits, Program
 from grader.sandbox.launcher import SandboxLauncher
-tier, code, entry, moment = sys.argv[1:]
-launcher = SandboxLauncher(tier, Program(entry, code=(code,)))
+tier, code, moment = sys.argv[1:]
+prepare = "standin:import_torch" if moment == "importing" else ""
+launcher = SandboxLauncher(tier, Program("standin:serve", prepare, (code,)))
 if moment == "started":
     busy = launcher.start(Limits())
     import os, struct
@@ -229,12 +205,8 @@ time.sleep(60)
 
 @pytest.mark.parametrize("moment", ["started", "importing"])
 def test_a_killed_parent_takes_everything_with_it(tier, plain, moment, temporary):
-    entry = "standin:serve" if moment == "started" else "standin_torch:serve"
-    arguments = [tier, plain.code[0], entry, moment]
-    root = Path(__file__).parents[2]
-    with subprocess.Popen(
-        [sys.executable, "-c", PARENT, *arguments], stdout=subprocess.PIPE, cwd=root
-    ) as parent:
+    command = [sys.executable, "-c", PARENT, tier, plain.code[0], moment]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]) as parent:
         try:
             assert parent.stdout.read(5) == b"ready"
             # The guard and the server; if started, also the busy worker and one that is ready.

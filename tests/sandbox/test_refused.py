@@ -11,44 +11,7 @@ import pytest
 from grader.sandbox import landlock
 from grader.sandbox.base import Program
 from grader.sandbox.launcher import SandboxLauncher
-from grader.sandbox.visible_paths import DEVICES, site_folders
-
-# Raw system calls, because a Python function may refuse before the kernel does. tests/attacks/machine.py has more.
-# The numbers in `libc.syscall(…)` are those of x86-64.
-RAW = """
-import ctypes, os
-libc = ctypes.CDLL(None, use_errno=True)
-def errno_of(result):
-    return ctypes.get_errno() if result < 0 else 0
-"""
-EPERM, ENOSYS = 1, 38
-RAW_CALLS = (
-    "libc.syscall(56, 0x4000 | 17, 0, 0, 0, 0)",  # vfork by clone
-    "libc.umount2(b'/scratch', 2)",
-    "libc.ptrace(0, 0, 0, 0)",
-    "libc.setuid(0)",
-    "libc.syscall(250, 0, -3, 0, 0)",  # keyctl
-    "libc.prctl(4, 1, 0, 0, 0)",  # be traceable
-    "libc.prlimit(2, 7, None, None)",
-    "libc.chmod(b'.', 0o777)",
-    "libc.mkfifo(b'pipe', 0o600)",
-    "libc.symlink(b'/etc', b'link')",
-    "libc.flock(0, 2)",
-    "libc.sethostname(b'x', 1)",
-    "libc.setpriority(0, 0, -5)",
-)
-
-
-def test_system_calls_are_refused(worker):
-    calls = [call for call in RAW_CALLS if "syscall(" not in call or os.uname().machine == "x86_64"]
-    listed = ", ".join(f"{call!r}: errno_of({call})" for call in calls)
-    assert worker.ask(f"{RAW}answer = {{{listed}}}") == {"answer": dict.fromkeys(calls, EPERM)}
-
-
-def test_clone3_falls_back_to_clone(worker):
-    """The error says that clone3 does not exist, so libc calls clone."""
-    assert worker.ask(RAW + "answer = errno_of(libc.syscall(435, None, 0))") == {"answer": ENOSYS}
-
+from grader.sandbox.visible_paths import DEVICES
 
 # Honest code that the sandbox refuses → part of the message.
 SENTENCES = {
@@ -88,15 +51,9 @@ def test_only_the_workers_part_of_the_project_can_be_read(worker):
     assert "answer" in reply
 
 
-def test_only_modules_of_the_worker_can_be_imported(worker):
-    for name in (
-        "grader.judge",
-        "grader.sandbox",
-        "grader.sandbox.base",
-        "grader.bundle.model",
-        "grader.given",
-    ):
-        assert worker.ask(f"import {name}")["error"].startswith("ModuleNotFoundError"), name
+@pytest.mark.parametrize("name", ["grader.sandbox.base", "grader.given"])
+def test_modules_that_the_server_imported_cannot_be_imported(worker, name):
+    assert worker.ask(f"import {name}")["error"].startswith("ModuleNotFoundError")
 
 
 def test_strict_uses_landlock_too(worker):
@@ -128,7 +85,7 @@ def test_argv_variables_and_modules_show_no_trace_of_the_server(worker):
 
 def test_a_worker_has_no_privileges_and_one_thread(worker):
     status = worker.status()
-    assert {status[name] for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")} == {"0" * 16}
+    assert worker.capabilities == ["0" * 16]
     assert status["NoNewPrivs"] == "1"
     assert status["Seccomp"] == "2"
     assert status["Threads"] == "1"
@@ -163,32 +120,15 @@ def test_no_process_may_trace_a_worker(worker):
     assert os.stat(f"/proc/{worker.pid}/environ").st_uid == 0
 
 
-def test_pth_files_cannot_be_read(worker):
-    """They may contain the path of the project."""
-    for site in site_folders():
-        for path in Path(site).glob("*.pth"):
-            reply = worker.ask(f"answer = open({str(path)!r}).read()")
-            assert reply.get("answer", "") == "", path
-
-
-def test_two_workers_share_no_folder(start):
-    first, second = start(), start()
-    first.ask("open('mine', 'w').write('answer')")
-    where = first.ask("import os; answer = os.getcwd()")["answer"]
-    assert second.ask("import os; answer = os.listdir('.')") == {"answer": []}
-    assert "error" in second.ask(f"answer = open({where!r} + '/mine').read()")
-
-
 def test_cpu_time_is_bounded(start):
     end = start(cpu_seconds=1).ask("while True: pass")
     assert end.signal == signal.SIGKILL
 
 
-def test_memory_that_libraries_map_does_not_count(tier, start):
+def test_memory_that_libraries_map_does_not_count(tier, plain, start):
     """A torch that was built for CUDA maps three gigabytes, with a GPU or without."""
-    with SandboxLauncher(
-        tier, Program("standin_vast:serve", code=(str(Path(__file__).with_name("entries")),))
-    ) as vast:
+    program = Program("standin:serve", prepare="standin:take_address_space", code=plain.code)
+    with SandboxLauncher(tier, program) as vast:
         assert start(vast, memory_bytes=1 << 30).ask("x = bytearray(15 << 26)") == {"answer": None}
         refused = start(vast, memory_bytes=1 << 30).ask("x = bytearray(17 << 26)")
         assert refused["error"].startswith("MemoryError")
@@ -214,16 +154,16 @@ def test_threads_are_bounded_for_each_worker_alone(start):
 
 
 def test_limits_cannot_be_raised(worker):
-    refused = worker.ask("""
+    names = ["AS", "CPU", "NPROC", "FSIZE", "NOFILE"]
+    reply = worker.ask(f"""
         import resource
-        answer = []
-        for name in ("AS", "CPU", "NPROC", "FSIZE", "NOFILE"):
-            limit = getattr(resource, f"RLIMIT_{name}")
+        answer = {{}}
+        for name in {names}:
+            limit = getattr(resource, "RLIMIT_" + name)
             soft, hard = resource.getrlimit(limit)
-            assert soft == hard, (soft, hard)
             try:
-                resource.setrlimit(limit, (hard + 1, hard + 1))
+                resource.setrlimit(limit, (soft, hard + 1))
             except (ValueError, OSError):
-                answer.append(name)
+                answer[name] = soft == hard
         """)
-    assert refused == {"answer": ["AS", "CPU", "NPROC", "FSIZE", "NOFILE"]}
+    assert reply == {"answer": dict.fromkeys(names, True)}

@@ -17,7 +17,7 @@ def site(tmp_path):
         (site / folder).mkdir(parents=True)
     for file in (
         "torch/__init__.py",
-        "_headway.pth",
+        "paths.pth",
         "__editable__.headway.pth",
         "six.py",
         "grader/judge/x.py",
@@ -47,19 +47,13 @@ def visible(path, plan):
     return shown
 
 
-def test_packages_are_shown_and_the_project_among_them_hidden(site, package):
+def test_of_a_project_only_packages_and_the_worker_are_shown(site, package):
     plan = visible_paths.plan(str(package), [str(site)])
-    assert visible(site / "torch", plan)
-    assert visible(site / "six.py", plan)
-    hidden = ("grader", "grader/judge", "headway-0.1.0.dist-info", "_headway.pth", "__editable__.headway.pth")
-    for name in hidden:
-        assert not visible(site / name, plan), name
-
-
-def test_only_the_worker_folder_of_a_checkout_is_shown(site, package):
-    plan = visible_paths.plan(str(package), [str(site)])
-    assert visible(package / "worker", plan)
-    for path in (package, package / "judge", package.parent, package.parent / "solutions"):
+    for path in (site / "torch", site / "six.py", package / "worker", os.__file__):
+        assert visible(path, plan), path
+    ours = ("grader", "grader/judge", "headway-0.1.0.dist-info", "paths.pth", "__editable__.headway.pth")
+    checkout = (package, package / "judge", package.parent, package.parent / "solutions")
+    for path in (*(site / name for name in ours), *checkout):
         assert not visible(path, plan), path
 
 
@@ -70,30 +64,30 @@ def test_only_the_worker_folder_of_an_installed_grader_is_shown(site):
     assert visible(site / "torch", plan)
 
 
-def test_a_project_in_a_shown_folder_is_hidden_but_not_its_venv(monkeypatch, site, package):
-    monkeypatch.setattr(visible_paths, "_SYSTEM_LIBRARIES", (str(package.parents[1]),))
+@pytest.mark.parametrize(
+    ("libraries", "shown", "hidden"),
+    [
+        # A project in a shown folder is hidden, but not its packages and its worker.
+        (
+            "",
+            ("project/.venv/lib/python3.11/site-packages/torch", "project/grader/worker"),
+            "project/solutions",
+        ),
+        # Package folders of the interpreter that are not on the path are hidden.
+        ("system", ("system/lib.so",), "system/python3/dist-packages"),
+        # A link is shown under its name and its target.
+        ("link", ("link/x", "system/x"), "link/python3/dist-packages"),
+    ],
+)
+def test_of_a_folder_of_libraries_the_rest_is_shown(
+    monkeypatch, tmp_path, site, package, libraries, shown, hidden
+):
+    (tmp_path / "system" / "python3" / "dist-packages").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("system")
+    monkeypatch.setattr(visible_paths, "_SYSTEM_LIBRARIES", (str(tmp_path / libraries),))
     plan = visible_paths.plan(str(package), [str(site)])
-    assert not visible(package.parent / "solutions", plan)
-    assert visible(site / "torch", plan)
-    assert visible(package / "worker", plan)
-
-
-def test_other_package_folders_of_the_interpreter_are_hidden(monkeypatch, tmp_path, site, package):
-    other = tmp_path / "system" / "python3" / "dist-packages"
-    other.mkdir(parents=True)
-    monkeypatch.setattr(visible_paths, "_SYSTEM_LIBRARIES", (str(tmp_path / "system"),))
-    plan = visible_paths.plan(str(package), [str(site)])
-    assert visible(tmp_path / "system" / "lib.so", plan)
-    assert not visible(other, plan)
-
-
-def test_a_link_is_shown_under_its_name_and_its_target(monkeypatch, tmp_path, site, package):
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to("real")
-    monkeypatch.setattr(visible_paths, "_SYSTEM_LIBRARIES", (str(tmp_path / "link"),))
-    plan = visible_paths.plan(str(package), [str(site)])
-    assert visible(tmp_path / "link" / "x", plan)
-    assert visible(tmp_path / "real" / "x", plan)
+    assert all(visible(tmp_path / path, plan) for path in shown)
+    assert not visible(tmp_path / hidden, plan)
 
 
 def test_readable_entries_contain_no_hidden_path(site, package):
@@ -102,21 +96,16 @@ def test_readable_entries_contain_no_hidden_path(site, package):
     assert under(site / "torch", read)
     assert under(package / "worker", read)
     assert str(site) in listed
-    for hidden in (site / "grader", site / "_headway.pth", package / "judge"):
+    for hidden in (site / "grader", site / "paths.pth", package / "judge"):
         assert not under(hidden, read), hidden
 
 
-def test_the_standard_library_is_visible(package, site):
-    assert visible(os.__file__, visible_paths.plan(str(package), [str(site)]))
-
-
-def test_the_project_folder_is_not_a_site_folder(package, monkeypatch, site):
-    monkeypatch.setattr(visible_paths.sys, "path", ["", str(package.parent), str(site)])
-    assert visible_paths.site_folders() == [str(site)]
-
-
-def test_a_folder_with_torch_is_a_site_folder_by_any_name(tmp_path, monkeypatch):
+def test_a_folder_with_packages_or_torch_is_a_site_folder_the_project_is_not(
+    tmp_path, package, monkeypatch, site
+):
     (tmp_path / "mine" / "torch").mkdir(parents=True)
     (tmp_path / "mine" / "torch" / "__init__.py").write_text("")
-    monkeypatch.setattr(visible_paths.sys, "path", [str(tmp_path / "mine")])
-    assert visible_paths.site_folders() == [str(tmp_path / "mine")]
+    monkeypatch.setattr(
+        visible_paths.sys, "path", ["", str(package.parent), str(site), str(tmp_path / "mine")]
+    )
+    assert visible_paths.site_folders() == [str(site), str(tmp_path / "mine")]

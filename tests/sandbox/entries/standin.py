@@ -1,10 +1,11 @@
 """A program for the workers of tests: run each received source, and send its variable `answer` back.
 
 `serve` is this program; `fail` is a program that raises an exception. The other public functions are preparations.
-A worker server runs one once before it forks: `prepare` works; after `start_a_thread` or `die` it cannot fork.
+A worker server runs one once before it forks. After `start_a_thread` or `die` it cannot fork.
 """
 
 import json
+import mmap
 import os
 import struct
 import tempfile
@@ -42,7 +43,7 @@ def _run(source: str) -> dict[str, Any]:
     return {"answer": names.get("answer")}
 
 
-prepared: list[int] = []
+prepared: list[Any] = []
 
 
 def prepare() -> None:
@@ -52,6 +53,16 @@ def prepare() -> None:
 
 def fail(request: int, reply: int) -> None:
     raise ValueError("on purpose")
+
+
+def import_torch() -> None:
+    """Import what the real worker program imports before the fork."""
+    import torch  # noqa: F401
+
+
+def take_address_space() -> None:
+    """Map 5 GiB, more than CUDA maps."""
+    prepared.append(mmap.mmap(-1, 5 << 30, prot=mmap.PROT_READ))
 
 
 def start_a_thread() -> None:
