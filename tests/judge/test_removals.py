@@ -53,162 +53,113 @@ def test_heads_must_rank_as_planted(decide, found, passes):
 
 # The number of right answers of ten, per set of removed heads; the bits of the index are the heads.
 LEFT = [10, 6, 8, 4, 9, 5, 7, 0]
-WANT = {"r": np.zeros((1, 6))}
 PARAMS = {"heads": 3, "table": LEFT, "total": 10, "planted": [3.0, 2.0, 1.0], "least": 0.9}
 JUDGES = ("all_rows", "accuracies", "in_order", "drawn")
+WANT = {"r": np.zeros((1, 6))}
 
 
-def index_of(removed):
-    """Return the index in LEFT of removed heads; -1 is padding."""
-    return sum(1 << int(head) for head in removed if head >= 0)
-
-
-def rows(*changes, seeds=3):
-    """Return the rows of a right experiment with three heads, after `changes`.
+def rows(importance=(2, 1, 0), random=lambda seed: np.roll([0, 1, 2], seed), seeds=3):
+    """Return the rows of a right experiment with three heads; the arguments are orders of removal.
 
     A row has the seed, the order (0: importance, 1: random, 2: reverse), the accuracy, and the removed heads, padded
-    with -1. The random order depends on the seed.
+    with -1.
     """
-    orders = {0: [2, 1, 0], 2: [0, 1, 2]}
     out = []
     for seed in range(seeds):
-        for order in range(3):
-            chain = orders.get(order) or np.roll([0, 1, 2], seed).tolist()
-            for size in range(3):
-                removed = chain[:size]
-                out.append([seed, order, LEFT[index_of(removed)] / 10, *removed, *[-1] * (3 - size)])
-    for change in changes:
-        change(out)
-    return {"r": np.array(out, dtype=float)}
+        for order, chain in enumerate((importance, random(seed), (0, 1, 2))):
+            out += [[seed, order, 0, *chain[:size], *[-1] * (3 - size)] for size in range(3)]
+    return with_accuracies(lambda gone: LEFT[gone] / 10, np.array(out, dtype=float))
 
 
-def without(*, order=None, size=None, seed=None):
-    """Return a change that removes the rows with this order, number of heads and seed."""
-
-    def is_removed(row):
-        heads = sum(head >= 0 for head in row[3:])
-        return order in (None, row[1]) and seed in (None, row[0]) and size in (None, heads)
-
-    def change(out):
-        out[:] = [row for row in out if not is_removed(row)]
-
-    return change
+def removed(array):
+    """Return the index in LEFT of each row."""
+    return [sum(1 << int(head) for head in row[3:] if head >= 0) for row in array]
 
 
-def put(place, column, value):
-    """Return a change of one entry. place: the index of its row."""
-
-    def change(out):
-        out[place][column] = value
-
-    return change
+def with_accuracies(accuracy, array=None):
+    """Return rows whose accuracies are a function of the index in LEFT."""
+    array = rows() if array is None else array
+    array[:, 2] = [accuracy(gone) for gone in removed(array)]
+    return array
 
 
-def failing(decide, got):
+def with_entry(place, column, value):
+    array = rows()
+    array[place, column] = value
+    return array
+
+
+def failing(decide, array):
     """Return the judges that fail."""
-    return [judge for judge in JUDGES if not decide(judge, WANT, got, **PARAMS).passed]
+    return [judge for judge in JUDGES if not decide(judge, WANT, {"r": array}, **PARAMS).passed]
 
 
-def test_a_right_experiment_passes_with_rows_in_any_order(decide):
-    assert failing(decide, rows()) == []
-    assert failing(decide, {"r": rows()["r"][::-1]}) == []
-    assert failing(decide, rows(without(size=0))) == []
-    assert failing(decide, rows(seeds=5)) == []
+@pytest.fixture
+def code(decide):
+    """Return a function that returns the code of a judge's finding."""
+    return lambda judge, array: decide(judge, WANT, {"r": array}, **PARAMS).code
+
+
+@pytest.mark.parametrize("right", [rows(), rows()[::-1], rows()[rows()[:, 3] >= 0], rows(seeds=5)])
+def test_a_right_experiment_passes_with_rows_in_any_order(decide, right):
+    assert failing(decide, right) == []
 
 
 @pytest.mark.parametrize(
-    ("change", "judges"),
+    ("wrong", "judges"),
     [
-        (without(seed=2), ["all_rows"]),
-        (without(order=2), ["all_rows", "in_order"]),
-        (without(order=1, size=2, seed=0), ["all_rows"]),
-        (put(1, 2, 0.7), ["accuracies"]),
-        (put(1, 2, np.nan), ["accuracies"]),
-        (put(2, 3, 0), ["all_rows", "accuracies"]),  # a removed head reappears
-        (put(1, 3, 7), ["all_rows", "accuracies", "in_order"]),  # no such head
-        (put(1, 3, 1e300), ["all_rows", "accuracies", "in_order"]),
-        (put(1, 3, 0.5), ["all_rows", "accuracies", "in_order"]),
+        (rows(seeds=2), ["all_rows"]),
+        (rows()[rows()[:, 1] != 2], ["all_rows", "in_order"]),
+        (np.delete(rows(), 5, axis=0), ["all_rows"]),
+        (with_entry(1, 2, 0.7), ["accuracies"]),
+        (with_entry(1, 2, np.nan), ["accuracies"]),
+        (with_entry(2, 3, 0), ["all_rows", "accuracies"]),  # a removed head reappears
+        (with_entry(1, 3, 7), ["all_rows", "accuracies", "in_order"]),  # no such head
+        (with_entry(1, 3, 1e300), ["all_rows", "accuracies", "in_order"]),
+        (with_entry(1, 3, 0.5), ["all_rows", "accuracies", "in_order"]),
     ],
 )
-def test_missing_or_wrong_rows_fail_in_the_judges_concerned(decide, change, judges):
-    found = failing(decide, rows(change))
+def test_missing_or_wrong_rows_fail_in_the_judges_concerned(decide, wrong, judges):
+    found = failing(decide, wrong)
     assert found
     # The judges of `judges` fail and no others, except that `in_order` may fail or pass.
     assert {*found, "in_order"} == {*judges, "in_order"}
 
 
-def test_orders_must_be_what_their_names_say(decide):
-    def exchange(out):
-        """Exchange the names of importance and reverse."""
-        for row in out:
-            row[1] = {0: 2, 2: 0}.get(row[1], row[1])
-
-    found = decide("in_order", WANT, rows(exchange), **PARAMS)
-    assert found.code == "importance turned"
-
-    def same(out):
-        """Give each seed the random order of seed 0, whose rows are the first nine."""
-        right = rows()["r"]
-        for i, row in enumerate(out):
-            if row[1] == 1:
-                row[2:] = right[i % 9, 2:]
-
-    assert decide("drawn", WANT, rows(same), **PARAMS).code == "one order"
+def test_orders_must_be_what_their_names_say(code):
+    exchanged = rows()
+    exchanged[:, 1] = 2 - exchanged[:, 1]  # the names of importance and reverse
+    assert code("in_order", exchanged) == "importance turned"
+    assert code("drawn", rows(random=lambda seed: [0, 1, 2])) == "one order"
+    for order in ((1, 2, 0), (1, 0, 2)):  # two wrong orders have different codes
+        assert code("in_order", rows(importance=order)) == f"importance other {order[0]} {order[1]}"
 
 
 @pytest.mark.parametrize(
-    ("kind", "accuracy"),
+    ("kind", "wrong"),
     [
-        ("percent", lambda gone: 10 * LEFT[gone]),
-        ("errors", lambda gone: 1 - LEFT[gone] / 10),
-        ("the others", lambda gone: LEFT[7 ^ gone] / 10),
-        ("none removed", lambda gone: 1.0),
+        (" percent", with_accuracies(lambda gone: 10 * LEFT[gone])),
+        (" errors", with_accuracies(lambda gone: 1 - LEFT[gone] / 10)),
+        (" the others", with_accuracies(lambda gone: LEFT[7 ^ gone] / 10)),
+        (" none removed", with_accuracies(lambda gone: 1.0)),
+        (" no shares", with_entry(slice(None), 2, 0.83 + np.arange(27) / 7)),  # above 1, as a loss may be
+        ("", with_entry(1, 2, 0.7)),
+        ("", with_entry(1, 2, 0.7123)),
     ],
 )
-def test_the_way_in_which_accuracies_are_wrong_is_distinguished(decide, kind, accuracy):
-    def change(out):
-        for row in out:
-            row[2] = accuracy(index_of(row[3:]))
-
-    assert decide("accuracies", WANT, rows(change), **PARAMS).code == f"accuracies {kind}"
+def test_the_way_in_which_accuracies_are_wrong_is_distinguished(code, kind, wrong):
+    assert code("accuracies", wrong) == f"accuracies{kind}"
 
 
-def test_heads_never_restored_are_found_in_any_order_of_rows(decide):
-    def never_restored(out):
-        gone = 0
-        for row in out:
-            gone |= index_of(row[3:])
-            row[2] = 0.3 if gone == 7 else LEFT[gone] / 10  # without any head, some answers are right, too
-
-    by_order = rows(never_restored)
-    by_size = rows(lambda out: out.sort(key=lambda row: sum(h >= 0 for h in row[3:])), never_restored)
-    for got in (by_order, by_size):
-        assert decide("accuracies", WANT, got, **PARAMS).code == "accuracies never restored"
-
-
-def test_wrong_accuracies_of_no_known_kind_get_a_general_code(decide):
-    def loss(out):
-        """Write a value above 1, as a loss may have, into most rows."""
-        for number, row in enumerate(out):
-            row[2] = 0.83 + number / 7
-
-    assert decide("accuracies", WANT, rows(loss), **PARAMS).code == "accuracies no shares"
-    assert decide("accuracies", WANT, rows(put(1, 2, 0.7)), **PARAMS).code == "accuracies"
-    assert decide("accuracies", WANT, rows(put(1, 2, 0.7123)), **PARAMS).code == "accuracies"
-
-
-def test_two_wrong_orders_have_different_codes(decide):
-    def order(*heads):
-        def change(out):
-            for row in out:
-                if row[1] == 0:
-                    size = sum(h >= 0 for h in row[3:])
-                    row[3:] = [*heads[:size], *[-1] * (3 - size)]
-
-        return decide("in_order", WANT, rows(change), **PARAMS).code
-
-    assert order(1, 2, 0) == "importance other 1 2"
-    assert order(1, 0, 2) == "importance other 1 0"
+@pytest.mark.parametrize("by_size", [False, True])
+def test_heads_never_restored_are_found_in_any_order_of_rows(code, by_size):
+    array = rows()
+    if by_size:
+        array = array[np.argsort((array[:, 3:] >= 0).sum(1), kind="stable")]
+    gone = np.bitwise_or.accumulate(removed(array))
+    # Without any head, some answers are right, too.
+    array[:, 2] = [0.3 if heads == 7 else LEFT[heads] / 10 for heads in gone]
+    assert code("accuracies", array) == "accuracies never restored"
 
 
 @pytest.mark.parametrize("judge", JUDGES)

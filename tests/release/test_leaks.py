@@ -138,10 +138,14 @@ def add(path: str, data: bytes):
 )
 def test_a_kit_with_anything_else_is_not_proved(copy, chosen, seed, monkeypatch, change, why):
     monkeypatch.setenv("HEADWAY_SEED_FILE", str(seed))
-    assert len(prove(chosen, copy, ROOT / "assignments")) == 4
     change(copy)
     with pytest.raises(Unproved, match=re.escape(why)):
         prove(chosen, copy, ROOT / "assignments")
+
+
+def test_a_kit_with_nothing_else_is_proved(chosen, filled, seed, monkeypatch):
+    monkeypatch.setenv("HEADWAY_SEED_FILE", str(seed))
+    assert len(prove(chosen, filled, ROOT / "assignments")) == 4
 
 
 def test_a_solution_without_marks_is_reported(chosen):
