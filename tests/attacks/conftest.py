@@ -108,7 +108,7 @@ class TierUnderTest:
         return submission_of(self.targets.fill(attack.source), attack.name)
 
     def grade_honest(self) -> ExerciseResult:
-        return self.engine.grade(submission_of("import torch" + RIGHT), ["masked_softmax"]).exercises[0]
+        return self.engine.grade(submission_of("import torch\n" + RIGHT), ["masked_softmax"]).exercises[0]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,8 @@ from textwrap import indent
 
 import pytest
 from attacks.forging import FORGE
-from attacks.suite import RIGHT
+from helpers.beginners import MASK as RIGHT_MASK
+from helpers.beginners import SOFTMAX as RIGHT
 
 from grader.engine.engine import Engine
 from grader.engine.visibility import order_for_worker_reuse, visible_blocks, with_requirements
@@ -19,11 +20,6 @@ from grader.intake.read import Submission, Unit
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 SCORING = (SOLUTIONS / "03_scoring" / "scoring.py").read_text()
-RIGHT_MASK = """
-def sequence_mask(X, valid_len, value=0):
-    keep = torch.arange(X.shape[1])[None, :] < valid_len[:, None]
-    return X.masked_fill(~keep.reshape(keep.shape + (1,) * (X.dim() - 2)), value)
-"""
 
 
 class CountingLauncher:

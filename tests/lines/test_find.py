@@ -47,20 +47,11 @@ IDLE = TWO_PLACES.replace(
 )
 # Changes the copy Y, and returns X.
 UNUSED = RIGHT.replace("    X = X.clone()\n", "    Y = X.clone()\n").replace("X[~keep]", "Y[~keep]")
-FAULT = "    keep = torch.arange(X.shape[-1]) <= valid_lens.reshape(X.shape[0], -1, 1)"
+RIGHT_LINE = "    keep = torch.arange(X.shape[-1]) < lens[:, :, None]"
+FAULT = RIGHT_LINE.replace("<", "<=")
 TWO_BLOCKS = f"""import math
-import torch
 from torch import nn
-
-
-def masked_softmax(X, valid_lens):
-    if valid_lens is None:
-        return torch.softmax(X, dim=-1)
-{FAULT}
-    return torch.softmax(X.masked_fill(~keep, -1e6), dim=-1)
-
-
-class DotProductAttention(nn.Module):
+{HEAD}{SOFTMAX.replace(RIGHT_LINE, FAULT)}class DotProductAttention(nn.Module):
     def __init__(self, dropout):
         super().__init__()
         self.dropout = nn.Dropout(dropout)
@@ -71,18 +62,9 @@ class DotProductAttention(nn.Module):
         return self.dropout(self.attention_weights) @ values
 """
 # Wrong in the first calls, right in later ones. Only a search makes so many calls.
-LIAR = """import itertools
-import torch
-
-COUNT = itertools.count()
-
-
-def sequence_mask(X, valid_len, value=0):
-    keep = torch.arange(X.shape[1])[None, :] < valid_len[:, None] + (next(COUNT) < 90)
-    X = X.clone()
-    X[~keep] = value + (next(COUNT) < 90)
-    return X
-"""
+LIAR = "import itertools\nCOUNT = itertools.count()\n" + WRONG.replace(
+    "<=", "< (next(COUNT) < 90) +"
+).replace("= value", "= value + (next(COUNT) < 90)")
 
 
 def checked(engine: Engine, source: str) -> ExerciseResult:
