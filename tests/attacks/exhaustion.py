@@ -82,9 +82,7 @@ ATTACKS = (
         every_tier=True,
     ),
     called(
-        "memory-in-small-pieces",
-        "takes memory in small pieces",
-        "kept = []\nwhile True: kept.append([kept])",
+        "memory-in-small-pieces", "takes memory in small pieces", "kept = []\nwhile True: kept.append([kept])"
     ),
     called("memory-at-once", "asks for more memory than there is", "return torch.ones(1 << 44)"),
     called(

@@ -196,15 +196,9 @@ ATTACKS = (
     named("option-name", "the name of an option", "--hidden.py"),
     named("line-name", "a name of two lines", "a\n✓ passed   5 - 5.py"),
     notebook(
-        "shell-magic",
-        "runs shell lines of a notebook",
-        "!touch @FOLDER@/touched\n%run @FOLDER@/x.py\n",
+        "shell-magic", "runs shell lines of a notebook", "!touch @FOLDER@/touched\n%run @FOLDER@/x.py\n"
     ),
-    notebook(
-        "cell-magic",
-        "runs a whole cell in a shell",
-        "%%bash\ntouch @FOLDER@/touched\n",
-    ),
+    notebook("cell-magic", "runs a whole cell in a shell", "%%bash\ntouch @FOLDER@/touched\n"),
     notebook(
         "system-magic",
         "runs a shell line by `get_ipython().system`",
