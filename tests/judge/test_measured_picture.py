@@ -5,11 +5,10 @@ from __future__ import annotations
 import io
 
 import numpy as np
+from judge.conftest import parts
 from rich.console import Console
 
-from grader.bundle.model import Check, Header, RecordedCase
 from grader.judge.measured_picture import measured_picture
-from grader.judge.observation import Observation, Seen
 from grader.judge.verdict import judge_case
 from grader.report.html import page
 from grader.report.model import ExerciseResult, Report
@@ -20,22 +19,17 @@ from grader.report.terminal import plain, show
 def drawn(*asked, heads=4):
     """Return the picture of cases. asked: the parameters of a check, and what was observed for it."""
     cases = []
-    for params, seen in asked:
-        check = Check("c", "values", "", params.pop("judge", "equal"), ("x",), params)
-        expected = {"x": Header((heads,), "float32")}
-        case = RecordedCase("c", "f", "float32", (), (check,), {}, expected, {})
-        cases.append(judge_case(case, Observation({"x": seen})))
+    for params, result in asked:
+        judge, want = params.pop("judge", "equal"), {"x": np.zeros(heads)}
+        _check, case, seen = parts(judge, want, {"x": np.array(result, dtype=float)}, **params)
+        cases.append(judge_case(case, seen))
     return measured_picture(cases)
-
-
-def of(array):
-    return Seen(np.shape(array), "float64", np.array(array, dtype=float))
 
 
 def importance(ablation=(2.0, 9.0, -0.1, 4.0), confidence=(0.6, 0.3, 0.9, 0.4)):
     return drawn(
-        ({"draw": "importance", "method": "confidence"}, of(confidence)),
-        ({"draw": "importance", "method": "ablation"}, of(ablation)),
+        ({"draw": "importance", "method": "confidence"}, confidence),
+        ({"draw": "importance", "method": "ablation"}, ablation),
     )
 
 
@@ -48,16 +42,16 @@ def test_heads_are_ranked_and_the_weakest_are_to_be_removed():
 
 
 def test_a_method_without_values_of_the_right_shape_is_left_out():
-    bad = ({"draw": "importance", "method": "gradient"}, of([1.0, 2.0]))
-    one = drawn(bad, ({"draw": "importance", "method": "ablation"}, of([1.0, 2.0, 3.0, 4.0])))
+    bad = ({"draw": "importance", "method": "gradient"}, [1.0, 2.0])
+    one = drawn(bad, ({"draw": "importance", "method": "ablation"}, [1.0, 2.0, 3.0, 4.0]))
     assert one.form.columns == ("ablation",)
-    assert drawn(bad) is drawn(({}, of([1.0, 2.0, 3.0, 4.0]))) is None
+    assert drawn(bad) is drawn(({}, [1.0, 2.0, 3.0, 4.0])) is None
 
 
 def removals(rows):
     # table: how many of 4 answers are right without no head, without head 0, head 1, and both.
     params = {"draw": "removals", "table": [4, 3, 1, 0], "total": 4, "judge": "accuracies"}
-    return drawn((params, of(rows)))
+    return drawn((params, rows))
 
 
 def test_accuracies_are_drawn_with_the_span_of_all_choices():
