@@ -1,9 +1,10 @@
-"""Stubs, endless code, and an engine with other options. What an engine says of a file: tests/files/grading.md."""
+"""Stubs, endless code, statements that the sandbox refuses, and other options. What an engine says of a file: tests/files/grading.md, honest.md."""
 
 from __future__ import annotations
 
 import re
 
+import pytest
 from helpers.answers import BY_ID
 
 from grader.sandbox.base import Limits
@@ -52,3 +53,23 @@ def test_an_engine_with_other_options_parses_no_stub_again(engine):
     assert other.context.slot is engine.context.slot
     assert other.options.hidden and other.context.options.hidden
     assert not engine.options.hidden and not engine.context.options.hidden
+
+
+NO_PROGRAMS, NO_NETWORK = "starts no other programs", "no network"
+REFUSED = {
+    "import subprocess\nsubprocess.run(['ls'])": NO_PROGRAMS,
+    "import os\nos.system('ls')": NO_PROGRAMS,
+    "import multiprocessing\nmultiprocessing.Process(target=print).start()": NO_PROGRAMS,
+    "import socket\nsocket.create_connection(('127.0.0.1', 1))": NO_NETWORK,
+    "import urllib.request\nurllib.request.urlopen('http://127.0.0.1')": NO_NETWORK,
+    "from torch.utils.data import DataLoader, TensorDataset\nnext(iter(DataLoader(TensorDataset(torch.ones(4)), num_workers=2)))": "use num_workers=0",
+}
+
+
+@pytest.mark.parametrize(("source", "sentence"), REFUSED.items())
+def test_a_refused_statement_is_skipped_and_reported(engine, grade, source, sentence):
+    if engine.launcher.tier == "basic":
+        pytest.skip("the basic tier does not refuse it")
+    report = grade(f"import torch\n{source}\n{RIGHT_SOFTMAX}", ["masked_softmax"])
+    assert report.exercises[0].checks, "the file was not loaded"
+    assert any(sentence in remark for remark in report.remarks), report.remarks

@@ -8,6 +8,7 @@ import os
 import signal
 import time
 import tracemalloc
+from contextlib import closing
 
 import psutil
 import pytest
@@ -263,42 +264,30 @@ def test_a_timeout_names_its_line_and_the_top_level_statement(worker, lines, lin
 
 @pytest.fixture
 def real(engine):
-    """Return a function that starts a real worker. It returns the session and the request to load."""
-    sessions = []
+    """Return a session with a real worker."""
+    with closing(Session(engine.launcher, Limits(wall_seconds=1.0))) as session:
+        yield session
 
-    def started(source, name="a.py"):
-        session = Session(engine.launcher, Limits(wall_seconds=1.0))
-        session.files = frozenset({name})
-        sessions.append(session)
-        units = [{"name": name, "source": source}]
-        message = {"units": units, "given": {}, "withheld": [], "replace": {}, "skip": [], "seconds": 30}
-        return session, {"op": "load", **message}
 
-    yield started
-    for session in sessions:
-        session.close()
+def load(session, source, name="a.py"):
+    """Return the request to load a file."""
+    session.files = frozenset({name})
+    message = {"units": [{"name": name, "source": source}], "given": {}, "withheld": [], "replace": {}}
+    return {"op": "load", **message, "skip": [], "seconds": 30}
 
 
 def test_a_timeout_while_loading_names_the_students_line(real):
-    session, load = real(
-        "import time\n\n\nwhile True:\n    time.sleep(0.1)\n", name="Übung „3“ (1).ipynb cell 4"
-    )
-    lost = gone(session, request=load)
+    name = "Übung „3“ (1).ipynb cell 4"
+    lost = gone(real, request=load(real, "import time\n\n\nwhile True:\n    time.sleep(0.1)\n", name))
     assert lost.why == "time"
-    assert lost.line in [("Übung „3“ (1).ipynb cell 4", n) for n in (4, 5)]
+    assert lost.line in [(name, 4), (name, 5)]
 
 
-@pytest.mark.slow
 def test_a_timeout_within_torch_names_the_students_line(real):
-    session, load = real(
-        "import torch\n\n\ndef f(x):\n    while True:\n        x = torch.linalg.inv(torch.eye(300))\n"
-    )
-    session.ask(load, seconds=60)
-    case = {
-        "dtype": "float32",
-        "steps": [{"do": "call", "name": "out", "on": {"function": "f"}, "args": [1], "kwargs": {}}],
-    }
-    lost = gone(session, request={"op": "run", "case": case})
+    source = "import torch\n\n\ndef f(x):\n    while True:\n        x = torch.linalg.inv(torch.eye(300))\n"
+    real.ask(load(real, source), seconds=60)
+    call = {"do": "call", "name": "out", "on": {"function": "f"}, "args": [1], "kwargs": {}}
+    lost = gone(real, request={"op": "run", "case": {"dtype": "float32", "steps": [call]}})
     assert (lost.why, lost.line) == ("time", ("a.py", 6))
 
 

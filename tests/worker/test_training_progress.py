@@ -14,13 +14,9 @@ def messages(monkeypatch):
     return []
 
 
-def append_to(messages):
-    return lambda *message: messages.append(message)
-
-
 def test_each_backward_pass_is_reported_with_its_loss(messages):
     w = torch.ones(2, requires_grad=True)
-    with report_progress(append_to(messages), 3):
+    with report_progress(lambda *message: messages.append(message), 3):
         for n in range(3):
             (w.sum() * n).backward()
         torch.autograd.backward(w.sum() * 7)
@@ -31,7 +27,7 @@ def test_each_backward_pass_is_reported_with_its_loss(messages):
 
 def test_a_loss_that_is_not_finite_is_reported_as_none(messages):
     w = torch.ones(2, requires_grad=True)
-    with report_progress(append_to(messages), 3):
+    with report_progress(lambda *message: messages.append(message), 3):
         (w.sum() * float("nan")).backward()
         w.backward(torch.ones(2))
     assert messages == [(1, 3, None), (2, 3, None)]
@@ -39,7 +35,7 @@ def test_a_loss_that_is_not_finite_is_reported_as_none(messages):
 
 def test_backward_is_restored_even_after_an_exception(messages):
     before = torch.autograd.backward
-    with pytest.raises(ZeroDivisionError), report_progress(append_to(messages), 3):
+    with pytest.raises(ZeroDivisionError), report_progress(lambda *message: messages.append(message), 3):
         raise ZeroDivisionError
     assert torch.autograd.backward is before
 
@@ -47,7 +43,7 @@ def test_backward_is_restored_even_after_an_exception(messages):
 def test_backward_passes_soon_after_a_message_are_not_reported(monkeypatch):
     messages, w = [], torch.ones(2, requires_grad=True)
     monkeypatch.setattr(training_progress, "EVERY", 60.0)
-    with report_progress(append_to(messages), 100):
+    with report_progress(lambda *message: messages.append(message), 100):
         for _ in range(100):
             w.sum().backward()
     assert len(messages) == 1
