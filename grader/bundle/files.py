@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from collections import defaultdict
@@ -20,18 +21,8 @@ Arrays = Mapping[str, dict[str, Array]]  # folder → name → array; see `_by_f
 SCHEMA = 3
 MANIFEST_FILE, TENSORS_FILE = "bundle.json", "bundle.safetensors"
 _BUNDLE_KEYS = ("assignment", "module", "title", "summary", "minutes", "seed", "stub")
-_EXERCISE_KEYS = (
-    "name",
-    "title",
-    "points",
-    "weights",
-    "limits",
-    "hints",
-    "needs",
-    "given",
-    "forbids",
-    "level",
-)
+# Fields of an exercise that are stored in another form, or only if they are set.
+_APART = ("assignment", "cases", "mistakes", "signatures", "forbids_costs")
 
 
 def digest(exercise: Exercise) -> str:
@@ -98,7 +89,8 @@ def load_all(root: Path) -> list[Bundle]:
 
 
 def _exercise_fields(exercise: Exercise, arrays: dict[str, Array]) -> dict[str, Any]:
-    fields: dict[str, Any] = {key: getattr(exercise, key) for key in _EXERCISE_KEYS}
+    names = [field.name for field in dataclasses.fields(exercise) if field.name not in _APART]
+    fields: dict[str, Any] = {name: getattr(exercise, name) for name in names}
     if exercise.forbids_costs:
         fields["forbids_costs"] = exercise.forbids_costs
     fields["cases"] = [_case_fields(case, arrays) for case in exercise.cases]

@@ -1,7 +1,4 @@
-"""The steps of a case that measure: what a module costs, whether it learns, what an experiment found.
-
-grader/worker/measures.py carries them out.
-"""
+"""The steps of a case that measure: what a module costs, whether it learns, what an experiment found."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from grader.cases.ref import Json, Ref, plain
 
 
 class Measures:
-    """The methods of `Case` that measure, and those that store a step and its tensors."""
+    """The methods of `Case` that measure, and those that store a step; grader/worker/measures.py carries them out."""
 
     id: str
     dtype: str

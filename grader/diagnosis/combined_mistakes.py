@@ -145,8 +145,11 @@ def _is_seen(row: _Row, others: Sequence[_Row], answer: _Answer) -> bool:
     if not row.changes - elsewhere - answer.open <= row.fits:
         return False
     shown = row.shows
+    table = answer.table
     for other in others:
-        shown -= _alike(answer.table, row, other, shown & other.shows)
+        if both := shown & other.shows:  # without the slots in which both rows have the same result
+            apart = distances(table, table.states[other.number], table.numbers[other.number], [row.number])[0]
+            shown -= both & _slots(apart < NEAR)
     return _enough(row, shown, answer)
 
 
@@ -164,10 +167,3 @@ def _enough(row: _Row, shown: frozenset[int], answer: _Answer) -> bool:
         shown -= raised
     needed = min(2, len({answer.sizes[slot] for slot in row.changes}))
     return len({answer.sizes[slot] for slot in shown}) >= needed
-
-
-def _alike(table: Signatures, row: _Row, other: _Row, slots: frozenset[int]) -> frozenset[int]:
-    if not slots:
-        return slots
-    apart = distances(table, table.states[other.number], table.numbers[other.number], [row.number])[0]
-    return slots & _slots(apart < NEAR)

@@ -273,15 +273,11 @@ def _called_otherwise(what: str, found: Signature, asked: Signature | None) -> s
     return says.format(name=sanitize(what), found=sanitize(found.text, 200), asked=shown)
 
 
-def _steps(exercise: Exercise) -> Iterator[Mapping[str, Any]]:
-    return (step for case in exercise.cases for step in case.steps)
-
-
 def _builds_of(exercise: Exercise) -> Iterator[Mapping[str, Any]]:
-    return (step for step in _steps(exercise) if step["do"] == "build" and step["of"] == exercise.name)
+    steps = (step for case in exercise.cases for step in case.steps if step["do"] == "build")
+    return (step for step in steps if step["of"] == exercise.name)
 
 
 def _calls(exercise: Exercise) -> Iterator[tuple[Mapping[str, Any], int, Collection[str]]]:
-    for step in _steps(exercise):
-        if step["do"] == "call":
-            yield step["on"], len(step["args"]), step["kwargs"]
+    steps = (step for case in exercise.cases for step in case.steps if step["do"] == "call")
+    return ((step["on"], len(step["args"]), step["kwargs"]) for step in steps)

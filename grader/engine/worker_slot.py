@@ -68,7 +68,6 @@ class Loaded:
     """
 
     request: LoadRequest
-    limits: Limits
     names: frozenset[str]
     own: frozenset[str]  # building blocks that the student also wrote, in earlier files or in this one
     notes: tuple[dict[str, Any], ...]
@@ -76,7 +75,8 @@ class Loaded:
 
     def has_limits(self, limits: Limits) -> bool:
         """Whether the worker was started with these limits; wall seconds are set per message."""
-        return self.limits == replace(limits, wall_seconds=self.limits.wall_seconds)
+        own = self.request.limits
+        return own == replace(limits, wall_seconds=own.wall_seconds)
 
 
 class WorkerSlot:
@@ -259,28 +259,20 @@ class WorkerSlot:
         return self._load(request)
 
     def _load(self, request: LoadRequest, reloaded: bool = False) -> Loaded:
-        limits = request.limits
-        if self._session is None:
-            self._session = Session(self.launcher, limits, stop=self.stop)
-        session = self._session
-        session.limits = limits
-        session.files = request.files
+        session = self._session = self._session or Session(self.launcher, request.limits, stop=self.stop)
+        session.limits, session.files = request.limits, request.files
         try:
-            words = _answer(session, request.message(self._device), b"", load_timeout(limits)).words
+            seconds = load_timeout(request.limits)
+            words = _answer(session, request.message(self._device), b"", seconds).words
             if "late" in words:
                 raise _late(words["late"], request.files)
         except WorkerGone:
             self.close()
             raise
         notes = [] if reloaded else words.get("notes")
-        self._loaded = Loaded(
-            request,
-            limits,
-            _names(words.get("names")),
-            _names(words.get("own")),
-            tuple(n for n in notes if isinstance(n, dict)) if isinstance(notes, list) else (),
-            reloaded,
-        )
+        known = tuple(n for n in notes if isinstance(n, dict)) if isinstance(notes, list) else ()
+        names, own = _names(words.get("names")), _names(words.get("own"))
+        self._loaded = Loaded(request, names, own, known, reloaded)
         return self._loaded
 
     def _require_session(self) -> Session:

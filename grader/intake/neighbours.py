@@ -31,7 +31,13 @@ def inside(root: Path) -> ReadFile:
 
 def _of_folder(root: Path, place: PurePosixPath) -> bytes | None:
     path = root / place
-    return read_bytes(path) if _is_inside(path, root) else None
+    try:
+        steps = [path, *(p for p in path.parents if p != root and root in p.parents)]
+        has_link = any(step.is_symlink() for step in steps)
+        is_inside = path.is_file() and root in path.parents and not has_link
+    except (OSError, ValueError):
+        return None
+    return read_bytes(path) if is_inside else None
 
 
 def among(files: Mapping[str, Callable[[], bytes]]) -> ReadFile:
@@ -136,12 +142,3 @@ def _text(read: ReadFile, place: PurePosixPath) -> str | None:
     except (OSError, ValueError, GraderError):
         return None
     return source
-
-
-def _is_inside(path: Path, root: Path) -> bool:
-    """Whether this is a plain file below `root`, with no link on the way."""
-    try:
-        steps = [path, *(p for p in path.parents if p != root and root in p.parents)]
-        return path.is_file() and root in path.parents and not any(step.is_symlink() for step in steps)
-    except (OSError, ValueError):
-        return False

@@ -10,6 +10,8 @@ from grader.lines.scope import Scope
 from grader.lines.source_edit import Edit
 
 TRANSPOSES = (".transpose(1, 2)", ".transpose(-2, -1)", ".transpose(0, 1)")
+# Parts of names of attributes that probably hold a size.
+SIZES = ("num", "size", "dim", "hidden", "embed", "d_", "scale", "width")
 MAX_WRAPS = 14  # of `Scope.wraps`, the first ones
 
 
@@ -130,7 +132,8 @@ def _signs(scope: Scope) -> Iterator[Edit]:
 
 def _factors(scope: Scope) -> Iterator[Edit]:
     """Multiply or divide by the root of a size or by 2; square; add or subtract 1."""
-    roots = [f"self.{n}" for n in scope.attributes if n not in scope.layers and _is_count(n)]
+    own = [name for name in scope.attributes if name not in scope.layers]
+    roots = [f"self.{name}" for name in own if any(part in name for part in SIZES)]
     roots += [name for name in scope.names if name in scope.sizes]
     for node, statement in _sites(scope):
         if not isinstance(node, (ast.Call, ast.BinOp, ast.Name)):
@@ -141,11 +144,6 @@ def _factors(scope: Scope) -> Iterator[Edit]:
             yield edit(scope, "factor", node, f"({text} / {size} ** 0.5)", statement, inserts=True)
         for new in (f"({text} * 2)", f"({text} / 2)", f"({text} ** 2)", f"({text} + 1)", f"({text} - 1)"):
             yield edit(scope, "factor", node, new, statement, inserts=True)
-
-
-def _is_count(name: str) -> bool:
-    """Whether an attribute with this name probably holds a size."""
-    return any(part in name for part in ("num", "size", "dim", "hidden", "embed", "d_", "scale", "width"))
 
 
 def _terms(scope: Scope) -> Iterator[Edit]:

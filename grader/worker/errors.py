@@ -37,14 +37,13 @@ def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
         }
     message = text_of(error.msg if isinstance(error, SyntaxError) else error, MAX_TEXT)
     described = {"type": str(type(error).__name__)[:100], "message": message, "where": where}
-    if where is None and isinstance(error, AttributeError) and _lacks_module(error):
-        return described | {
-            "type": "TypeError",
-            "message": f"{type(error.obj).__name__[:100]} is no nn.Module",
-        }
-    near = _near(error) if isinstance(error, AttributeError) else ""
-    if near:
-        described["near"] = near
+    if isinstance(error, AttributeError):
+        # The grader asked an object that is no module, but has a `forward`, for an attribute of modules.
+        if where is None and hasattr(nn.Module, error.name or "") and "forward" in dir(type(error.obj)):
+            message = f"{type(error.obj).__name__[:100]} is no nn.Module"
+            return described | {"type": "TypeError", "message": message}
+        if near := _near(error):
+            described["near"] = near
     return described | {"provided": True} if known and known[-1] not in own else described
 
 
@@ -57,11 +56,6 @@ def definition(called: object, files: Collection[str]) -> dict[str, Any] | None:
         return None
     file, line = called.__code__.co_filename, called.__code__.co_firstlineno
     return {"file": file, "line": line, "text": linecache.getline(file, line).strip()[:200]}
-
-
-def _lacks_module(error: AttributeError) -> bool:
-    """Whether the grader asked an object that is no module, but has a `forward`, for an attribute of modules."""
-    return hasattr(nn.Module, error.name or "") and "forward" in dir(type(error.obj))
 
 
 def _near(error: AttributeError) -> str:

@@ -43,17 +43,13 @@ _WITH_NUMBER = {"masked_fill", "masked_fill_", "fill", "fill_", "where"}  # take
 _registered: list[Any] = []  # the fallback's library and the mode: they must stay alive
 
 
-class SimUnavailable(RuntimeError):
-    """This version of torch does not support the simulated device; the message is one sentence."""
-
-
 def place() -> torch.device:
     """Return the device, after `register`."""
     return torch.device(NAME, 0)
 
 
 def register() -> None:
-    """Make the device known to torch. Safe to call twice. Raises SimUnavailable if torch does not support it."""
+    """Make the device known to torch. Safe to call twice. Raises RuntimeError if torch does not support it."""
     if _registered:
         return
     try:
@@ -64,7 +60,7 @@ def register() -> None:
         # Runs operations without a SimTensor among their arguments, such as `torch.empty(2, device=place())`.
         library.fallback(lambda func, *args, **kwargs: _compute(func, args, kwargs), "PrivateUse1")
     except (ImportError, AttributeError, TypeError, RuntimeError) as error:
-        raise SimUnavailable(
+        raise RuntimeError(
             f"torch {torch.__version__} has no way to make the simulated device "
             f"(it is tested with torch {', '.join(TESTED)}): {type(error).__name__}: {error}"
         ) from error
@@ -367,15 +363,10 @@ def _sentence(given: Sequence[Tensor], func: Any, name: str, args: Sequence[Any]
     )
     if func is None:
         return text
-    return f"{text} (when checking argument for argument {_argument(func, args, first)} in method wrapper_CUDA_{name})"
-
-
-def _argument(func: Any, args: Sequence[Any], first: str) -> str:
-    """Return the name of the first argument that is on another device than the first tensor."""
-    for declared, value in zip(func._schema.arguments, args, strict=False):
-        if any(_device(t) != first for t in _tensors([value])):
-            return str(declared.name)
-    return "tensors"
+    arguments = zip(func._schema.arguments, args, strict=False)
+    elsewhere = (a.name for a, value in arguments if any(_device(t) != first for t in _tensors([value])))
+    argument = next(elsewhere, "tensors")
+    return f"{text} (when checking argument for argument {argument} in method wrapper_CUDA_{name})"
 
 
 def _device(tensor: Tensor) -> str:

@@ -20,7 +20,7 @@ def test_only_an_endless_definition_is_a_reason(engine, cell, times_out):
     submission = Submission(Path("a.ipynb"), units)
     request = LoadRequest(submission, engine.exercises["masked_softmax"])
     note = {"file": cell, "line": 1, "endless": True}
-    loaded = Loaded(request, request.limits, frozenset(), frozenset(), (note,), reloaded=False)
+    loaded = Loaded(request, frozenset(), frozenset(), (note,), reloaded=False)
     with pytest.raises(CannotLoad) as why:
         defined_name(request, loaded, read_names(submission))
     assert (str(why.value) == "cell 2, line 1: this definition timed out") == times_out
