@@ -31,8 +31,7 @@ from grader.bundle.files import load_all
 from grader.engine.engine import Engine
 from grader.engine.submission_run import GradingOptions
 from grader.intake.read import Submission, Unit
-from grader.lines.find import Source, may_have_lines, search
-from grader.lines.pointer import point
+from grader.lines.find import Source, may_have_lines, point, search
 from grader.lines.search import Budget
 from grader.sandbox.choose import choose
 

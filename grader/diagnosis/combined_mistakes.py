@@ -74,13 +74,12 @@ def _slots(where: Any) -> frozenset[int]:
 
 
 def _rows(answer: Compared) -> list[_Row]:
-    rows = zip(answer.changed, answer.apart < NEAR, answer.shown, strict=True)
-    found = enumerate(zip(answer.table.explains, rows, strict=True))
-    return [
-        _Row(number, frozenset(ids), *map(_slots, row))
-        for number, (ids, row) in found
-        if ids and row[2].any()
-    ]
+    found = []
+    for number, ids in enumerate(answer.table.explains):
+        if ids and answer.shown[number].any():
+            slots = (answer.changed[number], answer.apart[number] < NEAR, answer.shown[number])
+            found.append(_Row(number, frozenset(ids), *map(_slots, slots)))
+    return found
 
 
 def _explained(rows: Iterable[_Row], answer: _Answer, budget: Budget) -> tuple[tuple[str, ...], ...]:

@@ -279,6 +279,9 @@ def _measured(exercise: Exercise, checks: Sequence[CheckResult]) -> list[tuple[s
     return [(f"measured {measures[c.id]}", f"{measures[c.id]}: {c.message}") for c in fine]
 
 
+# ---- one cause instead of its many effects, if no known mistake was found
+
+
 RANDOM = "skipped-weights"  # the code of a check that was skipped because it saw values of random weights
 
 

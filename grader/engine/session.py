@@ -1,4 +1,4 @@
-"""Talk to one worker: send requests, read bounded replies, within one deadline.
+"""Talk to one worker: send requests, read bounded replies, within one deadline. Edits are among the requests.
 
 A worker may stop reading, send without end, send single bytes, or send false data. What it prints is stored up to a
 limit, and no verdict depends on it.
@@ -282,18 +282,12 @@ def tried(words: Mapping[str, Any], body: bytes, asked: frozenset[str], files: f
         found, start = [], 0
         for one in words["tries"]:
             stop = start + one["bytes"]
-            found.append(_observation(one, body[start:stop], asked, files))
+            try:
+                found.append(read_observation(one, body[start:stop], asked, files))
+            except BadReply:
+                found.append(Observation({}, StudentError("Exception", "", None, "")))
             start = stop
         lines = frozenset((str(file), int(line)) for file, line in words["lines"])
         return Tried(tuple(found), float(words["cpu"]), lines)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise WorkerGone("reply", type(error).__name__) from None
-
-
-def _observation(
-    words: Mapping[str, Any], body: bytes, asked: frozenset[str], files: frozenset[str]
-) -> Observation:
-    try:
-        return read_observation(words, body, asked, files)
-    except BadReply:
-        return Observation({}, StudentError("Exception", "", None, ""))

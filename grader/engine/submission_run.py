@@ -1,4 +1,4 @@
-"""A student's file that is graded: its definitions, load requests, results, and the blocks that its exercises use."""
+"""A student's file that is graded: its definitions, load requests, results and blocks; and the options of an engine."""
 
 from __future__ import annotations
 
@@ -18,6 +18,39 @@ from grader.intake.needs import needs
 from grader.intake.read import Submission
 from grader.intake.recognise import match
 from grader.report.model import ExerciseResult
+
+
+def _ignore(*_progress: object) -> None:
+    """Discard progress."""
+
+
+@dataclass(frozen=True)
+class GradingOptions:
+    """Options of one engine.
+
+    device: "cpu", "sim" or "cuda".
+    hidden: the cases are hidden; results are redacted before anyone sees them.
+    quick: skip costly cases (the longest training).
+    foreign: the file was not written for the course, and its points are not recorded.
+    reuse_worker: all sources are trusted, so one worker may serve them all.
+    torch_version: the version of torch that the report names.
+    cache: the folder of cached results of exercises that take long; None grades every time.
+    on_exercise: called with the name of each exercise before the exercise is graded.
+    on_training: called with a title and the state of a training while it runs.
+    """
+
+    device: str = "cpu"
+    hidden: bool = False
+    quick: bool = False
+    foreign: bool = False
+    reuse_worker: bool = False
+    torch_version: str = ""
+    cache: Path | None = None
+    on_exercise: Callable[[str], None] = _ignore
+    on_training: Callable[[str, Training], None] = _ignore
+
+
+DEFAULTS = GradingOptions()
 
 
 @dataclass(frozen=True)
@@ -181,36 +214,3 @@ class SubmissionRun:
 
 
 Block = tuple[str, SubmissionRun]  # the name of a block, and the run of the file that defines it
-
-
-def _ignore(*_progress: object) -> None:
-    """Discard progress."""
-
-
-@dataclass(frozen=True)
-class GradingOptions:
-    """Options of one engine.
-
-    device: "cpu", "sim" or "cuda".
-    hidden: the cases are hidden; results are redacted before anyone sees them.
-    quick: skip costly cases (the longest training).
-    foreign: the file was not written for the course, and its points are not recorded.
-    reuse_worker: all sources are trusted, so one worker may serve them all.
-    torch_version: the version of torch that the report names.
-    cache: the folder of cached results of exercises that take long; None grades every time.
-    on_exercise: called with the name of each exercise before the exercise is graded.
-    on_training: called with a title and the state of a training while it runs.
-    """
-
-    device: str = "cpu"
-    hidden: bool = False
-    quick: bool = False
-    foreign: bool = False
-    reuse_worker: bool = False
-    torch_version: str = ""
-    cache: Path | None = None
-    on_exercise: Callable[[str], None] = _ignore
-    on_training: Callable[[str, Training], None] = _ignore
-
-
-DEFAULTS = GradingOptions()

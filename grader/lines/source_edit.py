@@ -12,7 +12,7 @@ from grader.intake.needs import bound_by
 Piece = tuple[int, int, str]  # start and stop in bytes of the unit, and the text that takes their place
 
 
-# What an edit of a kind changes, as a report says it; see `pointer.kind_of_change`.
+# What an edit of a kind changes, as a report says it; see `find.kind_of_change`.
 CONSTANT, VALUES, OPERATION, RESULT = "constant", "values", "operation", "result"
 CALL, AXES, ORDER = "call", "axes", "order"
 # Kind of an edit → how often edits of this kind repair an answer, relative to other kinds, and what they change; "" if
@@ -74,7 +74,7 @@ class Edit:
     """One small change of one top-level statement.
 
     operator: its kind, a key of `KINDS`. inserts: whether it adds something that may imitate a repair elsewhere, see
-    `pointer.first_agreed`.
+    `find.first_agreed`.
     statement: the first line of the innermost statement that it changes.
     at: start and stop of the part that a report underlines, in bytes of the unit.
     """

@@ -55,8 +55,7 @@ def serve(request_fd: int, reply_fd: int) -> None:
                 if not limit.is_over:
                     assert loaded is not None
                     editor = Editor(loaded, device)
-                    names = [n for n in loaded.names if isinstance(n, str) and not n.startswith("__")]
-                    reply = {"names": names[:5000], "notes": loaded.notes, "own": sorted(loaded.own)}
+                    reply = {"names": _names(loaded), "notes": loaded.notes, "own": sorted(loaded.own)}
                 tensors = b""
             elif request["op"] == "try":
                 assert editor is not None
@@ -116,6 +115,10 @@ def _exactly(device: str) -> None:
     matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     matmul.allow_fp16_reduced_precision_reduction = False
     matmul.allow_bf16_reduced_precision_reduction = False
+
+
+def _names(loaded: Loaded) -> list[str]:
+    return [name for name in loaded.names if isinstance(name, str) and not name.startswith("__")][:5000]
 
 
 def _send_progress(reply_fd: int, token: object, done: int, steps: int, loss: float | None) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from grader.intake.names import read_names
 from grader.lines.candidates import places
-from grader.lines.pointer import first_agreed
+from grader.lines.find import first_agreed
 from grader.lines.search import Candidate
 from tests.helpers.minimal import submission_of
 
