@@ -132,28 +132,17 @@ def test_a_tensor_for_the_judge_is_recorded_and_not_sent():
     assert (list(case.tensors), list(case.for_judge)) == (["X"], ["answer"])
 
 
-RECIPES = {
-    "zeros": lambda rng, shape: np.zeros(shape),
-    "ones": lambda rng, shape: np.ones(shape),
-    "noise": lambda rng, shape: rng.standard_normal(shape),
-    "words": lambda rng, shape: rng.integers(0, 9, shape),
-    "equal rows": lambda rng, shape: np.broadcast_to(rng.standard_normal(shape[-1:]), shape),
-}
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("recipe", RECIPES)
-def test_a_reply_without_a_training_fails_the_training_loop(recipe: str):
+@pytest.mark.parametrize("scale", [0.0, 1.0], ids=["zeros", "noise"])
+def test_a_reply_without_a_training_fails_the_training_loop(scale: float):
     case = next(c for c in recorded("11_capstone").exercise("train").cases if c.id == "loop")
     rng = np.random.default_rng(1)
     seen = {
-        name: Seen(header.shape, header.dtype, RECIPES[recipe](rng, header.shape).astype(header.dtype))
+        name: Seen(header.shape, header.dtype, scale * rng.standard_normal(header.shape))
         for name, header in case.headers.items()
         if header.dtype != "value"
     }
     values = {c.of[0]: c.params["want"] for c in case.checks if c.judge == "value"}
     passed = {c.id for c in case.checks if decide(c, case, Observation(seen, values=values)).passed}
-    assert passed == {
-        "loop/gradients",
-        "loop/shapes",
-    }  # they check the number of steps, and the shapes: both are known
+    # They check the number of steps, and the shapes: both are known.
+    assert passed == {"loop/gradients", "loop/shapes"}

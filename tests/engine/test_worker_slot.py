@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+from contextlib import closing
 from dataclasses import replace
 
 import psutil
@@ -25,9 +26,8 @@ needs_timers = pytest.mark.skipif(sys.platform == "win32", reason="Windows has n
 
 @pytest.fixture
 def slot(engine):
-    made = WorkerSlot(engine.launcher)
-    yield made
-    made.close()
+    with closing(WorkerSlot(engine.launcher)) as made:
+        yield made
 
 
 def session(slot, request):
@@ -50,22 +50,10 @@ def test_a_worker_is_reused_only_for_an_exercise_with_its_limits(engine, slot):
 
 def test_only_a_costly_case_has_the_timeout_of_the_exercise(engine):
     exercise = engine.exercises["train"]
-    for case in exercise.cases:
-        assert case_timeout(exercise, case) == (
-            limits(exercise).wall_seconds if case.costly else SHORT_SECONDS
-        )
-    assert limits(exercise).wall_seconds > SHORT_SECONDS
-    assert {case.costly for case in exercise.cases} == {True, False}
-
-
-@pytest.fixture
-def cold():
-    """Return a slot whose workers are child processes of this one."""
-    launcher = ColdLauncher()
-    slot = WorkerSlot(launcher)
-    yield slot
-    slot.close()
-    launcher.close()
+    longer = limits(exercise).wall_seconds
+    assert longer > SHORT_SECONDS
+    timeouts = {(case.costly, case_timeout(exercise, case)) for case in exercise.cases}
+    assert timeouts == {(True, longer), (False, SHORT_SECONDS)}
 
 
 def request(engine, source, cpu_seconds=30):
@@ -78,8 +66,8 @@ def request(engine, source, cpu_seconds=30):
 
 @pytest.mark.slow
 @needs_timers
-def test_a_worker_that_gets_no_cpu_loads_its_file(engine, cold):
-    """The file stops its own process; the test lets it go on after more than the time limit."""
+def test_a_worker_that_gets_no_cpu_loads_its_file(engine):
+    """The file stops its own process, a child of this one; the test lets it go on after more than the time limit."""
 
     def go_on():
         stopped = None
@@ -92,7 +80,8 @@ def test_a_worker_that_gets_no_cpu_loads_its_file(engine, cold):
     waiter = threading.Thread(target=go_on)
     waiter.start()
     asked = request(engine, f"import os\nos.kill(os.getpid(), {int(signal.SIGSTOP)})\nafter = 1")
-    loaded = cold.load(asked)
+    with closing(ColdLauncher()) as launcher, closing(WorkerSlot(launcher)) as cold:
+        loaded = cold.load(asked)
     waiter.join()
     assert "after" in loaded.names
     assert (loaded.notes, asked.history.endless) == ((), [])
