@@ -257,7 +257,7 @@ def compare(base: str, only: str, jobs: int) -> int:
     )
     commit = revision.stdout.strip()
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    folder = cache / "headway" / "compare" / commit
+    folder = cache / "headway-compare" / commit  # not in the folder of seeds, which attacks look for
     files = folder / "files"
     files.mkdir(parents=True, exist_ok=True)
     (files / "seed").write_text(SEED, "utf-8")
