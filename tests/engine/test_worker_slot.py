@@ -1,6 +1,7 @@
 """A worker has the limits of its exercise, and a case that is not costly has a shorter timeout.
 
-The top level of a file is limited in CPU time, and a statement that takes too long is left out for the whole file.
+The top level of a file is limited in CPU time; a statement that takes too long is left out for the whole file, and a
+definition is named.
 """
 
 from __future__ import annotations
@@ -11,13 +12,18 @@ import threading
 import time
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import psutil
 import pytest
 from helpers.minimal import submission_of
 
 from grader.engine.load_request import LoadRequest, case_timeout, limits
-from grader.engine.worker_slot import PLAIN_FILE, WorkerSlot
+from grader.engine.one_try import defined_name
+from grader.engine.session import WorkerGone
+from grader.engine.worker_slot import PLAIN_FILE, CannotLoad, Loaded, WorkerSlot, how_loading_ended
+from grader.intake.names import read_names
+from grader.intake.read import Submission, Unit
 from grader.sandbox.base import SHORT_SECONDS
 from grader.sandbox.basic import ColdLauncher
 
@@ -108,3 +114,29 @@ def test_a_file_with_many_endless_statements_is_loaded(engine, slot):
     asked = request(engine, "\n".join(endless + kept))
     assert {"own", "masked_softmax", "after"} <= slot.load(asked).names
     assert asked.history.endless == [("a.py", line) for line in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(("cell", "times_out"), [("cell 1", False), ("cell 2", True)])
+def test_only_an_endless_definition_is_a_reason(engine, cell, times_out):
+    units = Unit("cell 1", "while True: pass\n"), Unit("cell 2", "def masked_softmax(X, valid_lens): ...\n")
+    submission = Submission(Path("a.ipynb"), units)
+    request = LoadRequest(submission, engine.exercises["masked_softmax"])
+    note = {"file": cell, "line": 1, "endless": True}
+    loaded = Loaded(request, frozenset(), frozenset(), (note,), reloaded=False)
+    with pytest.raises(CannotLoad) as why:
+        defined_name(request, loaded, read_names(submission))
+    assert (str(why.value) == "cell 2, line 1: this definition timed out") == times_out
+
+
+@pytest.mark.parametrize(
+    ("why", "detail", "line", "sentence"),
+    [
+        ("time", "", ("a.py", 3), "its top-level code did not finish at a.py, line 3"),
+        ("time", "", None, "its top-level code did not finish"),
+        ("died", "signal 9", None, "the worker process ended twice while it ran your code (signal 9)"),
+    ],
+)
+def test_a_worker_that_is_lost_while_it_loads_has_a_sentence(why, detail, line, sentence):
+    gone = WorkerGone(why, detail)
+    gone.line = line
+    assert how_loading_ended(gone) == f"the file could not be loaded: {sentence}"
