@@ -21,29 +21,29 @@ def judged(decide):
     return lambda array: decide("accuracy", {"s": scores(LABELS)}, {"s": array}, **params)
 
 
-def test_a_sentence_is_right_if_each_best_token_is_right(judged):
-    assert judged(scores(LABELS)).message == "100 % of 4 test sequences are correct"
-
-
-def test_tokens_after_a_sentence_do_not_count(judged):
+@pytest.mark.parametrize(
+    ("wrong", "share"),
+    [
+        ([], 100),
+        ([(1, 2), (3, 2)], 100),  # tokens after a sentence do not count
+        ([(0, 1), (1, 1), (2, 2)], 25),
+        ([(0, 0), (1, 0)], 50),  # exactly the required share
+    ],
+)
+def test_a_sentence_is_right_if_each_best_token_is_right(judged, wrong, share):
     words = LABELS.copy()
-    words[1, 2] = words[3, 2] = 8
-    assert judged(scores(words)).passed
-
-
-def test_one_wrong_word_makes_a_sentence_wrong(judged):
-    words = LABELS.copy()
-    words[0, 1] = words[1, 1] = words[2, 2] = 8
-    finding = judged(scores(words))
-    assert (finding.passed, finding.code) == (False, "accuracy")
-    assert finding.message == "25 % of 4 test sequences are correct; at least 50 % required"
-    assert (finding.expected, finding.got, finding.where) == ("3 4 2", "3 8 2", "sequence 0")
-
-
-def test_exactly_the_required_share_of_sentences_passes(judged):
-    words = LABELS.copy()
-    words[:2, 0] = 8
-    assert judged(scores(words)).passed
+    for place in wrong:
+        words[place] = 8
+    found = judged(scores(words))
+    assert found.passed == (share >= 50)
+    assert found.message.startswith(f"{share} % of 4 test sequences are correct")
+    if not found.passed:
+        assert (found.code, found.expected, found.got, found.where) == (
+            "accuracy",
+            "3 4 2",
+            "3 8 2",
+            "sequence 0",
+        )
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

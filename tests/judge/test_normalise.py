@@ -63,30 +63,27 @@ def written(*rows, steps=4, of_several_lengths=False):
     )
 
 
+CUT = [[5, 8], [5, 8, EOS], [5, 8, EOS, EOS], [5, 8, EOS, 0], [5, 8, 0, 0], [5, 8, EOS, 9]]
+
+
 @pytest.mark.parametrize(
-    "row", [[5, 8], [5, 8, EOS], [5, 8, EOS, EOS], [5, 8, EOS, 0], [5, 8, 0, 0], [5, 8, EOS, 9]]
+    ("rows", "several_lengths", "sentences"),
+    [
+        *(([row], False, [[5, 8, -1, -1]]) for row in CUT),  # cut at their end, with any padding
+        ([[5, EOS, 7, 8]], False, [[5, EOS, 7, 8]]),  # it continues after its end
+        ([[5, 6, 7, 8, 9], [5]], False, [[5, 6, 7, 8, 9], [5, -1, -1, -1, -1]]),  # too long stays too long
+        ([[EOS, EOS], [0, 0]], False, [[-1] * 4, [-1] * 4]),
+        # Rows of several lengths keep an end token.
+        (
+            [[5, 8, EOS], [7, EOS], [5, 6, 7, 8]],
+            True,
+            [[5, 8, EOS, -1], [7, EOS, -1, -1], [5, 6, 7, 8]],
+        ),
+        ([[5, 8], [7]], True, [[5, 8, -1, -1], [7, -1, -1, -1]]),
+    ],
 )
-def test_sentences_are_cut_at_their_end_with_any_padding(row):
-    assert written(row) == [[5, 8, -1, -1]]
-
-
-def test_a_sentence_that_continues_after_its_end_is_not_cut():
-    assert written([5, EOS, 7, 8]) == [[5, EOS, 7, 8]]
-
-
-def test_rows_of_several_lengths_keep_an_end_token():
-    rows = [5, 8, EOS], [7, EOS], [5, 6, 7, 8]
-    kept = [[5, 8, EOS, -1], [7, EOS, -1, -1], [5, 6, 7, 8]]
-    assert written(*rows, of_several_lengths=True) == kept
-    assert written([5, 8], [7], of_several_lengths=True) == [[5, 8, -1, -1], [7, -1, -1, -1]]
-
-
-def test_a_sentence_that_is_too_long_stays_too_long():
-    assert written([5, 6, 7, 8, 9], [5]) == [[5, 6, 7, 8, 9], [5, -1, -1, -1, -1]]
-
-
-def test_a_sentence_may_be_empty():
-    assert written([EOS, EOS], [0, 0]) == [[-1] * 4, [-1] * 4]
+def test_sentences_become_rows_that_are_cut_at_their_end(rows, several_lengths, sentences):
+    assert written(*rows, of_several_lengths=several_lengths) == sentences
 
 
 def test_sentences_with_too_many_rows_are_left_as_they_are():
