@@ -17,7 +17,35 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
+import nbformat
 import numpy as np
+
+from grader.bundle.files import load_all
+from grader.bundle.safetensors import encode
+from grader.classroom.archives import BadArchive, members, read_member
+from grader.classroom.store import BadStore, Store, StoreKey
+from grader.diagnosis.match import diagnose
+from grader.engine.engine import Engine
+from grader.engine.interface import Source, interface, takes_mask
+from grader.intake.course_file import read_course_file
+from grader.intake.forbidden_calls import uses
+from grader.intake.names import read_names
+from grader.intake.needs import needs, units_to_run
+from grader.intake.neighbours import among, content_of, imported_modules
+from grader.intake.read import Blocked, submission_from
+from grader.intake.recognise import lost_exercises, match
+from grader.intake.slips import slips
+from grader.intake.stub_changes import CannotRestore, restored
+from grader.judge.normalise import normalise_layouts
+from grader.judge.observation import BadReply, read_observation, read_observations
+from grader.judge.trivial import is_trivial
+from grader.judge.verdict import judge_case
+from grader.nbgrader.notebook_file import readable
+from grader.nbgrader.preprocessors import exercise_of
+from grader.report.formats import FORMATS
+from grader.report.model import CheckResult, ExerciseResult, Report
+from grader.report.stored import BadResult, from_text
+from grader.support.errors import UsageError
 
 from .mutate import changed_bytes, changed_text, confused
 
@@ -48,16 +76,6 @@ def make_source(rng):
 
 def read_source(data, name="answer.py"):
     """Read a submission, and run the analyses of its text."""
-    from grader.engine.interface import Source, interface, takes_mask
-    from grader.intake.forbidden_calls import uses
-    from grader.intake.names import read_names
-    from grader.intake.needs import needs, units_to_run
-    from grader.intake.neighbours import imported_modules
-    from grader.intake.read import Blocked, submission_from
-    from grader.intake.recognise import lost_exercises, match
-    from grader.intake.slips import slips
-    from grader.intake.stub_changes import CannotRestore, restored
-
     try:
         submission = submission_from(Path(name), data)
     except Blocked:
@@ -98,13 +116,6 @@ def make_notebook(rng):
 
 def read_notebook(data):
     """Read a notebook as a submission, and as nbgrader's preprocessors read it before they write it."""
-    import nbformat
-
-    from grader.intake.neighbours import among, content_of
-    from grader.intake.read import Blocked
-    from grader.nbgrader.notebook_file import readable
-    from grader.nbgrader.preprocessors import exercise_of
-
     read_source(data, "answer.ipynb")
     with tempfile.TemporaryDirectory() as folder, suppress(Blocked):
         path = Path(folder, "answer.ipynb")
@@ -155,8 +166,6 @@ def make_archive(rng):
 
 def read_archive(data):
     """List the members of an archive, and read the first that has no problem."""
-    from grader.classroom.archives import BadArchive, members, read_member
-
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"a.{data[:3].decode()}")
         path.write_bytes(data[3:])
@@ -170,8 +179,6 @@ def read_archive(data):
 @cache
 def course():
     """Return the contracts of the exercises by name, and the stubs by assignment."""
-    from grader.engine.engine import Engine
-
     names = {e.name for e in exercises()}
     engine = Engine([b for b in bundles() if any(e.name in names for e in b.exercises)], launcher=None)
     return {name: engine.contracts[name] for name in names}, engine.context.stubs
@@ -179,8 +186,6 @@ def course():
 
 @cache
 def bundles():
-    from grader.bundle.files import load_all
-
     return load_all(ROOT / "assignments")
 
 
@@ -199,8 +204,6 @@ def drawn_array(rng):
 
 def drawn_reply(rng, case):
     """Return the fields (for JSON) and the encoded tensors of a reply about one case, perhaps changed."""
-    from grader.bundle.safetensors import encode
-
     fields = {
         "odd": {name: {"is": "a tuple of 2", "shape": [1, 2]} for name in sorted(case.asked)[:2]},
         "error": {"type": "ValueError", "message": "m", "where": {"file": "a.py", "line": 3, "text": "x"}, "step": "call"},
@@ -241,8 +244,6 @@ def make_replies(rng):
 
 def read_reply(data):
     """Read a reply about one case or about several; judge, diagnose and report each of them."""
-    from grader.judge.observation import BadReply, read_observation, read_observations
-
     head, _, body = data.partition(b"\n")
     name, case_id, words = json.loads(head)
     exercise = next(e for e in exercises() if e.name == name)
@@ -263,13 +264,6 @@ def read_reply(data):
 
 def judge_and_report(exercise, case, observation):
     """Judge, diagnose and report one case. A random reply must not pass a case that checks more than shapes."""
-    from grader.diagnosis.match import diagnose
-    from grader.judge.normalise import normalise_layouts
-    from grader.judge.trivial import is_trivial
-    from grader.judge.verdict import judge_case
-    from grader.report.formats import FORMATS
-    from grader.report.model import ExerciseResult, Report
-
     observation = normalise_layouts(observation, case.steps)
     judged = judge_case(case, observation)
     looks_at_values = {check.facet for check in case.checks} != {"shapes"}
@@ -282,17 +276,12 @@ def judge_and_report(exercise, case, observation):
 
 
 def store_key():
-    from grader.classroom.store import StoreKey
-
     return StoreKey("cases", "grader", "strict")
 
 
 @cache
 def good_store():
     """Return the bytes of a store with one result, and this result as a dictionary."""
-    from grader.classroom.store import Store
-    from grader.report.model import CheckResult, ExerciseResult
-
     result = ExerciseResult(
         "masked_softmax",
         "01",
@@ -326,9 +315,6 @@ def make_row(rng):
 
 
 def read_row(data):
-    from grader.classroom.store import BadStore, Store
-    from grader.report.stored import BadResult, from_text
-
     if data[:4] == b"text":
         with suppress(BadResult):
             from_text(data[4:].decode("utf-8", "surrogatepass"))
@@ -370,9 +356,6 @@ def make_course(rng):
 
 
 def read_course(data):
-    from grader.intake.course_file import read_course_file
-    from grader.support.errors import UsageError
-
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "headway.toml")
         path.write_bytes(data)
