@@ -72,19 +72,23 @@ def book():
     return d2l
 
 
-def inputs(name):
-    X, tokens = torch.randn(2, 4, 6), torch.randint(9, (2, 4))
+def result(module, name):
+    """Return the output of a block for random inputs."""
+    torch.manual_seed(0)
+    X, tokens, lens = torch.randn(2, 4, 6), torch.randint(9, (2, 4)), torch.tensor([2, 4])
     state = [torch.randn(2, 3, 6), torch.tensor([2, 3]), [None, None]]  # encoder outputs, lengths, caches
-    return {
-        "AdditiveAttention": (X, X, X, torch.tensor([2, 4])),
-        "MultiHeadAttention": (X, X, X, torch.tensor([2, 4])),
+    inputs = {
+        "AdditiveAttention": (X, X, X, lens),
+        "MultiHeadAttention": (X, X, X, lens),
         "AddNorm": (X, X),
         "PositionWiseFFN": (X,),
-        "EncoderBlock": (X, torch.tensor([2, 4])),
-        "TransformerEncoder": (tokens, torch.tensor([2, 4])),
+        "EncoderBlock": (X, lens),
+        "TransformerEncoder": (tokens, lens),
         "DecoderBlock": (X, state),
         "TransformerDecoder": (tokens, state),
-    }[name]
+    }
+    out = module(*inputs[name])
+    return out[0] if isinstance(out, tuple) else out
 
 
 @pytest.mark.parametrize("by_position", [False, True], ids=["by keyword", "by position"])
@@ -97,12 +101,6 @@ def test_a_block_built_as_in_edition_1_computes_the_same(book, name, by_position
     got = block(*edition_1.values()) if by_position else block(**edition_1)
     got.load_state_dict(want.state_dict())
     torch.testing.assert_close(result(got, name), result(want, name))
-
-
-def result(module, name):
-    torch.manual_seed(0)
-    out = module(*inputs(name))
-    return out[0] if isinstance(out, tuple) else out
 
 
 def test_a_block_built_as_in_edition_1_infers_its_sizes(book):
@@ -118,10 +116,7 @@ def test_a_subclass_of_a_block_may_use_either_constructor(book):
 
     assert isinstance(Twice(4).dense1, nn.LazyLinear)
     assert book.PositionWiseFFN(3, 4, 5).dense1.in_features == 3
-
-
-def test_an_exception_for_wrong_arguments_has_the_names_of_the_course(book):
-    with pytest.raises(TypeError, match="ffn_num_outputs"):
+    with pytest.raises(TypeError, match="ffn_num_outputs"):  # the name in the course
         book.PositionWiseFFN(3)
 
 

@@ -123,8 +123,8 @@ def found(module, wanted):
 
 
 def test_parameters_that_do_not_fit_are_reported_with_shapes():
-    build = lambda: nn.Sequential(nn.Linear(5, 7), nn.Linear(7, 7))  # noqa: E731
-    parameters = run(build, SIZES, bias=False).reply["parameters"]
+    program = run(lambda: nn.Sequential(nn.Linear(5, 7), nn.Linear(7, 7)), SIZES, bias=False)
+    parameters = program.reply["parameters"]
     assert parameters["missing"] == ["W_q.weight", "W_k.weight", "W_v.weight", "W_o.weight"]
     assert parameters["unexpected"] == ["0.weight", "0.bias", "1.weight", "1.bias"]
     assert parameters["shapes"] == {"0.weight": [7, 5], "0.bias": [7], "1.weight": [7, 7], "1.bias": [7]}
