@@ -115,6 +115,15 @@ def test_no_cell_writes_to_stderr_or_has_escape_codes(cells):
         assert "\x1b" not in str(cell.outputs)
 
 
+def test_outside_a_course_the_cell_says_where_to_go(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(notebook_check, "_history", lambda: [""])
+    assert notebook_check.check("transpose_qkv") == 0.0
+    shown = capsys.readouterr().out
+    assert "headway.toml" in shown
+    assert "could not be graded" not in shown
+
+
 def test_only_the_last_version_of_a_cell_is_graded():
     history = ["", "import torch", WRONG, CHECK, "def f(:", RIGHT, CHECK, RIGHT, CHECK, "x = 1", CHECK]
     units = executed_units(history)
