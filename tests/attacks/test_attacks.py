@@ -1,12 +1,7 @@
 """Where a worker is confined, an attack does not pass, leaves no trace and does not harm the next submission.
 
-An attack runs in the strongest tier that this machine has; those that depend on the tier run in all tiers.
-
-No attack makes an exercise *could not be graded* either. Such an exercise does not count in the sum, so with the
-attack students could remove exercises that they cannot solve. If a worker reports an internal error, the grader
-believes it only if a worker without the submission reports one too.
-
-Some attacks are controls: they also run in `basic`, where they must succeed.
+It does not make an exercise *could not be graded* either: that would leave out of the sum an exercise that the student
+cannot solve. The controls also run in `basic`, where they must succeed.
 """
 
 from __future__ import annotations

@@ -25,10 +25,6 @@ HONEST = {
         exec(compile(text, "scripted.py", "exec"), globals())
         answer = torch.jit.script(f)(torch.ones(2)).tolist() == [2, 2]
         """,
-    "torch.compile with the eager backend": """
-        import torch
-        answer = torch.compile(lambda x: torch.relu(x) + 1, backend="eager")(torch.ones(2)).tolist() == [2, 2]
-        """,
     "torch.compile, which starts no compiler here": """
         import torch
         answer = torch.compile(lambda x: torch.relu(x) + 1)(torch.ones(2)).tolist() == [2, 2]
