@@ -10,16 +10,17 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from grader.bundle.files import load_all
-from grader.bundle.model import Exercise
 from grader.classroom import bounded_grading, grading_process
+from grader.classroom.archives import BadArchive
 from grader.classroom.class_run import ClassRun
 from grader.classroom.discover import SubmittedFile
 from grader.classroom.grading_process import PLAIN_FILE, RunConfig, Task, TaskResult, grade, seconds_for
@@ -70,32 +71,27 @@ def graded(bundles, config: RunConfig, monkeypatch, *texts: bytes):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [(b"hang", "time limits"), (b"exit", "exited 2 times")],
-)
-def test_only_the_file_that_stops_its_process_fails(bundles, config, monkeypatch, text, why):
-    honest, hostile, other = graded(bundles, config, monkeypatch, b"good", text, b"fine")
+def test_only_the_files_that_stop_their_process_fail(bundles, config, monkeypatch):
+    honest, hangs, exits, other = graded(bundles, config, monkeypatch, b"good", b"hang", b"exit", b"fine")
     for submission in (honest, other):
         assert [r.outcome for r in submission.report.exercises] == ["passed"]
-    assert [(r.name, r.outcome, r.score) for r in hostile.report.exercises] == [
-        (name, "failed", 0.0) for name in NAMES
-    ]
-    assert "could not judge this file" in hostile.report.exercises[0].message
-    assert why in hostile.report.remarks[0]
-    assert not hostile.grader_failed
+    for hostile, why in (hangs, "time limits"), (exits, "exited 2 times"):
+        found = [(r.name, r.outcome, r.score) for r in hostile.report.exercises]
+        assert found == [(name, "failed", 0.0) for name in NAMES]
+        assert "could not judge this file" in hostile.report.exercises[0].message
+        assert why in hostile.report.remarks[0]
+        assert not hostile.grader_failed
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("broken", [False, True])
-def test_no_points_are_lost_if_a_plain_file_stops_the_process(bundles, config, monkeypatch, broken):
+def test_no_points_are_lost_if_a_plain_file_stops_the_process(bundles, config, monkeypatch):
     """Only chosen exercises get a result."""
-    if broken:
-        (config.bundles / "broken").touch()
+    (config.bundles / "broken").touch()
     (submission,) = graded(bundles, replace(config, only=NAMES[1:]), monkeypatch, b"exit")
-    assert submission.grader_failed == broken
-    expected = ("could_not_grade", None) if broken else ("failed", 0.0)
-    assert [(r.name, r.outcome, r.score) for r in submission.report.exercises] == [(NAMES[1], *expected)]
+    assert submission.grader_failed
+    assert [(r.name, r.outcome, r.score) for r in submission.report.exercises] == [
+        (NAMES[1], "could_not_grade", None)
+    ]
 
 
 class RaisingEngine:
@@ -120,22 +116,32 @@ class RaisingEngine:
 @pytest.mark.parametrize("expected", [NAMES, ()])  # (): the engine finds the exercises in the file
 def test_a_file_fails_if_the_engine_raises_on_that_file_alone(bundles, config, error, expected):
     """If the engine raises on a plain file too, the grader failed instead."""
-    store = Store(config.store, config.key)
     task = Task(0, Path("a.py"), partial(bytes, b"def transpose_qkv(): pass\n"), expected)
-    found = grade(RaisingEngine(bundles, error), store, config, task)
+    with closing(Store(config.store, config.key)) as store:
+        found = grade(RaisingEngine(bundles, error), store, config, task)
+        at_fault = grade(RaisingEngine(bundles, error, plain_too=True), store, config, task)
     assert [(r.outcome, r.score) for r in found.results] == [("failed", 0.0)] * (len(expected) or 1)
     assert "could not judge this file" in found.results[0].message
     assert type(error).__name__ in found.remarks[0]
     assert not found.new, "the result is not stored, so the next run grades the file again"
     found.remarks[0].encode()  # raises if the remark has a lone surrogate
-    found = grade(RaisingEngine(bundles, error, plain_too=True), store, config, task)
-    assert found.grader_failed
-    assert type(error).__name__ in found.problem
-    store.close()
+    assert at_fault.grader_failed
+    assert type(error).__name__ in at_fault.problem
+
+
+@pytest.mark.parametrize("error", [OSError("gone"), BadArchive("broken"), MemoryError()])
+def test_a_file_that_cannot_be_read_is_a_problem_of_the_grader(error):
+    def read() -> bytes:
+        raise error
+
+    unused = cast(Any, None)  # the file is read before anything else
+    result = grade(unused, None, unused, Task(0, Path("ada.zip"), read))
+    assert (result.grader_failed, result.results) == (True, ())
+    assert "ada.zip cannot be read" in result.problem
 
 
 def test_time_for_an_exercise_exceeds_the_limits_of_its_cases(bundles):
-    exercise: Exercise = bundles[0].exercises[0]
+    exercise = bundles[0].exercises[0]
     assert seconds_for(exercise) > len(exercise.cases) * exercise.limits["wall_seconds"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import re
 import runpy
 import shutil
 import stat
@@ -19,9 +20,9 @@ from types import ModuleType, SimpleNamespace
 import dask
 import pytest
 import yaml
-from helpers.command_line import HANGS_AFTER
+from helpers.command_line import GRADER, HANGS_AFTER, ROOT, process
 from helpers.files import fill
-from helpers.school import ANSWER, WRONG, make_school, records_of, rows, run
+from helpers.school import ANSWER, WRONG, make_school, rows, run
 
 from grader.bundle.files import load_all
 from grader.classroom import cluster
@@ -35,7 +36,6 @@ from grader.report.model import CheckResult, ExerciseResult
 from grader.sandbox.base import SandboxError
 from grader.support.errors import GraderError, UsageError
 
-ROOT = Path(__file__).resolve().parents[2]
 RECIPES = ROOT / "docs" / "recipes" / "cluster"
 NAMES = ("transpose_qkv",)
 
@@ -71,28 +71,23 @@ def test_a_class_on_a_cluster_has_the_results_of_one_machine(tmp_path):
     answers = {
         "ada.py": ANSWER,
         "bob.py": WRONG,
-        "cyd.py": "def transpose_qkv(:\n",
         "dee/heads.py": "from layers import transpose_qkv\n",
         "dee/layers.py": f"\ufeff{ANSWER}",
         "eve.py": "import os\ndef transpose_qkv(X, num_heads):\n    os._exit(0)\n",
         "gus.zip": "no archive",
-        "hal.py": "x = 1\n",
     }
     fill(school / "class", answers)
     (school / "class" / "fay.py").write_bytes(b"\xff")
     call = ("grade", "class", "--format", "jsonl", "--store")
-    here = run(school, *call, "here")
-    there = run(school, *call, "there", "--cluster", "local:2")
+    here, there = run(school, *call, "here"), run(school, *call, "there", "--cluster", "local:2")
     assert here.returncode == there.returncode
-    assert [without_seconds(one) for one in records_of(here)] == [
-        without_seconds(one) for one in records_of(there)
-    ]
+    assert without_seconds(here) == without_seconds(there)
     stored = [sorted(row[:2] for row in rows(school / side)) for side in ("here", "there")]
     assert stored[0] == stored[1]
 
 
-def without_seconds(record: dict) -> dict:
-    return {**record, "exercises": [{**exercise, "seconds": 0} for exercise in record["exercises"]]}
+def without_seconds(done: subprocess.CompletedProcess[str]) -> str:
+    return re.sub(r'"seconds": [\d.e-]+', "", done.stdout)
 
 
 # ---- workers that are lost, or lie
@@ -239,7 +234,7 @@ def test_a_worker_with_another_grader_or_without_the_tier_is_refused(config, tmp
 @contextmanager
 def scheduler(certificate: Path) -> Iterator[tuple[str, int, subprocess.Popen[str]]]:
     """Run a scheduler. Yield its address, the port of its web pages, and its process."""
-    call = [Path(sys.executable).with_name("grader"), "cluster", "scheduler", "--certificate", certificate]
+    call = [GRADER, "cluster", "scheduler", "--certificate", certificate]
     call += ["--", "--host", "tls://127.0.0.1:0", "--dashboard-address", "127.0.0.1:0"]
     environment = {**os.environ, "TMPDIR": str(certificate.parent)}
     with subprocess.Popen(call, stderr=subprocess.PIPE, text=True, env=environment) as process:
@@ -305,8 +300,7 @@ def test_an_address_without_encryption_or_port_is_refused(address, reason, certi
 
 def test_a_package_that_is_missing_is_named():
     code = "import sys; sys.modules['distributed'] = None; from grader.cli.main import main; main()"
-    call = [sys.executable, "-c", code, "cluster", "worker", "host:1", "--certificate", __file__]
-    done = subprocess.run(call, capture_output=True, text=True, timeout=HANGS_AFTER)
+    done = process(sys.executable, "-c", code, "cluster", "worker", "host:1", "--certificate", __file__)
     assert done.returncode == 2
     assert done.stderr == "grader: this needs the package distributed: python -m pip install distributed\n"
 

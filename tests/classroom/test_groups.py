@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from helpers.browser.samples import KNOWN, UNKNOWN, entry, failed, result
 from helpers.files import fill
-from helpers.school import ANSWER, SHARED, WRONG, make_school, run
+from helpers.school import ANSWER, SHARED, WRONG, make_school, records_of, run
 
 from grader.bundle.files import digest_of_cases
 from grader.bundle.rules import FACTS, NAME, PAGE, Rules
@@ -55,13 +54,9 @@ def test_a_group_is_named_and_its_students_get_the_comment():
     assert mistake.name == "too-small"
 
 
-def test_a_known_mistake_gets_a_comment_and_keeps_its_name():
+def test_no_other_answer_is_named_and_a_known_mistake_gets_its_comment():
     (commented,) = BANK.apply([failed(KNOWN)])
-    assert commented.diagnosis == KNOWN
-    assert commented.remarks == ("See section 2.",)
-
-
-def test_no_other_answer_is_named():
+    assert commented == replace(failed(KNOWN), remarks=("See section 2.",))
     others = [
         failed(UNKNOWN, HEX[::-1]),
         failed(UNKNOWN, ""),
@@ -158,11 +153,10 @@ def test_a_bank_without_the_group_or_with_no_text_is_refused():
 # ---- with the real grader
 
 
-@pytest.fixture(scope="module")
-def school(tmp_path_factory) -> Path:
-    root = make_school(tmp_path_factory.mktemp("school"))
-    fill(root / "class", {"ada.py": ANSWER, "bob.py": WRONG, "cyd.py": SHARED})
-    return root
+@pytest.fixture
+def school(tmp_path) -> Path:
+    fill(make_school(tmp_path) / "class", {"ada.py": ANSWER, "bob.py": WRONG, "cyd.py": SHARED})
+    return tmp_path
 
 
 SAYS = ["--says", "every value is a third too large", "--asks", "By what do you multiply?"]
@@ -170,9 +164,8 @@ SAYS = ["--says", "every value is a third too large", "--asks", "By what do you 
 
 def named(school: Path) -> dict[str, list]:
     """Return student → known mistakes or names of groups, and the comments, in the class report."""
-    done = run(school, "grade", "class", "--format", "jsonl")
     found = {}
-    for record in map(json.loads, done.stdout.splitlines()):
+    for record in records_of(run(school, "grade", "class", "--format", "jsonl")):
         (answer,) = record["exercises"]
         found[record["student"]] = [*answer["diagnosis"]["alternatives"], *answer["remarks"]]
     return found
@@ -186,8 +179,17 @@ def unnamed(school: Path) -> str:
 
 
 @pytest.mark.slow
-def test_a_group_is_adopted_named_commented_and_removed(school):
+def test_a_group_is_adopted_named_commented_and_removed_unless_it_has_a_right_answer(school):
     group = unnamed(school)
+    variants = school / "solutions" / "04_heads" / "variants.py"
+    before, same_values = variants.read_text("utf-8"), WRONG.partition("\n")[2]
+    right = f'VARIANTS.append(variant("a-third-more", "transpose_qkv", {same_values!r}))'
+    variants.write_text(f"{before}\n{right}\n", "utf-8")
+    refused = run(school, "adopt", group, *SAYS, status=2)
+    assert "a-third-more is a right answer and does not pass" in refused.stderr
+    assert not (school / FILE).exists()
+    variants.write_text(before, "utf-8")
+
     done = run(school, "adopt", group, *SAYS, "--id", "third-too-large", status=0)
     assert "right answers pass and are not in it" in done.stdout
     run(school, "comment", "third-too-large", "Come on Tuesday.", status=0)
@@ -199,21 +201,3 @@ def test_a_group_is_adopted_named_commented_and_removed(school):
     run(school, "adopt", group, "--remove", status=0)
     assert unnamed(school) == group
     run(school, "comment", "x", "text", status=2)
-
-
-@pytest.mark.slow
-def test_a_group_that_contains_a_right_answer_is_refused(school):
-    """A variant that counts as right has the values of the group. `adopt` grades it and refuses."""
-    (school / FILE).unlink(missing_ok=True)
-    variants = school / "solutions" / "04_heads" / "variants.py"
-    before = variants.read_text("utf-8")
-    wrong = WRONG.partition("\n")[2]
-    variants.write_text(
-        before + f'\nVARIANTS.append(variant("a-third-more", "transpose_qkv", {wrong!r}))\n', "utf-8"
-    )
-    try:
-        refused = run(school, "adopt", unnamed(school), *SAYS, status=2)
-    finally:
-        variants.write_text(before, "utf-8")
-    assert "a-third-more is a right answer and does not pass" in refused.stderr
-    assert not (school / FILE).exists()

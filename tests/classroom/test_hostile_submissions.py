@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.command_line import GRADER
 from helpers.files import fill
 from helpers.hostile_archives import HOSTILE as HOSTILE_ARCHIVES
 from helpers.hostile_class import COSTLY, INSIDE, PACKED, costly, hostile_class
 from helpers.peak_memory import run_measured
 from helpers.school import (
     ANSWER,
-    GRADER,
     environment,
     make_school,
     outcome,
@@ -23,8 +23,7 @@ from helpers.school import (
     store_of,
 )
 
-from grader.sandbox.choose import report_on
-from grader.sandbox.tiers import CONFINED
+GIB_IN_KIB = 1 << 20
 
 
 @pytest.fixture(scope="module")
@@ -35,20 +34,17 @@ def school(tmp_path_factory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="measures processes as Linux does")
-@pytest.mark.parametrize("tier", CONFINED)
-def test_hostile_submissions_do_not_affect_others(school, tier):
+def test_hostile_submissions_do_not_affect_others(school):
     """Each hostile submission fails or is blocked with a sentence. No process needs more than 1 GiB.
 
     This also holds for the second run, which uses the stored results.
     """
-    if not report_on(tier).available:
-        pytest.skip(f"no {tier} sandbox on this machine")
-    folder = hostile_class(school / f"hostile in {tier}")
-    command = [GRADER, "grade", folder, "--format", "jsonl", "--jobs", "1", "--sandbox", tier]
+    folder = hostile_class(school / "hostile")
+    command = [GRADER, "grade", folder, "--format", "jsonl", "--jobs", "1"]
     for _time in range(2):
         done, used = run_measured(command, cwd=school, env=environment(school))
         assert "Traceback" not in done.stdout + done.stderr, done.stderr
-        assert used.memory <= 1 << 30
+        assert used.ru_maxrss <= GIB_IN_KIB
         found = {record["submission"]: record for record in records_of(done)}
         honest = [found.pop(name) for name in ("ada.py", "zoe/heads.py")]
         assert [outcome(record) for record in honest] == ["passed", "passed"]
@@ -60,12 +56,15 @@ def test_hostile_submissions_do_not_affect_others(school, tier):
 
 def require_failure_with_a_sentence(place: str, record: dict) -> None:
     """Require that no exercise passes or gets more than half of its points, and that a sentence says why."""
+    assert record["exercises"] or record["remarks"], place
     for result in record["exercises"]:
         assert result["outcome"] in ("failed", "blocked"), (place, result["name"])
         assert result["score"] <= result["points"] / 2, (place, result["name"])
-        sentences = [result["message"], *(check["message"] for check in result["checks"])]
-        assert any(sentences) or record["remarks"], (place, result["name"])
-    assert record["exercises"] or record["remarks"], place
+        assert any(sentences(result)) or record["remarks"], (place, result["name"])
+
+
+def sentences(result: dict) -> list[str]:
+    return [result["message"], *(check["message"] for check in result["checks"])]
 
 
 def require_reasons(found: dict[str, dict]) -> None:
@@ -75,25 +74,18 @@ def require_reasons(found: dict[str, dict]) -> None:
         (result,) = [e for e in record["exercises"] if e["name"] == "transpose_qkv"]
         if sentence or kind in INSIDE:  # a costly file without a sentence may be failed or blocked
             assert outcome(record) == ("blocked" if kind in COSTLY else "failed"), kind
-        messages = [result["message"], *(check["message"] for check in result["checks"])]
-        assert any(message and sentence in message for message in messages), (kind, messages)
+        assert any(said and sentence in said for said in sentences(result)), (kind, sentences(result))
     assert outcome(found["half/heads.ipynb"]) == outcome(found["planted/heads.py"]) == "failed"
     exercises = found["reads/06_positions/positions.py"]["exercises"]
-    shift_matrix = next(e for e in exercises if e["name"] == "shift_matrix")
-    assert (shift_matrix["outcome"], shift_matrix["score"]) == ("failed", 0)
+    assert next(e["score"] for e in exercises if e["name"] == "shift_matrix") == 0
     assert not [place for place, record in found.items() if "linked" in place and record["score"]]
     for name in PACKED:
-        problems = [
-            remark
-            for place, record in found.items()
-            if place.startswith(name)
-            for remark in record["remarks"]
-        ]
-        assert any(HOSTILE_ARCHIVES[name][1] in problem for problem in problems), (name, problems)
+        remarks = [said for place in found if place.startswith(name) for said in found[place]["remarks"]]
+        assert any(HOSTILE_ARCHIVES[name][1] in said for said in remarks), (name, remarks)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", COSTLY)
+@pytest.mark.parametrize("kind", ["chain", "names"])
 def test_check_reads_a_costly_file_within_bounds(school, kind):
     path = fill(school / "checked" / kind, {"heads.py": costly(kind)}) / "heads.py"
     command = [GRADER, "check", "--file", path, "--course", school / "assignments"]
@@ -101,8 +93,8 @@ def test_check_reads_a_costly_file_within_bounds(school, kind):
     assert "Traceback" not in done.stdout + done.stderr, done.stderr
     assert done.returncode in (1, 2)
     assert COSTLY[kind][1] in " ".join((done.stdout + done.stderr).split())
-    assert used.memory <= 1 << 30
-    assert used.seconds <= 60
+    assert used.ru_maxrss <= GIB_IN_KIB
+    assert used.ru_utime + used.ru_stime <= 60
 
 
 # ---- files in the folder of submissions

@@ -12,9 +12,9 @@ from helpers.files import fill
 from grader.bundle.model import Bundle
 from grader.classroom import discover as discovery
 from grader.classroom.archives import MAX_GRADABLE
-from grader.classroom.discover import discover
+from grader.classroom.discover import SubmittedFile, discover
 from grader.intake.neighbours import MAX_IMPORTS, among, with_neighbours
-from grader.intake.read import submission_from
+from grader.intake.read import Submission, submission_from
 
 MAIN = "from pieces import split\nfrom layers.norm import scale\nimport other\nimport heads\n"
 FILES = {"heads.py": MAIN, "pieces.py": "x = 1\n", "layers/norm.py": "from pieces import split\n"}
@@ -23,13 +23,16 @@ FILES = {"heads.py": MAIN, "pieces.py": "x = 1\n", "layers/norm.py": "from piece
 def neighbours(root: Path, bundles: list[Bundle], submission: str) -> list[str]:
     """Return the modules with which a submitted file is graded."""
     (file,) = [file for file in discover(root, bundles) if file.submission == submission]
+    return [module.name for module in read(file).neighbours]
+
+
+def read(file: SubmittedFile) -> Submission:
     readers = {name: read for name, (read, _digest) in file.beside.items()}
-    read = with_neighbours(submission_from(file.file, file.read()), among(readers))
-    return [module.name for module in read.neighbours]
+    return with_neighbours(submission_from(file.file, file.read()), among(readers))
 
 
 @pytest.mark.parametrize(
-    ("folder", "beside", "read"),
+    ("folder", "beside", "found"),
     [
         ("ada", "ada", ["pieces.py", "layers/norm.py"]),
         ("ada/a/b", "ada/a/b", ["pieces.py", "layers/norm.py"]),
@@ -38,10 +41,10 @@ def neighbours(root: Path, bundles: list[Bundle], submission: str) -> list[str]:
         ("ada", "bob", []),
     ],
 )
-def test_modules_in_the_folder_of_a_student_and_below_are_read(bundles, tmp_path, folder, beside, read):
+def test_modules_in_the_folder_of_a_student_and_below_are_read(bundles, tmp_path, folder, beside, found):
     fill(tmp_path / beside, FILES)
     fill(tmp_path / folder, {"heads.py": MAIN})
-    assert neighbours(tmp_path, bundles, str(Path(folder, "heads.py"))) == read
+    assert neighbours(tmp_path, bundles, str(Path(folder, "heads.py"))) == found
 
 
 def test_modules_in_the_archive_of_a_file_are_read(bundles, tmp_path):
@@ -65,13 +68,9 @@ def test_links_in_a_folder_are_not_followed(bundles, tmp_path):
 def test_equal_files_with_different_modules_have_different_hashes(bundles, tmp_path):
     fill(tmp_path / "ada", FILES)
     fill(tmp_path / "bob", FILES | {"pieces.py": "x = 2\n"})
-    hashes = set()
-    for file in discover(tmp_path, bundles):
-        if file.submission.endswith("heads.py"):
-            readers = {name: read for name, (read, _digest) in file.beside.items()}
-            hashes.add(with_neighbours(submission_from(file.file, file.read()), among(readers)).content)
-            hashes.add(tuple(digest for _read, digest in file.beside.values()))
-    assert len(hashes) == 4, "two hashes of submissions and two of their modules"
+    two = [file for file in discover(tmp_path, bundles) if file.submission.endswith("heads.py")]
+    assert len({read(file).content for file in two}) == 2
+    assert len({tuple(digest for _read, digest in file.beside.values()) for file in two}) == 2
 
 
 @pytest.mark.parametrize(
@@ -79,8 +78,8 @@ def test_equal_files_with_different_modules_have_different_hashes(bundles, tmp_p
     [b"\xff", b"x = 1\0", b"x = [" + b"1," * 60_000 + b"]", b"#" * (1 << 20) + b"#", b"x" + b".y" * 200],
 )
 def test_a_binary_too_large_or_too_deep_module_is_left_out(bad):
-    read = submission_from(Path("a.py"), b"import b\n")
-    assert with_neighbours(read, among({"b.py": lambda: bad})).neighbours == ()
+    answer = submission_from(Path("a.py"), b"import b\n")
+    assert with_neighbours(answer, among({"b.py": lambda: bad})).neighbours == ()
 
 
 def test_the_number_of_imports_that_are_looked_up_is_bounded():
@@ -105,12 +104,7 @@ def test_the_number_of_imports_that_are_looked_up_is_bounded():
 def test_modules_are_read_for_graded_files_only(bundles, tmp_path, monkeypatch):
     """A student's folder may hold thousands of folders, such as a virtual environment."""
     find_modules, calls = discovery._modules, []
-
-    def count_call(folder, *more):
-        calls.append(folder)
-        return find_modules(folder, *more)
-
-    monkeypatch.setattr(discovery, "_modules", count_call)
+    monkeypatch.setattr(discovery, "_modules", lambda *of: calls.append(of) or find_modules(*of))
     fill(tmp_path, {f"ada/{i}/a.py": "x = 1\n" for i in range(2 * MAX_GRADABLE)})
     assert len(discover(tmp_path, bundles)) == MAX_GRADABLE + 1  # the last entry counts the other files
     assert len(calls) == MAX_GRADABLE

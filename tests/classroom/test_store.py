@@ -113,9 +113,7 @@ def test_a_file_that_is_damaged_while_it_is_open_is_one_sentence(path):
                 use()
 
 
-@pytest.mark.parametrize(
-    "data", [b"no database, and longer than the header of one " * 4, b"SQLite format 3\0" * 9]
-)
+@pytest.mark.parametrize("data", [b"no database, and longer than its header " * 9, b"SQLite format 3\0" * 9])
 def test_a_file_that_is_no_database_is_refused(path, data):
     path.write_bytes(data)
     with pytest.raises(BadStore, match="cannot be used as a store"):
@@ -123,19 +121,14 @@ def test_a_file_that_is_no_database_is_refused(path, data):
     assert path.read_bytes() == data
 
 
-@pytest.mark.parametrize(
-    "foreign", ["CREATE TABLE other (x)", "ALTER TABLE results ADD COLUMN more", "DROP TABLE results"]
-)
+@pytest.mark.parametrize("foreign", ["CREATE TABLE x (x)", "ALTER TABLE results ADD y", "DROP TABLE results"])
 def test_a_database_of_something_else_is_refused_unchanged(path, foreign):
+    change(path, "CREATE TABLE other (x)")
     change(path, foreign)
-    if foreign.startswith("DROP"):
-        change(path, "CREATE TABLE other (x)")
+    before = path.read_bytes()
     with pytest.raises(BadStore, match="its tables are not the grader's"):
         Store(path, NEW)
-    with closing(sqlite3.connect(path)) as database:
-        assert database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'results'").fetchone() == (
-            int(not foreign.startswith("DROP")),
-        )
+    assert path.read_bytes() == before
 
 
 def test_a_store_that_another_run_locks_raises_bad_store(path):

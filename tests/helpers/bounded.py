@@ -3,11 +3,10 @@
 import json
 import os
 import resource
-import subprocess
 import sys
 from pathlib import Path
 
-from helpers.command_line import HANGS_AFTER
+from helpers.command_line import process
 
 TESTS = Path(__file__).resolve().parents[1]
 MIB = 1 << 20
@@ -26,16 +25,11 @@ def run_bounded(target, *arguments, memory=1024 * MIB, seconds=60):
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
 
     path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
-    process = subprocess.run(
-        [sys.executable, "-m", "helpers.bounded", target, json.dumps(arguments)],
-        preexec_fn=limit,
-        capture_output=True,
-        text=True,
-        timeout=HANGS_AFTER,
-        env={**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
-    )
-    assert process.returncode == 0, f"exit status {process.returncode}: {process.stderr[-1500:]}"
-    return json.loads(process.stdout.splitlines()[-1])
+    env = {**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"}
+    command = (sys.executable, "-m", "helpers.bounded", target, json.dumps(arguments))
+    done = process(*command, preexec_fn=limit, env=env)
+    assert done.returncode == 0, f"exit status {done.returncode}: {done.stderr[-1500:]}"
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def main():

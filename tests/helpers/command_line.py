@@ -21,6 +21,14 @@ RIGHT = (
     "    return X.reshape(B, T, num_heads, -1).transpose(1, 2).reshape(B * num_heads, T, -1)\n"
 )
 WRONG = RIGHT.replace(".transpose(1, 2)", "")
+# An answer whose fill value is too large for float16; it lacks an import.
+FILL_BEYOND_FLOAT16 = """\
+def masked_softmax(X, valid_lens):
+    if valid_lens is not None:
+        lens = valid_lens.view(len(X), -1, 1)
+        X = X.masked_fill(torch.arange(X.shape[-1]) >= lens, -1e9)
+    return X.softmax(-1)
+"""
 UNTRACKED = shutil.ignore_patterns(".headway", "__pycache__")  # files of earlier runs
 
 
@@ -32,6 +40,12 @@ def make_course(folder, *assignments):
         shutil.copytree(ROOT / "assignments" / name, folder / name, ignore=UNTRACKED)
     shutil.copy(ROOT / "assignments" / "headway.toml", folder)
     return folder
+
+
+def process(*command, **options):
+    """Run a command as `subprocess.run` does, and return its result with what it printed."""
+    options = {"capture_output": True, "encoding": "utf-8", "timeout": HANGS_AFTER, **options}
+    return subprocess.run([*map(str, command)], **options)
 
 
 def run(*args, cwd, **env):
@@ -63,14 +77,8 @@ def run_process(*args, cwd, **env):
 
     Raises AssertionError if it prints a traceback.
     """
-    done = subprocess.run(
-        [str(GRADER), *map(str, args)],
-        cwd=cwd,
-        capture_output=True,
-        encoding=env.get("PYTHONIOENCODING", "utf-8"),
-        timeout=HANGS_AFTER,
-        env=_environment(cwd, env),
-    )
+    encoding = env.get("PYTHONIOENCODING", "utf-8")
+    done = process(GRADER, *args, cwd=cwd, encoding=encoding, env=_environment(cwd, env))
     assert "Traceback" not in done.stdout + done.stderr
     return done
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from helpers.command_line import HANGS_AFTER
+from helpers.command_line import ROOT, process
+from helpers.nbgrader_class.school import cell, environment
+from helpers.school import make_school
 
-ROOT = Path(__file__).resolve().parents[2]
-BIN = Path(sys.executable).parent
 GUIDE = ROOT / "docs" / "instructor.md"
 ASSIGNMENT = "02_masking"
 
@@ -55,25 +50,15 @@ def masked_softmax(X, valid_lens):
     keep = torch.arange(X.shape[-1], device=X.device) < valid_lens[:, :, None]
     return weights * keep
 """
-# An answer that raises an exception whose type has HTML as its name.
-LOUD = """\
-def sequence_mask(X, valid_len, value=0):
-    raise type("<img src=x onerror=document.title='owned'>", (ValueError,), {})()
-"""
-
 TENTH = MASK.replace("X.masked_fill", "0.9 * X.masked_fill")  # the group that gets a name
 # Wrong for integers; the document removes integers from the cases.
 AS_FLOATS = MASK.replace("X.masked_fill(~keep, value)", "X * keep.float() + value * (~keep).float()")
 
-# student → answers for (sequence_mask, masked_softmax); None: the cell is as released
-CLASS: dict[str, tuple[str | None, str | None]] = {
+# student → answers for (sequence_mask, masked_softmax)
+CLASS = {
     "ada": (MASK, SOFTMAX),
     "bob": (MASK, TOO_LATE),
-    "cyd": (MASK.replace("] < valid_len", "] <= valid_len"), SOFTMAX),
     "dee": (TENTH, TOO_LATE),
-    "eve": (MASK, "def masked_softmax(X, valid_lens)\n    return X.softmax(-1)\n"),
-    "fay": (MASK, None),
-    "gus": (LOUD, SOFTMAX),
     "hal": (TENTH, SOFTMAX),
     "ian": (AS_FLOATS, SOFTMAX),
     "zoe": (TENTH + "# her own\n", SOFTMAX),
@@ -107,30 +92,12 @@ class Walk:
     def course(self) -> Path:
         return self.home / "attention-2027"
 
-    @property
-    def environment(self) -> dict[str, str]:
-        inherited = {
-            k: v for k, v in os.environ.items() if not k.startswith(("HEADWAY", "XDG", "JUPYTER", "OLDPWD"))
-        }
-        return {
-            **inherited,
-            "HOME": str(self.home),
-            "XDG_CACHE_HOME": str(self.root / "cache"),
-            "PATH": f"{BIN}:{os.environ['PATH']}",
-            "PYTHONPATH": str(self.checkout),  # as if the grader were installed from there
-            "JUPYTER_PLATFORM_DIRS": "1",
-            "PYTHONWARNINGS": "ignore",
-            "COLUMNS": "100",
-        }
-
     def prepare(self) -> None:
         """Make a checkout with the grader and one assignment: recording all hidden cases would take minutes."""
         shutil.copytree(
             ROOT / "grader", self.checkout / "grader", ignore=shutil.ignore_patterns("__pycache__")
         )
-        for top in ("assignments", "solutions"):
-            shutil.copytree(ROOT / top / ASSIGNMENT, self.checkout / top / ASSIGNMENT)
-        shutil.copy(ROOT / "assignments" / "headway.toml", self.checkout / "assignments")
+        make_school(self.checkout, ASSIGNMENT)
 
     def go(self) -> None:
         """Run every command of the document, each in the folder where the one before ended.
@@ -152,13 +119,13 @@ class Walk:
         """
         groups = re.findall(r"sequence_mask:[0-9a-f]{16}", " ".join(printed for _line, printed in self.said))
         typed = line.replace("GROUP", groups[-1]) if groups else line
-        done = subprocess.run(
-            ["bash", "-c", f"{typed}\ncode=$?; echo; pwd; exit $code"],
-            cwd=here,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=HANGS_AFTER,
+        script = f"{typed}\ncode=$?; echo; pwd; exit $code"
+        from_here = {
+            "PYTHONPATH": str(self.checkout),
+            "COLUMNS": "100",
+        }  # as if the grader were installed from there
+        done = process(
+            "bash", "-c", script, cwd=here, env=environment(self.home, self.root / "cache", **from_here)
         )
         allowed = (0, 1) if line.startswith(("grader grade", "grader regrade")) else (0,)
         assert done.returncode in allowed, (line, done.stdout, done.stderr)
@@ -170,27 +137,12 @@ class Walk:
         """Submit the notebook of every student, and write the class list `students.csv`."""
         released = self.course / "release" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
         for student, answers in CLASS.items():
+            book = json.loads(released.read_text("utf-8"))
+            for name, answer in zip(("sequence_mask", "masked_softmax"), answers, strict=True):
+                cell(book, name)["source"] = answer
             path = self.course / "submitted" / student / ASSIGNMENT / released.name
             path.parent.mkdir(parents=True)
-            path.write_text(json.dumps(answered(json.loads(released.read_text("utf-8")), answers)), "utf-8")
+            path.write_text(json.dumps(book), "utf-8")
         rows = [f"{who},{who.title()},X,{'AB'[n % 2]}" for n, who in enumerate([*CLASS, ABSENT])]
         table = "\n".join(["id,first_name,last_name,section", *rows, ""])
         (self.course / "students.csv").write_text(table, "utf-8")
-
-
-def answered(book: dict[str, Any], answers: tuple[str | None, str | None]) -> dict[str, Any]:
-    """Write the answers into the cells of their exercises, and return the notebook. None: leave the cell as it is."""
-    for name, answer in zip(("sequence_mask", "masked_softmax"), answers, strict=True):
-        if answer is not None:
-            cell(book, name)["source"] = answer
-    return book
-
-
-def cell(book: Mapping[str, Any], grade_id: str) -> dict[str, Any]:
-    return next(c for c in book["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == grade_id)
-
-
-def pictures(guide: Path) -> Iterator[Path]:
-    """Yield the paths of the pictures that a document shows."""
-    for place in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", guide.read_text("utf-8")):
-        yield (guide.parent / place).resolve()

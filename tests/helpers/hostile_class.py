@@ -8,8 +8,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from attacks.forging import FORGE
-
+from grader.classroom.store import Store, StoreKey
 from helpers.command_line import RIGHT
 from helpers.command_line import WRONG as KNOWN
 from helpers.files import fill
@@ -30,19 +29,6 @@ COSTLY = {
 }
 # A wrong answer; {}: the lines that attack. KNOWN, used below, has a known mistake and no attack.
 WRONG = "import os, sys\nimport torch\ndef transpose_qkv(X, num_heads):\n{}    return X * 1.37\n"
-# Send a forged reply: a tensor with 2^46 empty rows.
-EMPTY = """    import json
-    head = json.dumps({"out": {"dtype": "I64", "shape": [1 << 46, 0], "data_offsets": [0, 0]}}).encode()
-    forge({}, struct.pack("<Q", len(head)) + head)
-"""
-# Fill the disk.
-DISK = """    for number in range(64):
-        try:
-            with open(f"hole{number}", "wb") as file:
-                os.posix_fallocate(file.fileno(), 0, 32 << 20)
-        except OSError:
-            pass
-"""
 # Print a long forged stack, and end the worker.
 STACK = """    os.write(2, b"Timeout (0:00:01)!" + b\'File "\' * 20_000 + b"\\n")
     os._exit(1)
@@ -50,8 +36,6 @@ STACK = """    os.write(2, b"Timeout (0:00:01)!" + b\'File "\' * 20_000 + b"\\n"
 # Folder → (source of code that attacks in the worker, a part of the sentence about it; "": any sentence).
 INSIDE = {
     "surrogate": (WRONG.format('    raise RuntimeError("\\ud800")\n'), "RuntimeError"),
-    "empty": (WRONG.format("".join(f"    {line}\n" for line in FORGE.strip().splitlines()) + EMPTY), ""),
-    "disk": (WRONG.format(DISK), ""),
     "stack": (WRONG.format(STACK), "the worker process ended twice"),
 }
 # Keys of HOSTILE_ARCHIVES.
@@ -65,27 +49,22 @@ def costly(kind: str) -> str:
     return named.replace("transpose_qkv(X)", "transpose_qkv(X, num_heads)")
 
 
-# A store with a trigger that turns every result that the grader writes into full marks.
-FORGED = """
-CREATE TABLE results (
-    content TEXT, exercise TEXT, cases TEXT, grader TEXT, sandbox TEXT, result TEXT NOT NULL, mac TEXT,
-    graded_at TEXT DEFAULT CURRENT_TIMESTAMP, times INTEGER DEFAULT 1,
-    PRIMARY KEY (content, exercise, cases, grader, sandbox)
-) WITHOUT ROWID;
+# Turns every result that the grader writes into full marks.
+TRIGGER = """
 CREATE TRIGGER forge AFTER INSERT ON results BEGIN
     UPDATE results SET result = replace(result, '"failed"', '"passed"') WHERE content = new.content;
 END;
-PRAGMA user_version = {version};
 """
 
 
 def plant_stores(folder: Path) -> None:
     """Write forged stores where a grader could look for one: in the class and in a student's folder."""
-    # The grader refuses version 1. It reads version 2, in which results are not compressed.
-    for place, version in ((folder, 1), (folder / "planted", 2)):
+    for place in (folder, folder / "planted"):
         (place / ".headway").mkdir(parents=True)
-        with closing(sqlite3.connect(place / ".headway" / "grades.sqlite")) as database:
-            database.executescript(FORGED.format(version=version))
+        path = place / ".headway" / "grades.sqlite"
+        Store(path, StoreKey("cases", "grader", "strict")).close()
+        with closing(sqlite3.connect(path)) as database:
+            database.executescript(TRIGGER)
 
 
 def hostile_class(folder: Path) -> Path:

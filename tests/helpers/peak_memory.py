@@ -1,43 +1,20 @@
 """Run a command and measure its memory and processor time."""
 
-import json
+import os
 import subprocess
-import sys
-from dataclasses import dataclass
-
-from helpers.command_line import HANGS_AFTER
-
-_CODE = """
-import json, resource, subprocess, sys
-done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(json.dumps([done.returncode, done.stdout, done.stderr, used.ru_maxrss << 10, used.ru_utime + used.ru_stime]))
-"""
-
-
-@dataclass(frozen=True)
-class Used:
-    """The memory and time of a command and its children.
-
-    memory: the bytes of the one process that used most. seconds: the processor time of all processes.
-    """
-
-    memory: int
-    seconds: float
+import tempfile
 
 
 def run_measured(command, **options):
-    """Run a command. Return its result as `subprocess.run` does, and what it used.
+    """Run a command. Return its result as `subprocess.run` does, and what it and its descendants used.
 
-    The time is processor time, because other programs make the elapsed time longer.
+    The result's ru_maxrss is of the one process that used most memory, in KiB. Processor time, ru_utime and ru_stime,
+    does not grow when other programs run.
     """
-    outer = subprocess.run(
-        [sys.executable, "-c", _CODE, *map(str, command)],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-        timeout=HANGS_AFTER,
-        **options,
-    )
-    status, output, errors, memory, seconds = json.loads(outer.stdout)
-    return subprocess.CompletedProcess(command, status, output, errors), Used(memory, seconds)
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        process = subprocess.Popen([*map(str, command)], stdout=out, stderr=err, **options)
+        _pid, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess(command, process.returncode, out.read(), err.read()), used

@@ -7,17 +7,14 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from unittest import mock
 
 from grader.classroom.store import default_store
-from helpers.command_line import HANGS_AFTER
+from helpers.command_line import GRADER, ROOT, process
 from helpers.command_line import RIGHT as ANSWER
 
-ROOT = Path(__file__).resolve().parents[2]
-GRADER = Path(sys.executable).with_name("grader")
 WRONG = ANSWER.replace("return ", "return 1.37 * ")  # equals no known mistake
 # Other code that returns the same values as WRONG.
 SHARED = "# other code, the same values\n" + ANSWER.replace(
@@ -47,14 +44,7 @@ def run(root: Path, *args: object, status: int | None = None) -> subprocess.Comp
 
     Raises AssertionError if it has another exit status or prints a traceback.
     """
-    done = subprocess.run(
-        [str(GRADER), *map(str, args)],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        timeout=HANGS_AFTER,
-        env=environment(root),
-    )
+    done = process(GRADER, *args, cwd=root, env=environment(root))
     assert "Traceback" not in done.stdout + done.stderr, done.stderr
     assert status is None or done.returncode == status, done.stderr
     return done

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from helpers.guide import Walk as Guide
-from helpers.nbgrader_class.school import ASSIGNMENT, School, school_of
+from helpers.nbgrader_class.school import School, school_of
 
 if TYPE_CHECKING:
     from helpers.nbgrader_class.walk import Walk
@@ -24,7 +24,7 @@ def guide(tmp_path_factory: pytest.TempPathFactory) -> Guide:
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> School:
     """Make a course and generate its assignment."""
-    return school_of(tmp_path_factory.mktemp("nbgrader"), ASSIGNMENT)
+    return school_of(tmp_path_factory.mktemp("nbgrader"))
 
 
 @pytest.fixture(scope="session")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
 import pytest
-from helpers.nbgrader_class.school import ASSIGNMENT, BIN, ROOT, answered
+from helpers.command_line import ROOT
+from helpers.files import fill
+from helpers.nbgrader_class.school import ASSIGNMENT, BIN, answered
 
 from grader.authoring.content import read, read_all
 from grader.nbgrader.course import KEPT, LOADS, CannotMake, CourseOptions, lacks_our_config, make, notebook
@@ -24,7 +26,7 @@ def options(tmp_path) -> CourseOptions:
     return CourseOptions("course", ROOT / "solutions", ROOT / "assignments", seed)
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name for a in ASSIGNMENTS])
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
 def test_every_exercise_has_a_solution_cell_and_a_graded_cell(assignment):
     book = nbformat.reads(notebook(assignment), as_version=4)
     nbformat.validate(book)
@@ -43,32 +45,21 @@ def test_every_exercise_has_a_solution_cell_and_a_graded_cell(assignment):
     assert len({c.id for c in book.cells}) == len(book.cells)
 
 
+HEADS = [read(ROOT / "solutions" / "04_heads")]
+
+
 def test_a_second_call_keeps_a_copy_of_changed_notebooks(tmp_path, options):
-    folder, chosen = tmp_path / "course", [read(ROOT / "solutions" / "04_heads")]
+    folder = tmp_path / "course"
     # two files of configuration, and the notebook, two files of the bundle, headway.toml and a picture
-    assert len(make(folder, chosen, options)) == 7
-    assert make(folder, chosen, options) == []
+    assert len(make(folder, HEADS, options)) == 7
+    assert make(folder, HEADS, options) == []
     book = folder / "source" / "04_heads" / "04_heads.ipynb"
     book.write_text(book.read_text("utf-8") + " ", "utf-8")
-    assert make(folder, chosen, options) == [book]
+    assert make(folder, HEADS, options) == [book]
     assert len(list((folder / KEPT).iterdir())) == 1
-    assert {p.name for p in book.parent.iterdir()} == {
-        "04_heads.ipynb",
-        "bundle.json",
-        "bundle.safetensors",
-        "headway.toml",
-        "pictures",
-    }
-
-
-def test_the_pictures_of_a_lesson_are_beside_its_notebook(tmp_path, options):
-    make(tmp_path / "course", ASSIGNMENTS, options)
-    for assignment in ASSIGNMENTS:
-        source = tmp_path / "course" / "source" / assignment.name
-        text = (source / f"{assignment.name}.ipynb").read_text("utf-8")
-        named = re.findall(r"\]\((pictures/[^)]+)\)", text)
-        assert named
-        assert {name: (source / name).read_bytes() for name in named} == assignment.pictures
+    pictures = {name for name in book.parent.rglob("*.*") if name.parent != book.parent}
+    assert {f"pictures/{p.name}": p.read_bytes() for p in pictures} == HEADS[0].pictures
+    assert all(f"]({name})" in book.read_text("utf-8") for name in HEADS[0].pictures)
 
 
 def test_the_instructors_own_configuration_is_never_written_over(tmp_path, options):
@@ -84,32 +75,17 @@ def test_the_instructors_own_configuration_is_never_written_over(tmp_path, optio
 
 
 def test_grades_and_submissions_are_never_touched(tmp_path, options):
-    folder = tmp_path / "course"
-    mine = {
-        folder / "gradebook.db": b"grades",
-        folder / "submitted" / "ada" / "04_heads" / "04_heads.ipynb": b"{}",
-    }
-    for path, data in mine.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    make(folder, [read(ROOT / "solutions" / "04_heads")], options)
-    assert {path: path.read_bytes() for path in mine} == mine
+    mine = {"gradebook.db": "grades", "submitted/ada/04_heads/04_heads.ipynb": "{}"}
+    folder = fill(tmp_path / "course", mine)
+    make(folder, HEADS, options)
+    assert {name: (folder / name).read_text("utf-8") for name in mine} == mine
 
 
-def test_a_seed_within_the_course_is_refused(tmp_path, options):
+def test_a_seed_within_the_course_and_missing_public_cases_are_refused(tmp_path, options):
     with pytest.raises(CannotMake, match="secret seed"):
         make(tmp_path, [], options)
-
-
-def test_public_cases_that_are_missing_are_reported(tmp_path, options):
-    from dataclasses import replace
-
     with pytest.raises(CannotMake, match="grader build"):
-        make(
-            tmp_path / "course",
-            [read(ROOT / "solutions" / "04_heads")],
-            replace(options, assignments=tmp_path),
-        )
+        make(tmp_path / "course", HEADS, replace(options, assignments=tmp_path))
 
 
 def test_a_solution_outside_an_exercise_is_refused(tmp_path):

@@ -5,21 +5,24 @@ from __future__ import annotations
 import json
 import shutil
 import time
-import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from helpers.nbgrader_class.school import ASSIGNMENT, QKV, ROOT, new_cell
+from helpers.command_line import ROOT
+from helpers.files import fill
+from helpers.nbgrader_class.school import ASSIGNMENT, QKV, new_cell
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.nbgraderformat import SchemaTooOldError
 
-from grader.nbgrader import set_aside
+from grader.nbgrader import notebook_file, set_aside
+from grader.nbgrader.notebook_file import TolerantExporter
 from grader.nbgrader.submissions import graded_as, is_submitted_elsewhere, submitted
 
 NAME = f"{ASSIGNMENT}.ipynb"
 ANSWER = json.dumps({"cells": [new_cell(QKV)], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
-NOTES = ANSWER.replace("transpose_qkv", "something_else")
 
 
 @pytest.fixture
@@ -32,19 +35,8 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-def submit(folder: Path, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if name.endswith(".zip"):
-            with zipfile.ZipFile(path, "w") as archive:
-                archive.writestr("masking/mine.py", text)
-        else:
-            path.write_text(text, "utf-8")
-
-
 def test_two_files_with_answers_are_both_graded(folder):
-    submit(folder, {"a.ipynb": ANSWER, "b.ipynb": ANSWER})
+    fill(folder, {"a.ipynb": ANSWER, "b.ipynb": ANSWER})
     names = [f"nora/{ASSIGNMENT}/{name}.ipynb" for name in "ab"]
     assert [(file.submission, file.problem) for file in submitted(folder / NAME)] == [(n, "") for n in names]
 
@@ -64,7 +56,7 @@ def test_a_file_in_a_wrong_folder_is_graded(folder, files, expected):
         ROOT / "assignments" / "01_attention_pooling", folder.parents[2] / "source" / "01_attention_pooling"
     )
     folder.rmdir()
-    submit(folder.parent, files)
+    fill(folder.parent, files)
     assert is_submitted_elsewhere(folder / NAME) is (expected is not None)
     if expected:
         (file,) = submitted(folder / NAME)
@@ -77,7 +69,7 @@ def test_a_file_in_a_wrong_folder_is_graded(folder, files, expected):
     [("2027-03-01 18:00:00 UTC\n", True), ("", True), ("yesterday", False), ("1." * 1_000_000, False)],
 )
 def test_a_timestamp_that_nbgrader_cannot_read_is_set_aside(folder, text, stays):
-    submit(folder, {"timestamp.txt": text})
+    fill(folder, {"timestamp.txt": text})
     started = time.process_time()
     set_aside.set_aside([str(folder / NAME)])
     assert time.process_time() - started < 1
@@ -87,25 +79,18 @@ def test_a_timestamp_that_nbgrader_cannot_read_is_set_aside(folder, text, stays)
 
 
 def test_what_is_set_aside_twice_is_kept_twice(folder):
-    kept = folder.parents[2] / ".headway" / "set_aside" / "submitted" / "nora"
+    kept = folder.parents[2] / ".headway" / "set_aside" / "submitted" / "nora" / ASSIGNMENT
     for text in ("one", "two"):
-        submit(folder, {"bundle.json/x.txt": text, "timestamp.txt": text})
+        fill(folder, {"bundle.json/x.txt": text, "timestamp.txt": text})
         set_aside.set_aside([str(folder / NAME)])
         folder.rename(folder.with_name(text))
         folder.symlink_to(folder.with_name(text))
         set_aside.set_aside([str(folder / NAME)])
-    texts = {
-        path.relative_to(kept).as_posix(): path.read_text("utf-8")
-        for path in kept.rglob("*.txt*")
-        if path.is_file()
-    }
-    assert texts == {
-        f"{ASSIGNMENT}/bundle.json/x.txt": "one",
-        f"{ASSIGNMENT}/bundle.json.1/x.txt": "two",
-        f"{ASSIGNMENT}/timestamp.txt": "one",
-        f"{ASSIGNMENT}/timestamp.txt.1": "two",
-    }
-    assert {path.name for path in (kept / ASSIGNMENT).iterdir() if path.is_symlink()} == {"link", "link.1"}
+    for number, text in ("", "one"), (".1", "two"):
+        assert (kept / f"bundle.json{number}" / "x.txt").read_text("utf-8") == text
+        assert (kept / f"timestamp.txt{number}").read_text("utf-8") == text
+        assert (kept / f"link{number}").is_symlink()
+    assert len(list(kept.iterdir())) == 6
 
 
 def listed(folder: Path, student: str = "*") -> dict[str, list[str]]:
@@ -120,16 +105,32 @@ def listed(folder: Path, student: str = "*") -> dict[str, list[str]]:
 
 
 def test_each_submission_is_listed_before_nbgrader_looks_at_it(folder):
-    submit(folder, {"heads.py": QKV, "timestamp.txt": "1." * 50_000})
-    submit(folder.parents[1], {f"ada/{ASSIGNMENT}/{NAME}": ANSWER, f"ada/{ASSIGNMENT}/copy.ipynb": ANSWER})
-    submit(folder.parents[1], {f"bob/{ASSIGNMENT}/a.docx": "x", "cyd/heads.py": QKV, "dee/other.py": "x = 1"})
+    fill(folder, {"heads.py": QKV, "timestamp.txt": "1." * 50_000})
+    fill(folder.parents[1], {f"ada/{ASSIGNMENT}/{NAME}": ANSWER, f"ada/{ASSIGNMENT}/copy.ipynb": ANSWER})
+    fill(folder.parents[1], {f"bob/{ASSIGNMENT}/a.docx": "x", "cyd/heads.py": QKV, "dee/other.py": "x = 1"})
     assert listed(folder) == {student: [NAME] for student in ("ada", "bob", "cyd", "nora")}
     assert listed(folder, "bob") == {"bob": [NAME]}
     assert not (folder / "timestamp.txt").exists()
 
 
+@pytest.mark.parametrize("grades", [False, True], ids=["first reading", "second"])
+def test_a_notebook_that_nbgrader_refuses_ends_no_run(folder, grades):
+    def refuse(nb, resources):  # as CheckCellMetadata does
+        if any("refuse me" in cell.source for cell in nb.cells):
+            raise SchemaTooOldError("too old", 0, 3)
+        return nb, resources
+
+    refuse.grades = grades
+    fill(folder, {NAME: ANSWER.replace("def ", "# refuse me\\ndef ")})
+    exporter = TolerantExporter()
+    exporter.register_preprocessor(refuse, enabled=True)
+    with closing(notebook_file._reader):
+        text, _resources = exporter.from_filename(str(folder / NAME))
+    assert "is not shown here, because this error occurred: SchemaTooOldError" in text
+
+
 def test_an_assignment_that_the_grader_did_not_make_is_nbgraders_own(folder):
-    submit(folder, {"mine.ipynb": ANSWER, "timestamp.txt": "1." * 50_000})
+    fill(folder, {"mine.ipynb": ANSWER, "timestamp.txt": "1." * 50_000})
     (folder.parents[2] / "source" / ASSIGNMENT / "bundle.json").unlink()
     assert listed(folder) == {"nora": ["mine.ipynb"]}
     (folder / "mine.ipynb").unlink()

@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from helpers.command_line import HANGS_AFTER
+from helpers.command_line import GRADER, RIGHT, process
+from helpers.school import make_school
 
-ROOT = Path(__file__).resolve().parents[3]
-BIN = Path(sys.executable).parent
+BIN = GRADER.parent
 ASSIGNMENT = "04_heads"
 
-QKV = (
-    "def transpose_qkv(X, num_heads):\n"
-    "    B, T, D = X.shape\n"
-    "    return X.reshape(B, T, num_heads, -1).transpose(1, 2).reshape(B * num_heads, T, -1)\n"
-)
+QKV = RIGHT.partition("\n")[2]  # without its import
 OUTPUT = (
     "def transpose_output(X, num_heads):\n"
     "    R, T, d = X.shape\n"
     "    return X.reshape(R // num_heads, num_heads, T, d).transpose(1, 2).reshape(R // num_heads, T, -1)\n"
 )
 Book = dict[str, Any]
+
+
+def environment(home: Path, cache: Path, **more: str) -> dict[str, str]:
+    """Return the environment of an instructor: a home folder, a cache, and no settings of the grader or of Jupyter."""
+    inherited = {
+        k: v for k, v in os.environ.items() if not k.startswith(("HEADWAY", "XDG", "JUPYTER", "OLDPWD"))
+    }
+    return {
+        **inherited,
+        "HOME": str(home),
+        "XDG_CACHE_HOME": str(cache),
+        "PATH": f"{BIN}:{os.environ['PATH']}",
+        "JUPYTER_PLATFORM_DIRS": "1",
+        "PYTHONWARNINGS": "ignore",
+        **more,
+    }
 
 
 @dataclass(frozen=True)
@@ -46,52 +55,33 @@ class School:
 
     @property
     def environment(self) -> dict[str, str]:
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith(("HEADWAY", "XDG"))}
-        own = {
-            "HOME": self.root / "home",
-            "XDG_CACHE_HOME": self.root / "cache",
-            "PATH": f"{BIN}:{os.environ['PATH']}",
-        }
-        return {
-            **inherited,
-            **{k: str(v) for k, v in own.items()},
-            "JUPYTER_PLATFORM_DIRS": "1",
-            "PYTHONWARNINGS": "ignore",
-        }
+        return environment(self.root / "home", self.root / "cache")
 
     def run(self, *command: object, cwd: Path | None = None, status: int = 0) -> str:
-        done = subprocess.run(
-            [*map(str, command)],
-            cwd=cwd or self.course,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=HANGS_AFTER,
-        )
+        done = process(*command, cwd=cwd or self.course, env=self.environment)
         assert done.returncode == status, done.stdout + done.stderr
         return done.stdout + done.stderr
 
+    def file(self, *folders: str, ending: str = "ipynb") -> str:
+        """Return the text of the assignment's file below a folder of the course, such as "feedback", "ada"."""
+        return self.course.joinpath(*folders, ASSIGNMENT, f"{ASSIGNMENT}.{ending}").read_text("utf-8")
+
     def released(self) -> Book:
-        return json.loads((self.course / "release" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_text("utf-8"))
+        return json.loads(self.file("release"))
 
     def autograded(self, student: str) -> Book:
-        return json.loads(
-            (self.course / "autograded" / student / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_text("utf-8")
-        )
+        return json.loads(self.file("autograded", student))
 
     def feedback(self, student: str) -> str:
-        return (self.course / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html").read_text("utf-8")
+        return self.file("feedback", student, ending="html")
 
 
-def school_of(root: Path, assignment: str) -> School:
+def school_of(root: Path) -> School:
     """Make a checkout and a course with one assignment, and run `nbgrader generate_assignment`."""
-    for top in ("assignments", "solutions"):
-        shutil.copytree(ROOT / top / assignment, root / top / assignment)
-    shutil.copy(ROOT / "assignments" / "headway.toml", root / "assignments")
+    school = School(make_school(root, ASSIGNMENT))
     (root / "home").mkdir()
-    school = School(root)
-    school.run(BIN / "grader", "course", "course", "--course", root, cwd=root)
-    school.run(BIN / "nbgrader", "generate_assignment", assignment)
+    school.run(GRADER, "course", "course", "--course", root, cwd=root)
+    school.run(BIN / "nbgrader", "generate_assignment", ASSIGNMENT)
     return school
 
 

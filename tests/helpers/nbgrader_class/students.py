@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from helpers.hostile_class import COSTLY, INSIDE, costly
+from helpers.hostile_class import INSIDE, costly
 from helpers.nbgrader_class.school import ASSIGNMENT, OUTPUT, QKV, Book, answered, cell, new_cell
 
 NAME = f"{ASSIGNMENT}.ipynb"  # the notebook that students should submit
@@ -141,20 +141,17 @@ def surrogates(book: Book) -> Book:
     answer["outputs"] = [{"output_type": "stream", "name": "stdout", "text": HALF}]
     answer["metadata"][f"key {HALF}"] = 1
     book["cells"].append({"cell_type": "markdown", "id": "half", "metadata": {}, "source": f"a {HALF}"})
-    for metadata in ({"tags": [HALF]}, {"nbgrader": {"grade_id": HALF}}):
-        book["cells"].append({**new_cell("x = 1"), "id": f"half{len(book['cells'])}", "metadata": metadata})
+    book["cells"].append({**new_cell("x = 1"), "metadata": {"tags": [HALF], "nbgrader": {"grade_id": HALF}}})
     book["metadata"]["author"] = [{"name": HALF}]
     book["metadata"]["kernelspec"] = {"name": HALF, "display_name": HALF, "language": HALF}
     return book
 
 
-def deep(book: Book) -> Book:
-    """Nest the metadata deeply, and add a cell whose `grade_id` is a list."""
-    inner: dict = {}
-    for _level in range(400):
-        inner = {"a": inner}
-    book["metadata"]["deep"] = inner
-    book["cells"].append({**new_cell("x = 1"), "metadata": {"nbgrader": {"grade_id": ["a"]}}})
+def grows(book: Book) -> Book:
+    """Nest a list of 250,000 numbers deeply: with indents, the file would be larger than 8 MiB."""
+    book["metadata"]["deep"] = [1] * 250_000
+    for _level in range(40):
+        book["metadata"]["deep"] = [book["metadata"]["deep"]]
     return book
 
 
@@ -215,7 +212,6 @@ CLASS: dict[str, Student] = {
     # wrong
     "w-cut": wrong(CUT, "without moving the head axis", VALUES_WRONG),
     "w-again": wrong(CUT, "without moving the head axis", VALUES_WRONG),  # is graded again
-    "w-factor": wrong(QKV.replace("return ", "return 1.37 * "), "All values are the same multiple of the expected values", VALUES_WRONG),
     "w-detached": wrong(QKV.replace("X.reshape", "X.detach().reshape"), "gradient", GRADIENT_WRONG),
     "w-none": wrong(body("pass"), "not started"),
     "w-untouched": broken(lambda book: book, "No response."),
@@ -223,7 +219,6 @@ CLASS: dict[str, Student] = {
     # broken
     "b-syntax": wrong("def transpose_qkv(:\n", "blocked"),
     "b-text": broken(lambda book: b"{ this is no notebook", "is not a notebook"),
-    "b-bytes": broken(lambda book: b"\x89PNG\r\n\x1a\n\0\0", "not UTF-8"),
     "b-huge-output": broken(huge_output, "larger than 8 MiB"),
     "b-another": broken(another_assignment, "not defined in 04_heads.ipynb"),
     # cells that were deleted, renamed, copied, moved or damaged: no points are lost
@@ -232,16 +227,14 @@ CLASS: dict[str, Student] = {
     "c-tampered": changed(tampered, page="The cell transpose_qkv is there more than once"),
     "c-colab": changed(colab),
     "c-retyped": changed(retyped),
+    "c-grows": changed(grows),
     "c-surrogates": changed(surrogates, page="not valid Unicode", log="c-surrogates, 04_heads: The notebook contained characters that are not valid Unicode."),
-    "c-deep": changed(deep),
     # files and folders in which nbgrader alone finds no notebook
     "f-renamed": elsewhere("heads_nora(2).ipynb", **{"heads_nora(2).ipynb": answered, "notes.ipynb": lambda book: book}),
     "f-copy": Student(lambda book: {NAME: answered(book), "04_heads-Copy1.ipynb": book}, log="also in the folder, not graded: 04_heads-Copy1.ipynb"),
     "f-script": elsewhere("heads.py", **{"heads.py": script}),
     "f-zip": elsewhere("x.zip/heads.py", **{"x.zip": zipped}),
     "f-inner": elsewhere("deep/2/04_heads.ipynb", **{f"deep/2/{NAME}": answered}),
-    "f-outer": elsewhere("assignment4/04_heads.ipynb", **{f"../assignment4/{NAME}": answered}),
-    "f-beside": elsewhere("homework.py", **{"../homework.py": script}),
     "f-halves": elsewhere("", **{"first.py": lambda book: QKV.encode(), "second.py": lambda book: OUTPUT.encode()}),
     "f-docx": Student(lambda book: {"homework.docx": b"PK"}, None, None, "it holds homework.docx"),
     "f-empty": Student(lambda book: {}, None, None, "is empty"),
@@ -253,5 +246,7 @@ CLASS: dict[str, Student] = {
     "h-outputs": changed(forged_outputs, NOTHING, FULL, "unexpected type"),
     "z-right": changed(lambda book: book),
 }  # fmt: skip
-# Costly files, and code that attacks in the worker; the second answer may be graded or not.
-HOSTILE = {kind: costly(kind) for kind in COSTLY} | {kind: source for kind, (source, _says) in INSIDE.items()}
+# A few of those that classroom/test_hostile_submissions.py grades; the second answer may be graded or not.
+HOSTILE = {kind: costly(kind) for kind in ("letters", "chain")} | {
+    kind: INSIDE[kind][0] for kind in ("disk", "stack")
+}

@@ -10,6 +10,7 @@ from pathlib import Path
 from nbgrader.api import Gradebook
 
 from grader.bundle.files import MANIFEST_FILE
+from helpers.command_line import GRADER
 from helpers.hostile_class import plant_stores
 from helpers.nbgrader_class.school import ASSIGNMENT, BIN, Book, School, answered
 from helpers.nbgrader_class.students import CLASS, HOSTILE, NAME
@@ -64,16 +65,8 @@ def walk_of(school: School) -> Walk:
 
     hand_in(school)
     # Use a separate store, so that nbgrader uses no result of `grader grade`.
-    command = (
-        BIN / "grader",
-        "grade",
-        "course/submitted",
-        "--course",
-        school.root,
-        "--store",
-        school.root / "own-store",
-    )
-    lines = school.run(*command, "--format", "jsonl", cwd=school.root, status=3)
+    options = ("--course", school.root, "--store", school.root / "own-store", "--format", "jsonl")
+    lines = school.run(GRADER, "grade", "course/submitted", *options, cwd=school.root, status=3)
     records: dict[str, list[dict]] = {}
     for record in (json.loads(line) for line in lines.splitlines() if line.startswith("{")):
         records.setdefault(record["student"], []).append(record)
@@ -134,10 +127,9 @@ def hand_in_odd(school: School) -> None:
 
 def write(school: School, path: Path, content: Book | bytes) -> None:
     data = content if isinstance(content, bytes) else json.dumps(content).encode()
+    data = data.replace(b"/@COURSE@", bytes(school.course)).replace(b"/@SEED@", bytes(school.seed))
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(
-        data.replace(b"/@COURSE@", str(school.course).encode()).replace(b"/@SEED@", str(school.seed).encode())
-    )
+    path.write_bytes(data)
 
 
 def gradebook(school: School) -> Gradebook:
@@ -153,8 +145,11 @@ def marks(school: School) -> Marks:
             comments = {comment.name: comment for comment in notebook.comments}
             for name in EXERCISES:
                 grade, comment = grades[f"check-{name}"], comments[name]
-                scores = grade.auto_score, grade.manual_score, grade.needs_manual_grade
                 found[submission.student_id, name] = Mark(
-                    *scores, comment.auto_comment, comment.manual_comment
+                    grade.auto_score,
+                    grade.manual_score,
+                    grade.needs_manual_grade,
+                    comment.auto_comment,
+                    comment.manual_comment,
                 )
     return found
