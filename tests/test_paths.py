@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from helpers.command_line import HANGS_AFTER
+from helpers.command_line import ROOT, process
 
-ROOT = Path(__file__).resolve().parents[1]
 FILES = [
     ROOT / "Makefile",
     *ROOT.glob(".github/**/*.yml"),
@@ -52,6 +50,5 @@ def test_every_path_in_a_document_exists():
 @pytest.mark.slow
 def test_make_cuda_finds_its_tests():
     (call,) = re.findall(r"^cuda: .*\n\t\$\(BIN\)/python (.+)", (ROOT / "Makefile").read_text("utf-8"), re.M)
-    command = [sys.executable, *shlex.split(call), "--collect-only"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=HANGS_AFTER)
+    done = process(sys.executable, *shlex.split(call), "--collect-only", cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from helpers.command_line import ROOT, process
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = sorted((ROOT / "scripts").glob("*.py"))
 PICTURE = ROOT / "docs/pictures/report.svg"
 
@@ -21,20 +19,14 @@ def test_a_script_can_be_imported(script):
     source = (
         "import runpy, sys; sys.path.insert(0, sys.argv[1]); runpy.run_path(sys.argv[2], run_name='script')"
     )
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", source, str(script.parent), str(script)],
-        capture_output=True,
-        text=True,
-    )
+    done = process(sys.executable, "-W", "ignore", "-c", source, script.parent, script)
     assert done.returncode == 0, done.stderr
 
 
 def test_the_picture_in_the_readme_is_up_to_date(tmp_path):
     """Digits are not compared, because times and generated ids differ between machines."""
     picture = tmp_path / "report.svg"
-    subprocess.run(
-        [sys.executable, ROOT / "scripts/demo.py", "--svg", picture], check=True, capture_output=True
-    )
+    process(sys.executable, ROOT / "scripts/demo.py", "--svg", picture, check=True)
     stored, drawn = (re.sub(r"<[^>]*>|[\d.]+", "", path.read_text("utf-8")) for path in (PICTURE, picture))
     assert stored == drawn, "run: python scripts/demo.py --svg docs/pictures/report.svg"
 

@@ -85,7 +85,7 @@ def require_reasons(found: dict[str, dict]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["chain", "names"])
+@pytest.mark.parametrize("kind", COSTLY)
 def test_check_reads_a_costly_file_within_bounds(school, kind):
     path = fill(school / "checked" / kind, {"heads.py": costly(kind)}) / "heads.py"
     command = [GRADER, "check", "--file", path, "--course", school / "assignments"]

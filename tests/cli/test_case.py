@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.command_line import HANGS_AFTER, ROOT, run
+from helpers.command_line import ROOT, process, run
 
 from grader.bundle.safetensors import encode
 from grader.student.case_file import case_text
@@ -42,12 +40,6 @@ def first_digits(array: np.ndarray) -> set[str]:
     return {repr(float(value))[:10] for value in array.ravel()}
 
 
-def run_python(file: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, file.name], cwd=file.parent, capture_output=True, text=True, timeout=HANGS_AFTER
-    )
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "error"),
@@ -61,7 +53,9 @@ def test_the_file_calls_the_answer_with_the_inputs_of_the_case(course, line, err
     done = run("case", "sequence_mask", cwd=course)
     assert done.returncode == 0, done.stderr
     assert "02_masking/case_sequence_mask.py" in done.stdout
-    assert error in (ran := run_python(course / "02_masking/case_sequence_mask.py")).stderr
+    assert (
+        error in (ran := process(sys.executable, "case_sequence_mask.py", cwd=course / "02_masking")).stderr
+    )
     assert ran.returncode == bool(error)
 
 
@@ -71,7 +65,7 @@ def test_long_tensors_are_in_a_safetensors_file_beside_it(course):
     (course / "03_scoring/scoring.py").write_text(right.replace("torch.tanh(", "torch.sin("), "utf-8")
     assert run("case", "AdditiveAttention", cwd=course).returncode == 0
     assert (course / "03_scoring/case_AdditiveAttention.safetensors").is_file()
-    ran = run_python(course / "03_scoring/case_AdditiveAttention.py")
+    ran = process(sys.executable, "case_AdditiveAttention.py", cwd=course / "03_scoring")
     assert ran.returncode == 0, ran.stderr
     assert "<All keys matched successfully>" in ran.stdout
     assert "tensor(" in ran.stdout

@@ -7,8 +7,7 @@ import os
 import tomllib
 
 import pytest
-from helpers.command_line import RIGHT, ROOT, WRONG, run
-from helpers.report_rules import assert_obeys
+from helpers.command_line import FILL_BEYOND_FLOAT16, RIGHT, ROOT, WRONG, run
 
 from grader.intake.course import BUNDLED
 
@@ -26,14 +25,6 @@ def test_one_filled_stub_changes_one_outcome(course):
     assert {name: now for name, now in exercises(course).items() if now != "not_started"} == {
         "transpose_qkv": "passed"
     }
-
-
-def test_json_obeys_the_rules_of_reports(course, tmp_path):
-    (tmp_path / "mine.py").write_text(WRONG, "utf-8")
-    done = run("check", "--file", tmp_path / "mine.py", "--format", "json", cwd=course)
-    assert done.returncode == 1
-    assert_obeys(record := json.loads(done.stdout))
-    assert record["exercises"][0]["outcome"] == "failed"
 
 
 def test_a_changed_notebook_is_graded_or_the_script_if_it_was_changed_later(course):
@@ -85,15 +76,6 @@ def test_a_wheel_has_the_course_where_the_grader_looks_for_it():
     assert included == {"assignments": BUNDLED.relative_to(BUNDLED.parents[1]).as_posix()}
 
 
-FILL_BEYOND_FLOAT16 = """import torch
-def masked_softmax(X, valid_lens):
-    if valid_lens is not None:
-        lens = valid_lens.view(len(X), -1, 1)
-        X = X.masked_fill(torch.arange(X.shape[-1]) >= lens, -1e9)
-    return X.softmax(-1)
-"""
-
-
 @pytest.mark.parametrize(("counted", "status"), [("", 0), ('policies_that_count = ["precision"]\n', 1)])
 def test_a_course_chooses_whether_a_policy_counts(course, counted, status):
     (course / "headway.toml").write_text(counted)
@@ -143,30 +125,20 @@ def test_a_line_is_shown_unless_an_option_or_a_setting_forbids_it(course, settin
         assert done.stdout.index("failed") < done.stdout.index("look at")
 
 
-def test_the_github_format_fails_only_for_started_exercises(course):
-    untouched = run("check", "04", "--format", "github", cwd=course)
-    assert untouched.returncode == 0
-    assert "::" not in untouched.stdout
-    unimported = RIGHT.replace("return ", "return math.isqrt(1) * ")
-    for answer, status, says in (unimported, 0, "::notice::"), (WRONG, 1, "::error file=04_heads/heads.py"):
-        (course / "04_heads" / "heads.py").write_text(answer, "utf-8")
-        done = run("check", "transpose_qkv", "--format", "github", cwd=course)
-        assert done.returncode == status
-        assert says in done.stdout
-
-
 @pytest.mark.parametrize(
-    ("line", "now", "says"),
+    ("old", "new", "status", "says"),
     [
-        ("return shape(X)", "return shpae(X)", "NameError"),
-        ("def transpose_qkv(X, num_heads):", "def transpose_qkv(X, num_heads)", "expected ':'"),
+        ("return ", "return math.isqrt(1) * ", 0, "::notice::"),
+        (".transpose(1, 2)", "", 1, "::error file=04_heads/heads.py"),
+        # An exception and a syntax error have their line.
+        ("X.reshape", "shpae", 1, "::error file=04_heads/heads.py,line=4,title=transpose_qkv%3A "),
+        ("num_heads):", "num_heads)", 1, "::error file=04_heads/heads.py,line=2,title=transpose_qkv%3A "),
     ],
 )
-def test_an_annotation_for_github_is_at_the_line_of_the_error(course, line, now, says):
-    answer = "def shape(X):\n    return X\n\n\ndef transpose_qkv(X, num_heads):\n    return shape(X)\n"
-    (course / "04_heads" / "heads.py").write_text(answer.replace(line, now), "utf-8")
-    at = 1 + [text.strip() for text in answer.splitlines()].index(line)
+def test_the_github_format_has_a_command_for_each_thing_to_fix(course, old, new, status, says):
+    untouched = run("check", "04", "--format", "github", cwd=course)
+    assert (untouched.returncode, "::" in untouched.stdout) == (0, False)
+    (course / "04_heads" / "heads.py").write_text(RIGHT.replace(old, new), "utf-8")
     done = run("check", "transpose_qkv", "--format", "github", cwd=course)
-    (found,) = [text for text in done.stdout.splitlines() if text.startswith("::error")]
-    assert found.startswith(f"::error file=04_heads/heads.py,line={at},title=transpose_qkv%3A "), found
-    assert says in found
+    assert done.returncode == status
+    assert says in done.stdout

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
-import subprocess
 import sys
 
 import pytest
-from helpers.command_line import GRADER, RIGHT, ROOT, run, run_process
+from helpers.command_line import GRADER, RIGHT, ROOT, process, run, run_process
 
 
 @pytest.mark.parametrize(
@@ -74,7 +73,7 @@ def test_a_cache_that_cannot_be_written_gets_a_sentence(tmp_path):
 def test_a_limit_that_is_too_low_gets_a_sentence(tmp_path, limit, sentence):
     (tmp_path / "ada.py").write_text(RIGHT, "utf-8")
     shell = f'ulimit {limit}; exec "$0" check --file ada.py'
-    done = subprocess.run(["sh", "-c", shell, GRADER], cwd=tmp_path, capture_output=True, text=True)
+    done = process("sh", "-c", shell, GRADER, cwd=tmp_path)
     assert (done.stdout, len(done.stderr.splitlines())) == ("", 1)
     assert sentence in done.stderr
 
@@ -103,7 +102,7 @@ run()
 @pytest.mark.parametrize("module", ["click", "numpy"])
 def test_ctrl_c_during_imports_prints_one_word(module):
     code = INTERRUPTED.replace("MODULE", module)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = process(sys.executable, "-c", code)
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr.split() == ["stopped"]  # click first ends the line on which the terminal shows ^C
 

@@ -102,9 +102,7 @@ def test_a_reset_follows_a_link_inside_the_folder_only(course, tmp_path):
 EVERY_FILE = ("heads.py", "heads.ipynb", "bundle.json", "bundle.safetensors")
 
 
-@pytest.mark.timeout(
-    120
-)  # seconds, much more than the commands take: a command that waits for the pipe fails
+@pytest.mark.timeout(120)  # seconds: a command that waits for the pipe fails
 @pytest.mark.parametrize(
     "name", first_of_each([*(f"04_heads/{name}" for name in EVERY_FILE), "headway.toml", *OF_THE_GRADER])
 )

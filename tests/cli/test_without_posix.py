@@ -7,10 +7,9 @@ does not show that the grader runs on Windows.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 
-from helpers.command_line import HANGS_AFTER, RIGHT, ROOT, make_course
+from helpers.command_line import RIGHT, ROOT, make_course, process
 
 # The packages of others may use what is removed, so they are imported first.
 REMOVE = """
@@ -55,14 +54,9 @@ CHECK = ("check", "--file", "answer.py", "--format", "json")
 def test_an_answer_is_graded_without_posix(tmp_path):
     course = make_course(tmp_path / "Übung eins", "04_heads")
     (course / "answer.py").write_text(RIGHT, "utf-8")
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", f"REMOVE = {REMOVE!r}\nexec(REMOVE)\n{GRADE}", *CHECK],
-        cwd=course,
-        env={"PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "TMPDIR": str(tmp_path), "PATH": ""},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=HANGS_AFTER,
-    )
+    program = f"REMOVE = {REMOVE!r}\nexec(REMOVE)\n{GRADE}"
+    env = {"PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "TMPDIR": str(tmp_path), "PATH": ""}
+    done = process(sys.executable, "-P", "-c", program, *CHECK, cwd=course, env=env)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["sandbox"] == "basic"

@@ -19,13 +19,11 @@ from grader.bundle.safetensors import encode
 from grader.engine.engine import Engine
 from grader.engine.grade_exercise import retry_with_reference_blocks
 from grader.engine.grade_once import grade_once
-from grader.engine.judged_cases import examined
 from grader.engine.student_parts import Part, earlier_parts
 from grader.engine.submission_run import GradingOptions, SubmissionRun
 from grader.intake.course import Course
 from grader.intake.names import read_names
-from grader.judge.observation import BadReply, Observation, Seen, read_observation
-from grader.sandbox.base import Limits
+from grader.judge.observation import BadReply, read_observation
 
 pytestmark = pytest.mark.slow
 
@@ -141,21 +139,6 @@ def test_a_worker_with_student_code_cannot_send_exam_results(bundles):
         forged = encode({name: np.ones((1, 1, 1)) for name in case.exam.asked})
         with pytest.raises(BadReply):
             read_observation({}, forged, case.asked)
-
-
-def test_incomplete_weights_are_not_evaluated(bundles):
-    case = next(c for c in capstone(bundles).cases if c.id == "reverse")
-    weights = {
-        n: Seen(h.shape, "float32", np.zeros(h.shape)) for n, h in case.headers.items() if "state" in n
-    }
-    first = next(iter(weights))
-    for broken in (
-        {n: s for n, s in weights.items() if n != first},
-        weights | {first: Seen((1,), "float32", np.zeros(1))},
-        weights | {first: Seen(odd="None")},
-    ):
-        observation = Observation(broken)
-        assert examined(case, observation, None, Limits(), {}) is observation  # no worker is started
 
 
 def test_weights_of_nan_fail_and_are_graded(quick):

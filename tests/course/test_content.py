@@ -5,17 +5,16 @@ from __future__ import annotations
 import ast
 import re
 import shutil
-from pathlib import Path
 
 import pytest
+from helpers.command_line import ROOT
 
 from grader import given
 from grader.authoring.build import stale
-from grader.authoring.content import ContentError, read, read_all
+from grader.authoring.content import DEFAULT_LIMITS, ContentError, read, read_all
 from grader.engine.visibility import with_requirements
 from grader.support.code import definition_span, stub
 
-ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = read_all(ROOT / "solutions")
 EXERCISES = [(a, e) for a in ASSIGNMENTS for e in a.exercises]
 IDS = [e["name"] for _a, e in EXERCISES]
@@ -58,13 +57,17 @@ def test_prerequisites_are_known_and_come_earlier():
 
 
 @pytest.mark.parametrize(("assignment", "exercise"), EXERCISES, ids=IDS)
-def test_every_exercise_has_hints_mistakes_and_variants_and_may_not_use_itself(assignment, exercise):
+def test_an_exercise_has_what_it_needs_and_may_not_use_itself(assignment, exercise):
     name = exercise["name"]
     assert [len(hint.split()) >= 5 for hint in exercise["hints"]] == [True] * 3
     kinds = [v.kind for v in assignment.variants(name)]
     assert kinds.count("trivial") >= 2
     assert kinds.count("same") >= 3
     assert len(assignment.mistakes(name)) + len(assignment.mutants(name)) >= 3
+    limits = DEFAULT_LIMITS | exercise.get(
+        "limits", {}
+    )  # well above: else the line of an endless loop is not known
+    assert limits["cpu_seconds"] >= 1.5 * limits["wall_seconds"] + 10
     allowed = with_requirements(assignment.given(exercise))
     assert name not in allowed
     assert set(allowed) <= set(given.BLOCKS)

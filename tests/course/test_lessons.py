@@ -5,14 +5,13 @@ from __future__ import annotations
 import html
 import re
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
+from helpers.command_line import ROOT
 from markdown_it import MarkdownIt
 
 from grader.authoring.build import lesson
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "assignments").glob("*/README.md"))
 each_page = pytest.mark.parametrize("page", PAGES, ids=[p.parent.name for p in PAGES])
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
-from pathlib import Path
 
 import pytest
 import torch
+from helpers.command_line import ROOT
 from helpers.lanes import first_of_each
 from helpers.mistake_pages import examples, prints_what_the_page_says
 
@@ -17,7 +17,6 @@ from grader.authoring.bank import apply
 from grader.authoring.content import read_all
 
 GIVEN = grader.given
-ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = read_all(ROOT / "solutions")
 each_assignment = pytest.mark.parametrize("assignment", first_of_each(ASSIGNMENTS, name=lambda a: a.name))
 

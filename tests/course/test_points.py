@@ -7,12 +7,12 @@ import runpy
 from pathlib import Path
 
 import pytest
+from helpers.command_line import ROOT
 
 from grader.authoring.bank import apply
 from grader.authoring.content import ContentError, read_all
 from grader.intake.read import Submission, Unit
 
-ROOT = Path(__file__).resolve().parents[2]
 FIELDS = {fields["name"]: (a, fields) for a in read_all(ROOT / "solutions") for fields in a.exercises}
 ASSIGNMENTS = {name: assignment for name, (assignment, _fields) in FIELDS.items()}
 ABOUT = {name: fields.get("about", "values") for name, (_assignment, fields) in FIELDS.items()}

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from helpers.command_line import ROOT
 from torch import nn
 
 from grader.authoring.bank import apply
@@ -25,7 +26,6 @@ from grader.given import prune_heads
 from grader.intake.read import Submission, Unit
 from grader.judge.removals import spearman
 
-ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENT = read(ROOT / "solutions" / "10_pruning")
 EXERCISES = {e["name"]: e for e in ASSIGNMENT.exercises}
 SEEDS = [f"a secret seed, number {n}" for n in range(5)]
@@ -91,18 +91,6 @@ def test_the_table_has_the_accuracies_of_pruned_models():
         model.attention = prune_heads(model.attention, [h for h in range(heads) if bits >> h & 1])
         with torch.no_grad():
             assert (model(X).argmax(-1) == labels).sum() == check.params["table"][bits], bits
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS[:2])
-@pytest.mark.parametrize("method", ["ablation", "gradient"])
-def test_both_importances_remove_heads_in_the_planted_order(seed, method):
-    case = ASSIGNMENT.cases("removal_experiment", seed)[0]
-    model = from_case(case, "model")
-    X, labels = (torch.from_numpy(case.tensors[name]) for name in ("X", "labels"))
-    planted = next(np.array(c.params["planted"]) for c in case.checks if c.judge == "in_order")
-    found = lesson()["head_importance"](model.attention, [(X, X, X, None, labels)], model.loss, method)
-    assert spearman(found.detach().numpy(), planted) >= 0.9
 
 
 @pytest.mark.slow
@@ -211,13 +199,6 @@ def test_no_hidden_report_shows_numbers_made_by_student_code(graded):
     assert "113" not in str(found)
     (public,) = graded(source, "public", "removal_experiment")
     assert "113" in "".join(c.message + c.where for c in public.checks), "the report on public cases has it"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", ['float("nan")', "10**5000", "-7"])
-def test_an_impossible_count_of_parameters_fails(graded, number):
-    (found,) = graded(ASSIGNMENT.source + MADE_UP.replace("@NUMBER@", number), "public", "prune_heads")
-    assert found.outcome == "failed", found.message
 
 
 @pytest.mark.slow

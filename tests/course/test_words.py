@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from helpers.command_line import ROOT
 
 from grader.authoring.content import Assignment, read_all
 from grader.authoring.verify import code_in
 from grader.support.code import BEGIN, END
 
-ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = read_all(ROOT / "solutions")
 # The modules with messages about values (level 0). Titles of cases belong to level 0 too.
 OF_THE_CODE = sorted(
@@ -89,7 +89,6 @@ def test_no_text_contains_code_or_the_formula():
         "write queries @ keys.transpose(1, 2)",
         "what is missing is $QK^T$",
         "try X.masked_fill(~keep, value) there",
-        "look at scores.masked_fill(~keep, -1)",
         "the mask belongs to mask[:, None]",
         "it is X + Y that wants the norm: self.ln(self.dropout(Y) + X)",
         "die Schritte sind steps[None, :] < valid_len[:, None]",

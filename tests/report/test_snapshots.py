@@ -68,10 +68,10 @@ SMALL_CLASS = [
 ]
 
 
-def screen(report: Report, width: int = 80, words: bool = False) -> str:
+def screen(report: Report, words: bool = False) -> str:
     """Return what `grader check` prints: the details of every unsolved exercise, then the lines to look at."""
     out = io.StringIO()
-    to = Console(file=out, width=width, highlight=False)
+    to = Console(file=out, width=80, highlight=False)
     show(report, to, every=True, words=words)
     show_lines(report, to)
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
@@ -97,7 +97,6 @@ def for_platforms() -> str:
 
 WRITTEN = {
     "course.txt": lambda: screen(COURSE),
-    "narrow.txt": lambda: screen(only(ONE_OF_EACH["masking"]), 40),
     "words.txt": lambda: screen(only(*COURSE.exercises[-3:-1]), words=True),
     "page.html": page_without_style,
     "report.json": lambda: FORMATS["json"](only(replace(RESULTS[0], checks=(FAILED,), advice=(FILL,)))),

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers.command_line import HANGS_AFTER, RIGHT, ROOT, make_course
+from helpers.command_line import FILL_BEYOND_FLOAT16, RIGHT, ROOT, make_course, process
 from helpers.command_line import run as run_grader
 
 from grader.engine.result_cache import FOLDER
@@ -20,8 +20,8 @@ def course(tmp_path) -> Path:
 
 
 def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA", "--color=no", *args]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=HANGS_AFTER)
+    options = ("-p", "no:cacheprovider", "-rA", "--color=no")
+    return process(sys.executable, "-m", "pytest", *options, *args, cwd=folder)
 
 
 def test_public_checks_are_items_with_their_messages(course):
@@ -52,14 +52,7 @@ def test_a_module_beside_the_file_is_used(course):
 
 @pytest.mark.slow
 def test_advice_fails_no_item_a_stub_is_skipped_and_a_syntax_error_fails(course):
-    (course / "02_masking" / "masking.py").write_text(
-        "def masked_softmax(X, valid_lens):\n"
-        "    if valid_lens is not None:\n"
-        "        lens = valid_lens.view(len(X), -1, 1)\n"
-        "        X = X.masked_fill(torch.arange(X.shape[-1]) >= lens, -1e9)\n"
-        "    return X.softmax(-1)\n",
-        "utf-8",
-    )
+    (course / "02_masking" / "masking.py").write_text(FILL_BEYOND_FLOAT16, "utf-8")
     done = run(course, "02_masking", "04_heads", "-k", "masked_softmax or heads")
     assert done.returncode == 0, done.stdout
     assert "2 skipped" in done.stdout  # the stubs of 04_heads

@@ -248,5 +248,5 @@ CLASS: dict[str, Student] = {
 }  # fmt: skip
 # A few of those that classroom/test_hostile_submissions.py grades; the second answer may be graded or not.
 HOSTILE = {kind: costly(kind) for kind in ("letters", "chain")} | {
-    kind: INSIDE[kind][0] for kind in ("disk", "stack")
+    kind: source for kind, (source, _says) in INSIDE.items()
 }
