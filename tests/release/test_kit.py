@@ -278,14 +278,14 @@ def test_an_assignment_that_is_not_what_its_solutions_give_is_refused(tmp_path, 
 
 SEED = "6a1f" * 16  # as in the file of the fixture `seed`
 MARKED = re.compile(r"### BEGIN SOLUTION\n(.*?)### END", re.S)
-ANSWER = MARKED.findall((ROOT / "solutions/04_heads/heads.py").read_text("utf-8"))[0]
+ANSWERS = "".join(MARKED.findall((ROOT / "solutions/04_heads/heads.py").read_text("utf-8")))
 
 
 @pytest.mark.parametrize(
     ("page", "text", "why"),
     [
         ("NOTES.md", SEED, "NOTES.md holds the secret seed"),
-        ("AGENTS.md", f"\n{ANSWER}\n{SEED}", "AGENTS.md holds the answer transpose_qkv (and 1 more)"),
+        ("AGENTS.md", f"\n{ANSWERS}", "AGENTS.md holds the answer transpose_qkv (and 1 more)"),
     ],
     ids=["a seed", "an answer"],
 )
