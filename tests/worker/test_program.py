@@ -279,3 +279,41 @@ def test_a_result_without_the_wanted_entry_names_the_function_s_line():
     program = run(f, CALL, {"do": "see", "name": "out", "of": {"ref": "out", "at": ["encoder"]}})
     assert program.reply["error"]["type"] == "KeyError"
     assert program.reply["error"]["where"]["line"] == f.__code__.co_firstlineno
+
+
+class Half(nn.Module):
+    """Returns a pair."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(1))
+
+    def forward(self, X):
+        return X * self.w, None
+
+
+class Twice(nn.Module):
+    """Has one layer under two names; its result depends on the mode."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = self.b = Half()
+
+    def forward(self, X):
+        return self.a(X)[0] * (2 if self.training else 1)
+
+
+def test_a_module_is_loaded_under_all_its_names_switched_and_watched():
+    steps = [
+        {"do": "input", "name": "X", "grad": False},
+        {"do": "build", "name": "module", "of": "Twice", "kwargs": {}},
+        {"do": "load", "module": "module", "weights": {"a.w": "w", "b.w": "w"}},
+        {"do": "mode", "module": "module", "train": False},
+        {"do": "stages", "module": "module", "of": [["a", ""]]},
+        CALL | {"on": {"ref": "module"}, "args": [{"ref": "X"}]},
+        SEE,
+    ]
+    tensors = {"X": torch.tensor([1.0, 2.0]), "w": torch.tensor([3.0])}
+    program = run(None, *steps, tensors=tensors, Twice=Twice)
+    assert program.reply["parameters"]["shared"] == [["a.w", "b.w"]]
+    assert program.observed["stage a"].tolist() == program.observed["out"].tolist() == [3, 6]
