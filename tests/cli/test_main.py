@@ -107,12 +107,6 @@ def test_ctrl_c_during_imports_prints_one_word(module):
     assert done.stderr.split() == ["stopped"]  # click first ends the line on which the terminal shows ^C
 
 
-def test_outside_a_course_the_error_names_the_missing_file(tmp_path):
-    done = run("check", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "no headway.toml in" in done.stderr
-
-
 @pytest.mark.parametrize("command", ["check", "hint", "reset", "explain", "verify", "build", "doctor"])
 def test_commands_have_help(course, command):
     done = run(command, "--help", cwd=course)
