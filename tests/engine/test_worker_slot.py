@@ -24,7 +24,7 @@ from grader.engine.session import WorkerGone
 from grader.engine.worker_slot import PLAIN_FILE, CannotLoad, Loaded, WorkerSlot, how_loading_ended
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
-from grader.sandbox.base import SHORT_SECONDS
+from grader.sandbox.base import SHORT_SECONDS, SandboxError
 from grader.sandbox.basic import ColdLauncher
 
 needs_timers = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no timers of CPU time")
@@ -140,3 +140,11 @@ def test_a_worker_that_is_lost_while_it_loads_has_a_sentence(why, detail, line, 
     gone = WorkerGone(why, detail)
     gone.line = line
     assert how_loading_ended(gone) == f"the file could not be loaded: {sentence}"
+
+
+def test_a_fault_that_a_plain_file_has_too_is_the_grader_s(engine, slot):
+    exercise = engine.exercises["masked_softmax"]
+    case = replace(exercise.cases[0], dtype="no_such_dtype")  # the worker raises before any student code runs
+    request = LoadRequest(submission_of("def masked_softmax(X, valid_lens):\n    return X"), exercise)
+    with pytest.raises(SandboxError, match="the worker failed: AttributeError"):
+        slot.observe(request, case)
