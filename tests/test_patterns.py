@@ -98,6 +98,7 @@ FILES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.relative_to(ROOT / "grader").as_posix())
 def test_every_pattern_of_a_module_takes_linear_time(path):
     module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))

@@ -80,6 +80,7 @@ def test_what_cases_depend_on_changes_the_key(tmp_path, file, old, new, changed)
     assert [a != b for a, b in zip(old_keys, new_keys, strict=True)] == changed
 
 
+@pytest.mark.slow
 def test_build_of_one_assignment_records_and_writes_that_one(solutions, tmp_path):
     recorded = Recorded()
     written = build(solutions, tmp_path / "assignments", ["12"], recorded)

@@ -10,6 +10,7 @@ from helpers.lanes import first_of_each
 from grader.classroom.archives import BadArchive, members, read_member
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", first_of_each(HOSTILE))
 def test_a_hostile_archive_is_refused_within_bounds(name, tmp_path):
     make, sentence = HOSTILE[name]

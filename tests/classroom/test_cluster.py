@@ -283,6 +283,7 @@ def test_a_run_without_workers_waits_and_ends_with_its_scheduler(certificate, co
     assert "grading continues when a worker connects" in said[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "reason"),
     [

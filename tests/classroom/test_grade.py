@@ -108,6 +108,7 @@ def test_records_obey_the_rules_and_name_student_and_sandbox(records):
     assert len(records["ada.py"]["content"]) == 64
 
 
+@pytest.mark.slow
 def test_the_class_report_comes_from_the_store_and_shows_mistakes(school, records):
     store = store_of(school, school / "class")
     before = rows(store)
@@ -222,6 +223,7 @@ def test_the_progress_bar_shows_speed_and_time_left():
 # ---- refusals
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [

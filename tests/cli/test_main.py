@@ -55,6 +55,7 @@ def test_a_full_or_read_only_disk_is_reported_in_one_sentence(course, monkeypatc
     assert path.read_text("utf-8") == RIGHT
 
 
+@pytest.mark.slow
 def test_a_cache_that_cannot_be_written_gets_a_sentence(tmp_path):
     (tmp_path / "cache").touch()  # a file: no folder can be made below it
     (tmp_path / "ada.py").write_text(RIGHT, "utf-8")

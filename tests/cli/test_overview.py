@@ -42,6 +42,7 @@ def test_narrow_lists_break_no_word_and_lose_no_points(course, columns):
     assert done.stdout.count("not started") == done.stdout.count("0 / ") - done.stdout.count("points")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "last"), [((), b"q: quit"), (("--plain",), b"Next: ")], ids=["list", "plain"]
 )

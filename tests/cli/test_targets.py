@@ -68,6 +68,7 @@ def commands(course):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", first_of_each(["device", "link"]))
 def test_no_other_file_is_in_the_place_of_one_of_the_grader(course, tmp_path, kind):
     (tmp_path / "precious").write_text("precious", "utf-8")

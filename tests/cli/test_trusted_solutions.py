@@ -46,6 +46,7 @@ def test_a_command_in_a_students_clone_does_not_run_its_solutions(clone, words):
     assert f"--course {clone}" in done.stderr.replace("\n", " ")
 
 
+@pytest.mark.slow
 def test_a_clone_that_is_named_is_trusted(clone):
     done = run("build", "--check", "--course", clone, cwd=clone.parent)
     assert (clone.parent / "ran").exists()

@@ -99,6 +99,7 @@ def outcome(course: Path) -> str:
     return json.loads((course / ".headway" / "progress.json").read_text("utf-8"))["transpose_qkv"]["outcome"]
 
 
+@pytest.mark.slow
 def test_every_save_is_graded_and_q_leaves_no_process(watch, course):
     watch.save(WRONG)
     assert "known mistake" in watch.until(READY)

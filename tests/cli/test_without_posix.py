@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 
+import pytest
 from helpers.command_line import RIGHT, ROOT, make_course, process
 
 # The packages of others may use what is removed, so they are imported first.
@@ -51,6 +52,7 @@ run()
 CHECK = ("check", "--file", "answer.py", "--format", "json")
 
 
+@pytest.mark.slow
 def test_an_answer_is_graded_without_posix(tmp_path):
     course = make_course(tmp_path / "Übung eins", "04_heads")
     (course / "answer.py").write_text(RIGHT, "utf-8")

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from helpers.answers import ANSWERS, Answer
-from helpers.lanes import first_of_each
 from helpers.report_rules import assert_obeys
 
 from grader.authoring.content import read_all
@@ -57,7 +56,8 @@ def engines(bundles) -> Iterator[tuple[Engine, Engine]]:
         )
 
 
-@pytest.mark.parametrize("exercise", first_of_each(EXERCISES, name=lambda pair: pair[1]))
+@pytest.mark.slow
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda pair: pair[1])
 def test_every_answer_gets_its_outcome_and_its_name(engines, exercise):
     assignment, name = exercise
     cpu, sim = engines

@@ -44,6 +44,7 @@ def test_the_example_of_a_page_shows_the_mistake(assignment):
     assert not_shown == []
 
 
+@pytest.mark.slow
 def test_no_example_shows_a_right_answer_as_wrong():
     """An example prints what the page says for a right answer that is written differently, too."""
     assignment = next(a for a in ASSIGNMENTS if a.name == "03_scoring")

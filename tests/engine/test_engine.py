@@ -27,6 +27,7 @@ def test_a_stub_is_not_started(grade, bundles):
     assert (report.score, report.points, report.exit_status) == (0, 8, 1)
 
 
+@pytest.mark.slow
 def test_an_endless_top_level_statement_is_skipped_and_reported(grade, monkeypatch):
     monkeypatch.setattr("grader.engine.load_request.limits", short_limits)
     report = grade("import torch\nwhile True:\n    pass\n" + RIGHT_SOFTMAX, ["masked_softmax"])
@@ -35,6 +36,7 @@ def test_an_endless_top_level_statement_is_skipped_and_reported(grade, monkeypat
     assert not report.faulty, "a long demonstration is no error"
 
 
+@pytest.mark.slow
 def test_an_endless_answer_is_stopped_and_the_next_is_graded(grade, monkeypatch):
     monkeypatch.setattr("grader.engine.load_request.limits", short_limits)
     endless = "def sequence_mask(X, valid_len, value=0):\n    while True:\n        X = X + 1\n"

@@ -79,6 +79,7 @@ def test_only_a_task_that_always_ends_its_process_is_lost(tmp_path):
     assert (tmp_path / "tries").read_text("utf-8").splitlines().count("exit") == 2
 
 
+@pytest.mark.slow
 def test_a_task_that_takes_too_long_is_lost_and_its_process_killed():
     with ProcessPool(1, working, attempts=2) as pool:
         started = time.monotonic()

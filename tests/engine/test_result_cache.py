@@ -41,6 +41,7 @@ def is_cached(result: ExerciseResult) -> bool:
     return any("cached result" in remark for remark in result.remarks)
 
 
+@pytest.mark.slow
 def test_the_same_files_are_not_trained_twice_and_the_report_says_so(caching, monkeypatch):
     source = solution(CAPSTONE).source
     first = graded(caching, source)

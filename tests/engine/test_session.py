@@ -101,6 +101,7 @@ UNANSWERED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", UNANSWERED.values(), ids=UNANSWERED)
 def test_a_worker_that_does_not_answer_is_stopped_in_time(worker, script):
     session = worker(script)
@@ -276,6 +277,7 @@ def load(session, source, name="a.py"):
     return {"op": "load", **message, "skip": [], "seconds": 30}
 
 
+@pytest.mark.slow
 def test_a_timeout_while_loading_names_the_students_line(real):
     name = "Übung „3“ (1).ipynb cell 4"
     lost = gone(real, request=load(real, "import time\n\n\nwhile True:\n    time.sleep(0.1)\n", name))
@@ -283,6 +285,7 @@ def test_a_timeout_while_loading_names_the_students_line(real):
     assert lost.line in [(name, 4), (name, 5)]
 
 
+@pytest.mark.slow
 def test_a_timeout_within_torch_names_the_students_line(real):
     source = "import torch\n\n\ndef f(x):\n    while True:\n        x = torch.linalg.inv(torch.eye(300))\n"
     real.ask(load(real, source), seconds=60)

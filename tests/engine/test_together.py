@@ -70,6 +70,7 @@ def test_the_report_is_the_same_as_for_cases_one_by_one(grade, monkeypatch, firs
     assert together.outcome == "failed"
 
 
+@pytest.mark.slow
 def test_cases_that_are_slow_together_are_run_one_by_one(grade, asked, monkeypatch):
     monkeypatch.setattr(worker_slot, "TOGETHER_SECONDS", 0.3)
     report = grade(softmax("import time; time.sleep(0.2)"), ["masked_softmax"])

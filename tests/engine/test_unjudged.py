@@ -105,6 +105,7 @@ def names_fail(monkeypatch, is_hit) -> None:
         monkeypatch.setattr(module, "read_names", raises)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("graded_by", "plain_too", "outcome"),
     [

@@ -15,6 +15,7 @@ from grader.judge.observation import student_error
 LONG = 40.0  # seconds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", first_of_each(READERS))
 def test_no_input_crashes_or_hangs_a_reader(name):
     findings = fuzz(name, inputs=READERS[name].inputs)

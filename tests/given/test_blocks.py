@@ -20,6 +20,7 @@ LENS = torch.tensor([2, 5, 1])  # of the keys
 NO_EXERCISES = {"Encoder", "Decoder", "AttentionDecoder", "EncoderDecoder"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(BLOCKS.keys() - NO_EXERCISES))
 def test_a_building_block_passes_the_exercise_of_its_name(grade, name):
     (result,) = grade(source(name), [name]).exercises

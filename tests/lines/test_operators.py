@@ -135,6 +135,7 @@ OF_SECOND = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "name", "line"),
     [*((MODULE, "Attention", line) for line in OF_MODULE), *((SECOND, "Block", line) for line in OF_SECOND)],

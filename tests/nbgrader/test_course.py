@@ -96,6 +96,7 @@ def test_a_solution_outside_an_exercise_is_refused(tmp_path):
         notebook(read(folder))
 
 
+@pytest.mark.slow
 def test_the_released_folder_alone_is_enough_to_check(made, tmp_path):
     folder = shutil.copytree(made.course / "release" / ASSIGNMENT, tmp_path / "mine")
     book = answered(made.released(), output="def transpose_output(X, num_heads):\n    return X\n")

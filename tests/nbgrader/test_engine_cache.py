@@ -45,6 +45,7 @@ def grader(settings):
     engine_cache.close()
 
 
+@pytest.mark.slow
 def test_one_grader_serves_all_until_sources_or_settings_change(
     school, settings, grader, tmp_path, monkeypatch
 ):
@@ -139,6 +140,7 @@ def test_a_notebook_of_gigabytes_is_refused_by_its_size(tmp_path):
         readable(tmp_path / "a.ipynb", read_bytes(tmp_path / "a.ipynb"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [

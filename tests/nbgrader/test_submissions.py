@@ -113,6 +113,7 @@ def test_each_submission_is_listed_before_nbgrader_looks_at_it(folder):
     assert not (folder / "timestamp.txt").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grades", [False, True], ids=["first reading", "second"])
 def test_a_notebook_that_nbgrader_refuses_ends_no_run(folder, grades):
     def refuse(nb, resources):  # as CheckCellMetadata does

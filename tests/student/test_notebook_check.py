@@ -59,6 +59,7 @@ def cells() -> dict[str, nbformat.NotebookNode]:
     return dict(zip(CELLS, book.cells[1:], strict=True))
 
 
+@pytest.mark.slow
 def test_a_module_beside_the_notebook_is_used(tmp_path, monkeypatch):
     folder = make_course(tmp_path / "course", "04_heads") / "04_heads"
     (folder / "pieces.py").write_text(RIGHT.replace("transpose_qkv", "split"))
@@ -85,6 +86,7 @@ def shown(cell, mime: str = "text/plain") -> str:
     return displayed["data"][mime]
 
 
+@pytest.mark.slow
 def test_check_returns_the_points(cells):
     assert 0 < points(cells["wrong"]) < 3
     for name in ("nothing yet", "nothing at all", "stopped", "a typing error"):
@@ -94,6 +96,7 @@ def test_check_returns_the_points(cells):
     assert cells["kind"].outputs[-1]["data"]["text/plain"] == "True"
 
 
+@pytest.mark.slow
 def test_the_cell_shows_the_report(cells):
     for mime in ("text/plain", "text/html"):
         report = shown(cells["nothing yet"], mime)
@@ -109,6 +112,7 @@ def test_the_cell_shows_the_report(cells):
     assert "hidden cases were not used" not in shown(cells["right"])
 
 
+@pytest.mark.slow
 def test_no_cell_writes_to_stderr_or_has_escape_codes(cells):
     for cell in cells.values():
         assert not [o for o in cell.outputs if o.output_type == "stream"]

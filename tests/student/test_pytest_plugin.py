@@ -24,6 +24,7 @@ def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     return process(sys.executable, "-m", "pytest", *options, *args, cwd=folder)
 
 
+@pytest.mark.slow
 def test_public_checks_are_items_with_their_messages(course):
     (course / "04_heads" / "heads.py").write_text(
         RIGHT + RIGHT.replace("transpose_qkv", "transpose_output"), "utf-8"

@@ -91,6 +91,7 @@ def result(module, name):
     return out[0] if isinstance(out, tuple) else out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_position", [False, True], ids=["by keyword", "by position"])
 @pytest.mark.parametrize("name", BUILT)
 def test_a_block_built_as_in_edition_1_computes_the_same(book, name, by_position):

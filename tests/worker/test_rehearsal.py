@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 SCRIPT = """
 import linecache, sys
 import torch
@@ -24,5 +26,6 @@ assert "rehearsal.py" not in linecache.cache
 """
 
 
+@pytest.mark.slow
 def test_the_rehearsal_runs_and_leaves_nothing_behind():
     subprocess.run([sys.executable, "-c", SCRIPT], check=True)  # in a process of its own: it changes modules
