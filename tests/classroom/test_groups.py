@@ -8,8 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from helpers.browser.samples import KNOWN, UNKNOWN, entry, failed, result
 from helpers.files import fill
+from helpers.samples import KNOWN, UNKNOWN, entry, failed, result
 from helpers.school import ANSWER, SHARED, WRONG, make_school, records_of, run
 
 from grader.bundle.files import digest_of_cases

@@ -12,7 +12,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from helpers.browser.samples import KNOWN, entry, failed, result
+from helpers.samples import KNOWN, entry, failed, result
 
 from grader.classroom.class_run import without_helpers
 from grader.classroom.formats import FORMATS, written

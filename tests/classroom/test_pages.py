@@ -6,8 +6,8 @@ import hashlib
 import re
 from pathlib import Path
 
-from helpers.browser.samples import CLASS, KNOWN, entry, failed, hostile, result
 from helpers.html_reader import HtmlReader, assert_fetches_nothing
+from helpers.samples import CLASS, KNOWN, entry, failed, hostile, result
 
 from grader.classroom.pages import page, write_pages
 from grader.report.model import Diagnosis

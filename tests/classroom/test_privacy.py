@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.browser.samples import FAILED, KNOWN, entry, failed, result
 from helpers.files import fill
+from helpers.samples import FAILED, KNOWN, entry, failed, result
 from helpers.school import ANSWER, SHARED, WRONG, make_school, rows, run, store_of
 
 from grader.classroom.bounded_reader import BoundedReader, Unreadable

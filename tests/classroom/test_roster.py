@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.browser.samples import UNKNOWN, entry, failed, result
 from helpers.files import fill
+from helpers.samples import UNKNOWN, entry, failed, result
 
 from grader.classroom.attempts import one_of_each
 from grader.classroom.discover import discover

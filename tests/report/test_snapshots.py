@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.browser.samples import CLASS, FAILED, KNOWN, PASSED, RESULTS, entry, failed, result
 from helpers.pictures import ONE_OF_EACH
+from helpers.samples import CLASS, FAILED, KNOWN, PASSED, RESULTS, entry, failed, result
 from rich.console import Console
 
 from grader.classroom.formats import FORMATS as CLASS_FORMATS

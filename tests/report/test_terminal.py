@@ -8,8 +8,8 @@ import re
 from dataclasses import replace
 
 import pytest
-from helpers.browser.samples import FAILED, KNOWN, RESULTS, SKIPPED, result
 from helpers.pictures import ONE_OF_EACH
+from helpers.samples import FAILED, KNOWN, RESULTS, SKIPPED, result
 from rich.cells import cell_len
 from rich.console import Console
 

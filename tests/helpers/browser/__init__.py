@@ -1,1 +1,0 @@
-"""Helpers for the test of pages in a browser, and sample reports."""
