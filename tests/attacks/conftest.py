@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import psutil
@@ -133,25 +134,33 @@ def targets(temporary: Path) -> Iterator[Targets]:
 
 
 @pytest.fixture(scope="module")
-def under_test(
-    request: pytest.FixtureRequest,
-    bundles: list[Bundle],
-    targets: Targets,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[TierUnderTest]:
-    """Yield the tier that is the parameter of the test."""
-    others = processes()
-    launcher = choose(request.param)
-    engine = Engine(bundles, launcher)
-    try:
-        made = TierUnderTest(engine, targets, tmp_path_factory.mktemp(request.param))
-        made.allowed_processes = others + SERVER_PROCESSES
-        made.grade_honest()  # starts the server, which makes files that it removes only when it ends
-        engine.close()  # ends the worker, not the server; the next grading starts a new worker
-        yield made
-    finally:
-        engine.close()
-        launcher.close()
+def tiers(
+    bundles: list[Bundle], targets: Targets, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], TierUnderTest]]:
+    """Return a function that returns a tier, after it has ended the one before."""
+    started: dict[str, TierUnderTest] = {}
+    with ExitStack() as open_now:
+
+        def tier(name: str) -> TierUnderTest:
+            if name not in started:
+                started.clear()
+                open_now.close()
+                others = processes()
+                launcher = open_now.enter_context(closing(choose(name)))
+                engine = open_now.enter_context(closing(Engine(bundles, launcher)))
+                made = started[name] = TierUnderTest(engine, targets, tmp_path_factory.mktemp(name))
+                made.allowed_processes = others + SERVER_PROCESSES
+                made.grade_honest()  # starts the server, which makes files that it removes only when it ends
+                engine.close()  # ends the worker, not the server; the next grading starts a new worker
+            return started[name]
+
+        yield tier
+
+
+@pytest.fixture
+def under_test(request: pytest.FixtureRequest, tiers: Callable[[str], TierUnderTest]) -> TierUnderTest:
+    """Return the tier that is the parameter of the test."""
+    return tiers(request.param)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
