@@ -8,7 +8,7 @@ from pathlib import Path
 
 import matplotlib
 import pytest
-from helpers.browser.contrast import ratio, rgb
+from helpers.contrast import ratio, rgb
 
 from grader.authoring.build import lesson
 from grader.authoring.content import PICTURES as FOLDER

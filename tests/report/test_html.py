@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from helpers.contrast import AAA, ratio, rgb
 from helpers.html_reader import assert_fetches_nothing
 from helpers.pictures import ONE_OF_EACH
 from helpers.samples import hostile
@@ -15,7 +16,6 @@ from jinja2 import UndefinedError
 from grader.report.html import FOLDER, environment, fragment, page, sentence
 from grader.report.model import CheckResult, ExerciseResult, Report
 
-AAA = 7.0  # WCAG 2.1, 1.4.6: the least contrast ratio of a text and its background
 EVIL = "</div><script>alert(1)</script>&amp;\"'"
 REPORT = Report((hostile(EVIL),), sandbox="strict", torch="2", grader="0", remarks=(EVIL,))
 GRADER = FOLDER.parent
@@ -75,23 +75,6 @@ def test_a_report_has_colours_for_every_dark_host():
     text = fragment(REPORT)
     for selector in ("prefers-color-scheme:dark", "data-jp-theme-light=false", "vscode-dark", "theme=dark"):
         assert selector in text
-
-
-def rgb(colour: str) -> list[float]:
-    """Return [r, g, b] of a colour such as "#1f2328"."""
-    return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
-
-
-def luminance(colour: list[float]) -> float:
-    """Return the relative luminance of WCAG 2.1. colour: [r, g, b] from 0 to 255."""
-    parts = [part / 255 for part in colour]
-    linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def ratio(ink: list[float], paper: list[float]) -> float:
-    light, dark = sorted((luminance(ink), luminance(paper)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
 
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
