@@ -24,8 +24,8 @@ grade: install
 	$(BIN)/python scripts/demo.py
 
 check: install
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check grader tests scripts solutions
+	$(BIN)/ruff check --no-cache .
+	$(BIN)/ruff format --no-cache --check grader tests scripts solutions
 	$(BIN)/mypy
 	$(BIN)/mypy --platform win32
 	$(BIN)/mypy --platform darwin

@@ -1,4 +1,4 @@
-"""Talk to one worker: send requests, read bounded replies, within one deadline. Edits are among the requests.
+"""Talk to one worker: send requests, read bounded replies, within one deadline.
 
 A worker may stop reading, send without end, send single bytes, or send false data. What it prints is stored up to a
 limit, and no verdict depends on it.

@@ -50,8 +50,8 @@ PLAIN_FILE = Submission(Path("nothing.py"), (Unit("nothing.py", "pass"),))
 MAX_TRIES = 2  # for a load or a case whose worker may have ended by chance
 TOGETHER_SECONDS = 2.0  # for all cases of one message; if it times out, the cases run one by one
 # Reasons for a lost worker (see `WorkerGone`) that may be chance or the effect of an earlier exercise.
-OnTraining = Callable[[Training], None]
 MAY_BE_CHANCE = ("died", "stale", "fault")
+OnTraining = Callable[[Training], None]
 
 
 class CannotLoad(GraderError):

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
+from nbformat.v4 import new_code_cell, new_notebook
+
 from benches.measure import GRADER, ROOT, Each, finished
 from benches.nine import EXERCISES, IMPORTS, class_of, definitions
 from benches.nine import course as course_of_nine
-from nbformat.v4 import new_code_cell, new_notebook
-
 from grader.bundle.files import load_all
 from grader.bundle.safetensors import encode
 

@@ -7,9 +7,9 @@ import shutil
 from pathlib import Path
 
 import nbformat
-from benches.measure import ROOT
 from nbformat.v4 import new_code_cell, new_notebook
 
+from benches.measure import ROOT
 from grader.support.code import BEGIN, END
 
 NINE = {
