@@ -33,18 +33,14 @@ WALL_SECONDS = 2.0  # that a command waits for lines
 class Found:
     """The result of a search.
 
-    repairs: the candidates that passed every case of the search. certified: the certified repair. doubted: a certified
-    repair that is not shown, because it has almost nothing in common with the named mistake. suspects: the places
-    and lines of the statements most likely to be wrong.
-    tried: the number of candidates that ran. first_at, seconds: CPU seconds until the first repair, and in all.
+    repairs: the candidates that passed every case of the search. certified: the certified repair, if it has something
+    in common with the named mistake. suspects: the places and lines of the statements most likely to be wrong.
+    seconds: CPU seconds in all.
     """
 
     repairs: list[Candidate] = field(default_factory=list)
     certified: Candidate | None = None
-    doubted: Candidate | None = None
     suspects: list[tuple[Place, int]] = field(default_factory=list)
-    tried: int = 0
-    first_at: float = 0.0
     seconds: float = 0.0
 
 
@@ -139,13 +135,13 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
         if not repair or not trial.may_certify():
             break
         if passes_with(engine.context, run, exercise, result, repair):
-            found.certified, found.doubted = (repair, None) if repair in agreeing else (None, repair)
+            found.certified = repair if repair in agreeing else None
             break
         left.remove(repair)  # it fails in a fresh worker or on a costly case, or breaks a policy
     found.suspects = suspects(
         trial.ran, trial.effects, trial.at_first, {repair.statement for repair in found.repairs}
     )
-    found.tried, found.first_at, found.seconds = trial.tried, trial.first_at, budget.spent
+    found.seconds = budget.spent
     return found
 
 

@@ -95,8 +95,6 @@ class Search:
     budget: Budget
     effects: dict[Statement, Effects] = field(default_factory=lambda: defaultdict(Effects))
     at_first: float = 0.0  # the distance of the submission's own result; see `suspects.distance`
-    tried: int = 0
-    first_at: float = 0.0  # CPU seconds until the first repair
     ran: frozenset[tuple[str, int]] = frozenset()  # the lines that ran in the failing cases
     passing: float = 0.0  # the most CPU seconds that a repair took for all cases
     passing_worker: float = 0.0  # the same for the worker alone
@@ -119,7 +117,6 @@ class Search:
                 before, worker = self.budget.spent, self.budget.worker
                 if self._passes(candidate, failing_first):
                     found.append(candidate)
-                    self.first_at = self.first_at or self.budget.spent
                     self.passing = max(self.passing, self.budget.spent - before)
                     self.passing_worker = max(self.passing_worker, self.budget.worker - worker)
                     last = self.budget.most - LONGER * self.passing  # leaves the time to certify
@@ -185,7 +182,6 @@ class Search:
             batch = candidates[start : start + min(max(size, 1), BATCH)]
             seen = self._observe(screen, batch, each=self.each)
             start += max(len(seen), 1)  # at least 1: a wrong reply may have no observation
-            self.tried += len(seen)
             mean = (self.budget.spent - began) / start
             for candidate, observation in zip(batch, seen, strict=False):
                 self.effects[candidate.statement].distances.append(distance(screen, observation))

@@ -41,19 +41,11 @@ def isolate() -> None:
     _isolated = True
 
 
-def is_isolated() -> bool:
-    """Return whether `isolate` succeeded, so that mounts and shared memory are traced."""
-    return _isolated
-
-
 def traces() -> dict[str, list[str]]:
     """Return the traces that exist now, by kind. On other systems than Linux, return only files."""
-    # Leave out a browser's files, and the cache of torch's compiler: torch makes it by itself.
-    files = [
-        name
-        for name in sorted(os.listdir(tempfile.gettempdir()))
-        if not name.startswith(("torchinductor_", "org.chromium."))
-    ]
+    # Leave out the cache of torch's compiler: torch makes it by itself.
+    names = sorted(os.listdir(tempfile.gettempdir()))
+    files = [name for name in names if not name.startswith("torchinductor_")]
     found = {"temporary files": files}
     if sys.platform == "linux":
         found |= {"processes": _children(), "sockets": _listening()}
