@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 import torch
+from helpers.command_line import ROOT
 from helpers.leftovers import isolate, left_since, traces
+from helpers.minimal import submission_of
 
 import grader
 import grader.given  # loaded here so that OWN contains it
@@ -24,7 +26,6 @@ from grader.bundle.files import load_all
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
 from grader.engine.submission_run import GradingOptions
-from grader.intake.read import Submission, Unit
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher, Limits
 from grader.sandbox.choose import choose
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from xdist.scheduler import LoadFileScheduling
 
 _shared: list[Engine] = []
-ROOT = Path(__file__).resolve().parents[1]
 NBGRADER = "tests/nbgrader/"
 ANSWERS = "tests/course/test_answers.py"
 
@@ -169,7 +169,7 @@ def grade(engine: Engine) -> Callable[..., Report]:
     """Return a function that grades source text as a file of the given name."""
 
     def graded(source: str, wanted: list[str] | None = None, name: str = "answer.py") -> Report:
-        return engine.grade(Submission(Path(name), (Unit(name, source),)), wanted)
+        return engine.grade(submission_of(source, name), wanted)
 
     return graded
 

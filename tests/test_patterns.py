@@ -12,12 +12,11 @@ import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from itertools import islice, product
-from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.command_line import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 METHODS = ("compile", "search", "match", "fullmatch", "sub", "subn", "findall", "finditer", "split")
 ENDS = ("", "\n", "\0", "`", "x")
 SHORT, LONG = 600, 6000  # characters

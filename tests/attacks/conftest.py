@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 from attacks.suite import RIGHT, Attack
+from helpers.command_line import ROOT
 from helpers.minimal import submission_of
 from helpers.waiting import runs
 
@@ -23,7 +24,6 @@ from grader.sandbox.base import Limits
 from grader.sandbox.choose import choose, report_on
 from grader.sandbox.tiers import CONFINED
 
-ROOT = Path(__file__).resolve().parents[2]
 # The limits of attacks that exhaust time, memory, disk or processes.
 LITTLE = Limits(
     wall_seconds=0.35,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from textwrap import indent
 
 import pytest
 from attacks.forging import FORGE
+from helpers.command_line import ROOT
 from helpers.lanes import first_of_each
 from helpers.minimal import submission_of
 from rich.console import Console
@@ -19,7 +19,6 @@ from grader.engine.submission_run import GradingOptions
 from grader.report.formats import FORMATS
 from grader.report.terminal import show
 
-ROOT = Path(__file__).resolve().parents[2]
 WRONG_RETURN = "    return X.softmax(1) * 0.9\n"
 # An expression for student code: the text "LEAK" with the first value of a hidden input.
 SAY = "'LEAK%d' % int(X.flatten()[0].abs().item() * 1e6)"

@@ -21,6 +21,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from attacks.conftest import TIERS_HERE
+from helpers.command_line import ROOT
 from helpers.minimal import submission_of
 
 from grader.authoring.content import read
@@ -35,7 +36,6 @@ from grader.sandbox.choose import choose
 from grader.sandbox.tiers import AUTO
 from grader.support.code import BEGIN, END
 
-ROOT = Path(__file__).resolve().parents[2]
 SEARCH = Path(__file__).with_name("search.py")
 SEED = "a seed that only this test uses, and no worker"
 EXERCISE = "masked_softmax"

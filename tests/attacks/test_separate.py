@@ -13,10 +13,10 @@ import pytest
 from attacks.forging import FORGE
 from helpers.beginners import MASK as RIGHT_MASK
 from helpers.beginners import SOFTMAX as RIGHT
+from helpers.minimal import submission_of
 
 from grader.engine.engine import Engine
 from grader.engine.visibility import order_for_worker_reuse, visible_blocks, with_requirements
-from grader.intake.read import Submission, Unit
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 SCORING = (SOLUTIONS / "03_scoring" / "scoring.py").read_text()
@@ -43,7 +43,7 @@ def counted(engine, bundles):
 
 
 def submission(*parts):
-    return Submission(Path("answer.py"), (Unit("answer.py", "import os, sys, torch\n" + "\n".join(parts)),))
+    return submission_of("import os, sys, torch\n" + "\n".join(parts))
 
 
 def outcomes(report):

@@ -1,9 +1,8 @@
 """docs/attacks.md is up to date, and the tests that docs/fixed-faults.md names exist."""
 
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from helpers.command_line import ROOT
 
 
 def test_the_page_is_what_the_script_writes(monkeypatch):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from helpers.command_line import ROOT
 from helpers.hostile_sources import READS_THE_LABELS
 from helpers.minimal import submission_of
 
@@ -26,7 +27,6 @@ from grader.nbgrader.engine_cache import Answer, CourseGrader
 from grader.report.model import ExerciseResult
 from grader.sandbox.choose import choose
 
-ROOT = Path(__file__).resolve().parents[2]
 QUARTER = 1.3  # a quarter of 5 points, rounded half up
 
 

@@ -3,13 +3,12 @@
 import ast
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from helpers.command_line import ROOT
 
 import grader.authoring
 
-ROOT = Path(__file__).resolve().parents[2]
 WRITTEN = sorted(
     path
     for pattern in ("*/cases.py", "*/variants.py", "*/mistakes/*.py", "*/mutants/*.py")

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.answers import BY_ID
+from helpers.command_line import ROOT
 
 from grader.authoring.content import ContentError, read
 from grader.authoring.record import record
@@ -19,7 +20,6 @@ from grader.diagnosis.signature import ANY
 from grader.engine.engine import Engine
 from grader.sandbox.choose import choose
 
-ROOT = Path(__file__).resolve().parents[2]
 MISTAKE = """
     mistake(
         "random-{id}",

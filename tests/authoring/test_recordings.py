@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.command_line import ROOT
 
 from grader.authoring import hidden_cases
 from grader.authoring.build import build
@@ -17,8 +18,6 @@ from grader.authoring.recordings import CODE, key, record_all
 from grader.authoring.scaffold import scaffold
 from grader.authoring.verify_all import verify
 from grader.bundle import files as bundles
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture

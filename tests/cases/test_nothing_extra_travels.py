@@ -6,10 +6,10 @@ import secrets
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import permutations
-from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.command_line import ROOT
 from helpers.lanes import first_of_each
 
 from grader.authoring.content import ContentError, read_all
@@ -21,7 +21,6 @@ from grader.cases.ref import Ref
 from grader.judge import decide
 from grader.judge.observation import Observation, Seen
 
-ROOT = Path(__file__).resolve().parents[2]
 COURSE = {assignment.name: assignment for assignment in read_all(ROOT / "solutions")}
 
 # Exercises whose expected output, or its gradient, is an argument in another arrangement.

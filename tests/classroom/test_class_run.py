@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from helpers.command_line import ROOT
 
 from grader.bundle.files import load_all
 from grader.classroom import bounded_grading, grading_process
@@ -28,7 +29,6 @@ from grader.classroom.store import Store, StoreKey
 from grader.engine.engine import contracts_of, stubs_of
 from grader.report.model import ExerciseResult, Report
 
-ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("transpose_qkv", "transpose_output")
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 import pytest
-from helpers.command_line import RIGHT, run
+from helpers.command_line import RIGHT, ROOT, run
 
-ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = {
     "grade": ("grade", "submissions"),
     "regrade": ("regrade", "submissions"),

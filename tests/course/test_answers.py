@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from pathlib import Path
 
 import pytest
 from helpers.answers import ANSWERS, Answer
+from helpers.command_line import ROOT
 from helpers.report_rules import assert_obeys
 
 from grader.authoring.content import read_all
@@ -21,7 +21,6 @@ from grader.engine.submission_run import GradingOptions
 from grader.report.model import ExerciseResult, to_json
 from grader.sandbox.choose import choose
 
-ROOT = Path(__file__).resolve().parents[2]
 EXERCISES = [(a, e["name"]) for a in read_all(ROOT / "solutions") for e in a.exercises]
 # These equal a known mistake, and the grader finds no name.
 UNNAMED = {

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from helpers.capstone import CAPSTONE, file, graded, part, solution
+from helpers.capstone import CAPSTONE, graded, part, solution
 from helpers.command_line import ROOT, make_course
+from helpers.minimal import submission_of
 
 from grader.authoring.bank import apply
 from grader.bundle.model import Bundle, Exercise
@@ -41,7 +42,7 @@ def capstone(bundles: list[Bundle]) -> Exercise:
 
 
 def run(engine: Engine, *parts: Part) -> SubmissionRun:
-    submission = file(solution(CAPSTONE), solution(CAPSTONE).source)
+    submission = submission_of(solution(CAPSTONE).source, "capstone.py")
     return SubmissionRun(engine.context, submission, read_names(submission), parts)
 
 
@@ -82,7 +83,7 @@ def test_reference_blocks_use_a_students_own_part(quick, bundles):
     This attention takes no arguments, so the decoder gets a TypeError.
     """
     name, source = "MultiHeadAttention", "class MultiHeadAttention:\n    def __init__(self): 1 / 0\n"
-    broken = Part(file(solution("05_multi_head_attention"), source), {name: name})
+    broken = Part(submission_of(source), {name: name})
     result = grade_once(run(quick, broken), capstone(bundles))
     assert result.outcome == "failed"
     assert any("TypeError" in check.message for check in result.checks)

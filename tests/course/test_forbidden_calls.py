@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers.minimal import submission_of
 
 from grader.bundle.files import load, save
 from grader.engine.engine import Engine
-from grader.intake.read import Submission, Unit
 
 # With the identity as values, @CALL@ returns the attention weights.
 ATTENTION = """
@@ -48,7 +48,7 @@ def test_a_forbidden_call_gets_a_remark_and_costs_nothing(grade_one, call, where
 def graded(engine, bundle, source, name):
     """Grade an exercise of a changed bundle."""
     with closing(Engine([bundle], engine.launcher)) as made:
-        return made.grade(Submission(Path("answer.py"), (Unit("answer.py", source),)), [name]).exercises[0]
+        return made.grade(submission_of(source), [name]).exercises[0]
 
 
 def changed(bundles, assignment, **fields):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
-from pathlib import Path
 
 import matplotlib
 import pytest
+from helpers.command_line import ROOT
 from helpers.contrast import ratio, rgb
 
 from grader.authoring.build import lesson
@@ -15,11 +15,10 @@ from grader.authoring.content import PICTURES as FOLDER
 from grader.authoring.content import read_all
 from grader.support.code import stub
 
-ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-import pictures_lessons as script  # noqa: E402 (it is in scripts/)
-from lesson_pictures.sheet import BOX, DARK, LINE, PAPER, WIDTH  # noqa: E402
+import pictures_lessons as script
+from lesson_pictures.sheet import BOX, DARK, LINE, PAPER, WIDTH
 
 ASSIGNMENTS = read_all(ROOT / "solutions")
 each_assignment = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name for a in ASSIGNMENTS])

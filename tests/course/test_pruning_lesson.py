@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from helpers.command_line import ROOT
+from helpers.minimal import submission_of
 from torch import nn
 
 from grader.authoring.bank import apply
@@ -23,7 +23,6 @@ from grader.authoring.record import record
 from grader.engine.engine import Engine
 from grader.engine.submission_run import GradingOptions
 from grader.given import prune_heads
-from grader.intake.read import Submission, Unit
 from grader.judge.removals import spearman
 
 ASSIGNMENT = read(ROOT / "solutions" / "10_pruning")
@@ -123,8 +122,7 @@ def graded(engine: Engine) -> Callable[..., list]:
     def grade(source: str, seed: str, *wanted: str) -> list:
         options = GradingOptions(hidden=seed != "public")
         with closing(Engine([bundle_of(seed)], engine.launcher, options)) as made:
-            unit = Unit("pruning.py", source)
-            return list(made.grade(Submission(Path("pruning.py"), (unit,)), wanted or None).exercises)
+            return list(made.grade(submission_of(source, "pruning.py"), wanted or None).exercises)
 
     return grade
 

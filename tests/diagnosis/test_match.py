@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import combinations
-from pathlib import Path
 
 import pytest
 from helpers.answers import BY_ID
+from helpers.command_line import ROOT
 
 from grader.authoring.bank import apply
 from grader.authoring.content import read_all
 from grader.diagnosis import match as diagnosis
 from grader.diagnosis.distance import NEAR, distances
 
-ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = {e["name"]: a for a in read_all(ROOT / "solutions") for e in a.exercises}
 
 

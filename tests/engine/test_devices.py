@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from helpers.command_line import ROOT
 
 from grader.engine import devices
 from grader.engine.devices import extra_devices
@@ -20,7 +21,6 @@ from grader.student.check import check
 from grader.support.errors import GraderError
 from grader.worker.main import _exactly
 
-ROOT = Path(__file__).resolve().parents[2]
 OUT_OF_MEMORY = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 7.79 GiB of which 1.2 MiB is free."
 
 

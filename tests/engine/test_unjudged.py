@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from helpers.command_line import ROOT
 from helpers.minimal import submission_of
 
 import grader.engine.engine as engine_module
@@ -22,7 +23,6 @@ from grader.intake.names import read_names
 from grader.judge.verdict import right_answer
 from grader.student.check import check
 
-ROOT = Path(__file__).resolve().parents[2]
 SPOILT = "import torch\ndef sequence_mask(X, valid_len, value=0):\n    return X * 2\n"
 ATTACK = "# attack\n"
 

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.intake.read import Submission, Unit
+from grader.intake.read import Submission
+from helpers.minimal import submission_of
 
 HERE = Path(__file__).parents[1] / "answers"
 
@@ -35,8 +36,7 @@ class Answer:
 
     @property
     def submission(self) -> Submission:
-        file = f"{self.name}.py"
-        return Submission(Path(file), (Unit(file, self.source),))
+        return submission_of(self.source, f"{self.name}.py")
 
 
 def read(path: Path) -> list[Answer]:

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from grader.authoring.bank import apply
 from grader.authoring.content import Assignment, read
 from grader.engine.engine import Engine
 from grader.engine.student_parts import Part
-from grader.intake.read import Submission, Unit
 from grader.report.model import ExerciseResult
+from helpers.command_line import ROOT
+from helpers.minimal import submission_of
 
-ROOT = Path(__file__).resolve().parents[2]
 CAPSTONE = "11_capstone"
 
 
 def solution(name: str) -> Assignment:
     return read(ROOT / "solutions" / name)
-
-
-def file(assignment: Assignment, source: str) -> Submission:
-    name = f"{assignment.module}.py"
-    return Submission(Path(name), (Unit(name, source),))
 
 
 def part(name: str, mistake: str = "", kind: str = "mistakes") -> Part:
@@ -34,9 +27,8 @@ def part(name: str, mistake: str = "", kind: str = "mistakes") -> Part:
     assert len(known) == (1 if mistake else 0), mistake
     source = apply(known, assignment.source)
     names = {e["name"]: e["name"] for e in assignment.exercises}  # exercise → its name in the file
-    return Part(file(assignment, source), names)
+    return Part(submission_of(source, f"{assignment.module}.py"), names)
 
 
 def graded(engine: Engine, source: str, *parts: Part) -> ExerciseResult:
-    submission = Submission(Path("capstone.py"), (Unit("capstone.py", source),))
-    return engine.grade(submission, ["train"], parts).exercises[0]
+    return engine.grade(submission_of(source, "capstone.py"), ["train"], parts).exercises[0]

@@ -6,10 +6,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from helpers.command_line import ROOT
 
 from grader.intake.course import NoCourse, find
 
-ROOT = Path(__file__).resolve().parents[2]
 FILES = ("bundle.json", "bundle.safetensors")
 
 

@@ -6,14 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers.command_line import ROOT
 
 from grader.bundle.model import FACETS
 from grader.bundle.rules import NO_RULES, Rules
 from grader.intake.course import Course
 from grader.intake.course_file import KEYS, MAX_BYTES, CourseFile, read_course_file
 from grader.support.errors import UsageError
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from helpers.minimal import submission_of
 
 from grader.intake.names import read_names
 from grader.intake.needs import IMPORTS, missing_imports, needs, units_to_run
@@ -30,7 +31,7 @@ output = state = 5
 
 
 def needed(name, source=SOURCE):
-    submission = Submission(Path("a.py"), (Unit("a.py", source),))
+    submission = submission_of(source)
     return needs(submission, read_names(submission), name)
 
 
@@ -75,6 +76,6 @@ def test_a_building_block_is_offered_where_it_is_not_defined():
 
 @pytest.mark.parametrize("name", IMPORTS)
 def test_each_import_binds_its_name(name):
-    unit, _own = units_to_run(Submission(Path("a.py"), (Unit("a.py", f"{name}.x"),)))
+    unit, _own = units_to_run(submission_of(f"{name}.x"))
     assert unit.source == IMPORTS[name]
     assert missing(unit.source, f"{name}.x") == ()

@@ -1,12 +1,10 @@
 """Slips: Python errors that are certain from the text. Also correct code that looks like such an error."""
 
-from pathlib import Path
-
 import pytest
 import torch
+from helpers.minimal import submission_of
 
 from grader.intake.misspelt import is_misspelt
-from grader.intake.read import Submission, Unit
 from grader.intake.slips import _LAYERS, _METHODS, _OF_MODULE, slips
 
 MODULE = """
@@ -26,7 +24,7 @@ class A(nn.Module):
 
 def found(source, name="A"):
     """Return (line, sentence) of each slip. The import above the source is not counted."""
-    submission = Submission(Path("a.py"), (Unit("a.py", f"from torch import nn\n{source}"),))
+    submission = submission_of(f"from torch import nn\n{source}")
     return [(slip.line - 1, slip.says) for slip in slips(submission, name)]
 
 

@@ -6,10 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from helpers.command_line import ROOT
 
 from grader.release.kit import KitPlan, fill, plan
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")

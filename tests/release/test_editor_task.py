@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
+from helpers.command_line import ROOT
 from helpers.minimal import exercise_of
 
 from grader.engine.result import result_without_checks
 from grader.report.ci import github
 from grader.report.model import Report
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_pattern_of_the_task_finds_file_line_and_message():

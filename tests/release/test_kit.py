@@ -21,7 +21,7 @@ import nbformat
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from helpers.command_line import HANGS_AFTER, RIGHT, WRONG
+from helpers.command_line import HANGS_AFTER, RIGHT, ROOT, WRONG
 
 from grader.authoring.content import read_all
 from grader.bundle.safetensors import decode, encode
@@ -30,7 +30,6 @@ from grader.release.kit import WHEELS, NotReleased, add_notebooks, plan
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[2]
 GRADER = Path(sys.executable).with_name("grader")
 LAST = read_all(ROOT / "solutions")[-1].name
 

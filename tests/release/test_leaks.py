@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from helpers.command_line import ROOT
 
 from grader.authoring.content import read
 from grader.release.kit import WHEELS, KitPlan, Unproved
@@ -18,7 +19,6 @@ from grader.release.leaks import Document, answers, leaks, prove, unmarked
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[2]
 SOLUTIONS = ROOT / "solutions"
 HEADS = (SOLUTIONS / "04_heads/heads.py").read_text("utf-8")
 MARKED = re.search(r"### BEGIN SOLUTION\n(.*?)### END", HEADS, re.S)[1]  # type: ignore[index]

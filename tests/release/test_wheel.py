@@ -6,10 +6,10 @@ import re
 import zipfile
 from pathlib import Path
 
+from helpers.command_line import ROOT
+
 from grader.cli.main import STUDENT_COMMANDS
 from grader.release.wheel import write
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_a_kit_requires_watchfiles_and_no_instructor_s_package(tmp_path: Path):

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.command_line import ROOT
 
 from grader.sandbox.base import Limits, Program
 from grader.sandbox.choose import report_on
@@ -23,7 +24,6 @@ from grader.sandbox.server import SandboxedProcess
 from grader.sandbox.tiers import CONFINED
 
 ENTRIES = Path(__file__).with_name("entries")
-ROOT = Path(__file__).parents[2]
 
 
 class Worker:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import psutil
 import pytest
+from helpers.minimal import submission_of
 from helpers.waiting import runs, within
 
 import grader
 from grader.engine.engine import Engine
-from grader.intake.read import Submission, Unit
 from grader.sandbox import basic
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.basic import ColdLauncher
@@ -130,8 +130,7 @@ def test_memory_of_libraries_does_not_count_as_memory_used(monkeypatch, bundles)
             ("x = bytearray(14 << 26)", "passed"),
             ("x = bytearray(17 << 26)", "failed"),
         ):
-            file = Submission(Path("heads.py"), (Unit("heads.py", right % statement),))
-            (result,) = engine.grade(file, ["transpose_output"]).exercises
+            (result,) = engine.grade(submission_of(right % statement), ["transpose_output"]).exercises
             assert result.outcome == outcome, result
     finally:
         engine.close()

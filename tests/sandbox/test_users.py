@@ -9,14 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers.command_line import HANGS_AFTER
+from helpers.command_line import HANGS_AFTER, ROOT
 
 from grader.sandbox.visible_paths import site_folders
 
 pytestmark = pytest.mark.slow
 
 ENTRIES = Path(__file__).with_name("entries")
-ROOT = Path(__file__).parents[2]
 NOBODY = 65534
 UNUSED = 60_123  # a user id without other processes
 

@@ -7,10 +7,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from helpers.answers import ANSWERS
+from helpers.command_line import ROOT
 from helpers.minimal import submission_of
 
 from grader.authoring.bank import apply
@@ -21,7 +21,6 @@ from grader.engine.submission_run import GradingOptions
 from grader.intake.read import Submission
 from grader.report.model import ExerciseResult
 
-ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENTS = read_all(ROOT / "solutions")
 MIXED = "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
 TO_NUMPY = "can't convert cuda:0 device type tensor to numpy"
