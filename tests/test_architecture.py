@@ -1,7 +1,5 @@
 """A package imports only the packages that `MAY_USE` allows it, and no modules import each other in a cycle."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from graphlib import TopologicalSorter

@@ -3,8 +3,6 @@
 test_architecture.py says which packages a package may use.
 """
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

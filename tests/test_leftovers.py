@@ -1,7 +1,5 @@
 """The check for leftovers reports what a test's descendants left."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

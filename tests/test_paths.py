@@ -1,7 +1,5 @@
 """What documents and the Makefile name exists."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import sys

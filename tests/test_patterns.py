@@ -4,8 +4,6 @@ Each pattern reads long texts: a piece of the pattern, then many times one of it
 not expect.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import time

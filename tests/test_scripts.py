@@ -1,7 +1,5 @@
 """Each script can be imported, the picture in README.md is up to date, and no text installs a stranger's package."""
 
-from __future__ import annotations
-
 import re
 import sys
 

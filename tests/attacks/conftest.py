@@ -1,7 +1,5 @@
 """Fixtures of the attacks: an engine per tier, targets to attack, and checks of what an attack changed."""
 
-from __future__ import annotations
-
 import os
 import socket
 import tempfile

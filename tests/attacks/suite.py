@@ -1,7 +1,5 @@
 """The class `Attack`, and functions that make the hostile submissions of all families."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from textwrap import dedent, indent
 from typing import Any

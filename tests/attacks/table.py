@@ -1,7 +1,5 @@
 """All families of attacks, in the order of docs/attacks.md."""
 
-from __future__ import annotations
-
 from attacks import comparison, exhaustion, forging, intake, knowing, machine
 from attacks.suite import Attack
 

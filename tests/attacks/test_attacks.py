@@ -4,8 +4,6 @@ It does not make an exercise *could not be graded* either: that would leave out 
 cannot solve. The controls also run in `basic`, where they must succeed.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

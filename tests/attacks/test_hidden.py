@@ -1,7 +1,5 @@
 """No report shows values of hidden cases, and answers copied from public cases do not pass hidden cases."""
 
-from __future__ import annotations
-
 import io
 from textwrap import indent
 

@@ -5,8 +5,6 @@ objects and its own writable memory, and prints what it found. In the tier `basi
 shows that the search works.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import shutil

@@ -3,8 +3,6 @@
 An error of the worker costs points only if the submission causes it. The order of exercises needs few workers.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 from textwrap import indent

@@ -1,7 +1,5 @@
 """A `train` that returns the right words without training does not pass in `check`, `grade` and nbgrader."""
 
-from __future__ import annotations
-
 import secrets
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Mistakes that draw random numbers: nothing of their results that depends on these numbers is recorded."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

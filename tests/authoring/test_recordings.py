@@ -1,7 +1,5 @@
 """Cases are recorded again only if something that they depend on has changed, and only if they are selected."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Random numbers of cases: equal for equal seeds, else different; sizes and lengths in which mistakes show."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

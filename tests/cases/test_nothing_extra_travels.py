@@ -1,7 +1,5 @@
 """A worker receives only tensors that a step uses, and no expected tensor can be read from them."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterator, Mapping
 from functools import cache

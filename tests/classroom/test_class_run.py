@@ -4,8 +4,6 @@ The memory of a grading process is limited. A plain file (PLAIN_FILE) is what th
 that fails too, the grader is at fault, and no points are lost.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time

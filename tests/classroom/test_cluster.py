@@ -1,7 +1,5 @@
 """A cluster gives the results of one machine, also if workers are lost; it refuses workers that lie or do not fit."""
 
-from __future__ import annotations
-
 import http.client
 import os
 import re

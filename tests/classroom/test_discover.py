@@ -1,7 +1,5 @@
 """`discover` finds the submitted files in a folder and in archives, with their students and exercises."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tarfile

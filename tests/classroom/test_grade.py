@@ -1,7 +1,5 @@
 """`grader grade` on a small class: outcomes, options, formats, refusals."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

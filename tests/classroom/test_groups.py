@@ -1,7 +1,5 @@
 """Groups of equal wrong answers get a name and a comment. A group with a right answer gets no name."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

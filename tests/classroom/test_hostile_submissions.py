@@ -1,7 +1,5 @@
 """Hostile submissions harm neither other submissions nor the machine; planted stores and forged rows are not used."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

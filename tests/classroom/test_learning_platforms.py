@@ -3,8 +3,6 @@
 `tests/report/snapshots/platforms.txt` has whole outputs.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """A file is graded with the modules in its own folder and below, not with modules of other students."""
 
-from __future__ import annotations
-
 import tarfile
 import zipfile
 from pathlib import Path, PurePosixPath

@@ -1,7 +1,5 @@
 """The class page and the pages of submissions: what they show, and in which order. Text is escaped, nothing is fetched."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from pathlib import Path

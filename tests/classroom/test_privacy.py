@@ -1,7 +1,5 @@
 """Shared reports name no student, and a purge removes what the grader stored about a student."""
 
-from __future__ import annotations
-
 import json
 from contextlib import closing
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """docs/recipes.md: the commands in blocks marked `sh` and the files for Gradescope and GitLab work."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """`grader regrade` shows differences with their reasons, and publishes them only with `--write`."""
 
-from __future__ import annotations
-
 import csv
 import io
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The class list, the choice between two submissions of a student, and equal files."""
 
-from __future__ import annotations
-
 import csv
 import io
 import unicodedata

@@ -1,7 +1,5 @@
 """After `kill -9`, the next `grader grade` continues; after Ctrl-C, no process is left."""
 
-from __future__ import annotations
-
 import signal
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """The store returns what it was given, and takes only a file of this user that no other user can change."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import sys

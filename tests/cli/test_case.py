@@ -1,7 +1,5 @@
 """`grader case`: a file with the inputs of the first failing case, without expected values."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 

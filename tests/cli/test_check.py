@@ -1,7 +1,5 @@
 """`grader check`: outcomes, formats, settings of the course, and a sentence for a file that cannot be graded."""
 
-from __future__ import annotations
-
 import json
 import os
 import tomllib

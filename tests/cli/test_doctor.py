@@ -1,7 +1,5 @@
 """`grader doctor`: the oldest versions, and how many attacks a sandbox blocked."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 

@@ -1,7 +1,5 @@
 """`grader explain`: a list of known mistakes, and a page about each."""
 
-from __future__ import annotations
-
 import re
 
 from helpers.command_line import run

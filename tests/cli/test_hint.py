@@ -1,7 +1,5 @@
 """`grader hint`: one more hint per call, and a question about the last wrong answer."""
 
-from __future__ import annotations
-
 from helpers.command_line import WRONG, run
 
 

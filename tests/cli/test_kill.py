@@ -1,7 +1,5 @@
 """After kill -9, no helper goes on, and the next run removes its folder. A killed worker is replaced."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

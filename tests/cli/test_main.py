@@ -1,7 +1,5 @@
 """`grader`: one sentence for wrong arguments and a full disk, encodings, help, and Ctrl-C during imports."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

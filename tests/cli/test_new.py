@@ -1,7 +1,5 @@
 """`grader new` writes files that pass `grader verify`, in a new assignment and at the end of an existing one."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

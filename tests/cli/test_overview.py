@@ -1,7 +1,5 @@
 """`grader` without a command: the list of exercises, and what is next."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """`grader reset`: the original stub, with a copy of the old file."""
 
-from __future__ import annotations
-
 from helpers.command_line import run
 
 

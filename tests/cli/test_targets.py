@@ -1,7 +1,5 @@
 """Commands write into a device, a pipe, a socket or the file behind a link, and wait for no pipe that nobody opened."""
 
-from __future__ import annotations
-
 import json
 import os
 

@@ -1,7 +1,5 @@
 """A command in a student's clone runs no file of its solutions/, unless it is named with --course."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

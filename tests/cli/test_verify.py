@@ -1,7 +1,5 @@
 """`grader verify`: its report and its exit status; Ctrl-C while its processes start."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

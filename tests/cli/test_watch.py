@@ -1,7 +1,5 @@
 """`grader watch`, nearly always in a real terminal: every save is graded, the keys work, and no process is left."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -4,8 +4,6 @@ The processes still run on Linux. So this shows that the grader imports and call
 does not show that the grader runs on Windows.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 

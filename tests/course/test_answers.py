@@ -3,8 +3,6 @@
 An item per exercise grades each of its answers once. One worker serves them all, as for `grader verify`: all are trusted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 

@@ -3,8 +3,6 @@
 Also the exam of the trained weights, and the figures in docs/capstone.md.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

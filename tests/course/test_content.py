@@ -1,7 +1,5 @@
 """The course's files are correct: manifests, hints, points, known mistakes, and the generated files."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shutil

@@ -3,8 +3,6 @@
 Except in the exercises catches_…, it also returns the expected results that are no tensors, such as numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Lessons have formulas that render, a source for each citation, links to the code, and no accidental lists."""
 
-from __future__ import annotations
-
 import html
 import re
 from itertools import pairwise

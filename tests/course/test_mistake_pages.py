@@ -1,7 +1,5 @@
 """The example of a page prints what the page says for the reference, and something else for each of its mistakes."""
 
-from __future__ import annotations
-
 import re
 import sys
 

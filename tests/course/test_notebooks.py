@@ -1,7 +1,5 @@
 """Every notebook runs from top to bottom in a real kernel: as released, and with its solutions in place."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import jupytext

@@ -1,7 +1,5 @@
 """Every picture of a lesson exists, has a text for screen readers, and is what the script draws."""
 
-from __future__ import annotations
-
 import re
 import sys
 

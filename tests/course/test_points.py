@@ -1,7 +1,5 @@
 """Points of the course: what facets hold and weigh, and what known mistakes keep."""
 
-from __future__ import annotations
-
 import re
 import runpy
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The facet `precision`: right answers are right in every dtype; mistakes in other dtypes are named."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from helpers.command_line import ROOT

@@ -3,8 +3,6 @@
 Its exercises are graded on hidden seeds, also with counts that student code makes up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import closing
 from functools import cache

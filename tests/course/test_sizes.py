@@ -1,7 +1,5 @@
 """Mistakes that appear only for some sizes: lost axes of size one, fixed numbers of heads and layers, large scores."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

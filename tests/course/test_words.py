@@ -3,8 +3,6 @@
 The level says how much a diagnosis may say: 0 facts, 1 the mistake, 2 a question, 3 a page.
 """
 
-from __future__ import annotations
-
 import ast
 import runpy
 import shutil

@@ -1,7 +1,5 @@
 """If an answer has several known mistakes, the diagnosis nearly always names all of them, and no other."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from pathlib import Path

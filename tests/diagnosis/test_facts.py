@@ -1,7 +1,5 @@
 """Facts about a wrong result are true; they name the cause before an index, and where sizes come from."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Known mistakes get their names, also two at once. A doubtful match gives no name."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from itertools import combinations
 

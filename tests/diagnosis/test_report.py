@@ -1,7 +1,5 @@
 """The script diagnosis_report.py, which counts how many mistakes get a name."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from pathlib import Path

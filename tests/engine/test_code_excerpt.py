@@ -1,7 +1,5 @@
 """What a report shows of an answer: its lines, which of them are marked, and what it printed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

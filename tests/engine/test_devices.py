@@ -1,7 +1,5 @@
 """Devices: the choice of `--device`, out-of-memory errors, settings that lower the precision, and the report."""
 
-from __future__ import annotations
-
 import subprocess
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Stubs, endless code, statements that the sandbox refuses, and other options. What an engine says of a file: tests/files/grading.md, honest.md."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

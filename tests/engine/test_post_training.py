@@ -1,7 +1,5 @@
 """Trained weights are evaluated in a separate worker; if that worker fails, the grader is at fault."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

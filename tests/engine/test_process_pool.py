@@ -1,7 +1,5 @@
 """The pool of the grader's processes: lost processes, deadlines, errors, and what a process imports."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

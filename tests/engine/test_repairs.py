@@ -1,7 +1,5 @@
 """Classes that students repair: a report gives no fault away. Tests of such classes: every fault must be found."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from textwrap import dedent

@@ -3,8 +3,6 @@
 Other tests here: the progress bar of a training, and `--quick`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import closing

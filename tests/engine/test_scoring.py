@@ -1,7 +1,5 @@
 """The points of an exercise follow from its checks and the weights of the facets; a facet of weight 0 and advice cost none."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction

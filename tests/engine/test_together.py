@@ -1,7 +1,5 @@
 """The cases of an exercise are sent in one message, which does not change the report."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

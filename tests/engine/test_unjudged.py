@@ -3,8 +3,6 @@
 If a judge raises an exception over an answer, and none over the right one, the check fails. Else no points are lost.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -4,8 +4,6 @@ The top level of a file is limited in CPU time; a statement that takes too long 
 definition is named.
 """
 
-from __future__ import annotations
-
 import signal
 import sys
 import threading

@@ -4,8 +4,6 @@ The engine can replace the definition by the reference block, which has the same
 which the exercises are graded changes no result.
 """
 
-from __future__ import annotations
-
 from contextlib import closing
 from dataclasses import replace
 

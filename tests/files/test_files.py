@@ -16,8 +16,6 @@ A file has named texts and cases:
 One worker grades them all.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

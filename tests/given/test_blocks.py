@@ -1,7 +1,5 @@
 """The building blocks are right answers to the exercises of their names, and accept more than these promise."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """The independent answers in tests/answers: a file per exercise, a cell per answer. tests/answers/README.md has the format."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Submissions of the capstone, the last assignment, and the earlier files whose code it uses."""
 
-from __future__ import annotations
-
 from grader.authoring.bank import apply
 from grader.authoring.content import Assignment, read
 from grader.engine.engine import Engine

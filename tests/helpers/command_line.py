@@ -1,7 +1,5 @@
 """A student's course folder, and `grader` run in it: in this process, or as a process of its own."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -1,7 +1,5 @@
 """The contrast ratio of two colours, as WCAG 2.1 defines it."""
 
-from __future__ import annotations
-
 AAA = 7.0  # WCAG 2.1, 1.4.6: the least contrast ratio of a text and its background
 
 

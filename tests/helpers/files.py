@@ -1,7 +1,5 @@
 """Files for a test, written below a folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 

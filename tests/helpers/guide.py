@@ -1,7 +1,5 @@
 """Run the commands of docs/instructor.md unchanged. In the middle, a small class submits."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

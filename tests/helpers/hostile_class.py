@@ -1,7 +1,5 @@
 """Make a class with hostile submissions: costly files, attacks in the worker, links, archives, forged stores."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """Read the tags, the attributes and the text of an HTML page."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 VOID = {"meta", "br"}  # tags without an end

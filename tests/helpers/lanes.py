@@ -1,7 +1,5 @@
 """Choose which of many parameters run in `make test`. `make test-all` runs all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeVar
 

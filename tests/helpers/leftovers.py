@@ -4,8 +4,6 @@ Processes are the children of this process, and sockets its own. Mounts and shar
 descendant made them, files in the temporary folder always.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import sys

@@ -1,7 +1,5 @@
 """Run the example of a mistake's page at a Python prompt, with the reference or with the mistake."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import doctest

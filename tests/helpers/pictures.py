@@ -1,7 +1,5 @@
 """Failed results with pictures: shaded and plain grids, a chain of shapes, and bars."""
 
-from __future__ import annotations
-
 from grader.report.model import CheckResult, Code, Diagnosis, ExerciseResult
 from grader.report.picture_data import Bar, Bars, Cell, Chain, Grids, Link, Panel, Picture
 

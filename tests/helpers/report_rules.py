@@ -1,7 +1,5 @@
 """What holds for the JSON record of every report. `tests/report/snapshots/report.json` shows its fields."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 from grader.bundle.model import FACETS

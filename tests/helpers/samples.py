@@ -1,7 +1,5 @@
 """Made-up reports and classes for tests of pages: every outcome, and hostile texts."""
 
-from __future__ import annotations
-
 from grader.classroom.class_run import GradedSubmission
 from grader.report.model import CheckResult, Diagnosis, ExerciseResult, Report
 from helpers.pictures import ONE_OF_EACH

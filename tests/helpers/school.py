@@ -1,7 +1,5 @@
 """Make an instructor's checkout with a few assignments, run commands of the grader in it, and read its stores."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Make each kind of thing that an option such as `--output` may name, and see whether a command leaves it what it is."""
 
-from __future__ import annotations
-
 import os
 import socket
 import stat

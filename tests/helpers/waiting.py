@@ -1,7 +1,5 @@
 """Wait until something holds, such as the end of a process."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

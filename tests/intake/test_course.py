@@ -1,7 +1,5 @@
 """Where the course folder is: a kit, or a single assignment as nbgrader releases it."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """headway.toml: settings take effect; the message on a wrong value names the key and, if possible, valid values."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

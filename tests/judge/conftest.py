@@ -1,7 +1,5 @@
 """Build a check, its case and an observation; the fixture `decide` returns the finding of its judge."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

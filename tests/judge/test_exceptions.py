@@ -1,7 +1,5 @@
 """A report quotes the message of an exception and may add advice. Some exceptions get a sentence instead."""
 
-from __future__ import annotations
-
 import pytest
 
 from grader.judge.exceptions import lost_message, raised

@@ -1,7 +1,5 @@
 """What a right answer measured: the importance of heads, and the accuracy over removed heads."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A redacted result has no text that student code could have chosen: only sentences of the grader and the course."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 
 import numpy as np

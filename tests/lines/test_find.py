@@ -1,7 +1,5 @@
 """A line is certain only if an edit of it passes every case in a fresh worker. Other lines are suspected."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace

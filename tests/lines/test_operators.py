@@ -4,8 +4,6 @@ An operator is a kind of edit. The pieces of an edit are (start, stop, new text)
 that may be edited, such as a class.
 """
 
-from __future__ import annotations
-
 import ast
 import time
 from collections import Counter

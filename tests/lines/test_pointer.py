@@ -3,8 +3,6 @@
 A repair is an edit with which the answer passes. Repairs that insert something are ignored if one inserts nothing.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from grader.intake.names import read_names

@@ -1,7 +1,5 @@
 """A search runs only the steps that show whether an edit fails, and judges as the grader does."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The order of suspects follows from the named mistake, lines that a report names, and effects of edits."""
 
-from __future__ import annotations
-
 import ast
 import math
 from dataclasses import replace

@@ -3,8 +3,6 @@
 The course names a seed that does not exist, so that each notebook goes through every step except the grading.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

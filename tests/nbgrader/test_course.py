@@ -1,7 +1,5 @@
 """`grader course`: the files that it writes, the files that it keeps, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import replace

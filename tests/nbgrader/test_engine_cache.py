@@ -1,7 +1,5 @@
 """nbgrader's preprocessors use one grader for all notebooks, and results from a store."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from contextlib import closing

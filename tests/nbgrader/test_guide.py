@@ -3,8 +3,6 @@
 The commands in `ELSEWHERE` (helpers/guide.py) are not run.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 

@@ -3,8 +3,6 @@
 The code of some students tries to show hidden numbers: it prints them, warns with them or raises them.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator

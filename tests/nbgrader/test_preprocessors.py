@@ -1,7 +1,5 @@
 """Tests without a gradebook: our configuration of nbgrader, functions of the preprocessors, reading of notebooks."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

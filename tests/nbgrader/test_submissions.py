@@ -1,7 +1,5 @@
 """Which files are graded for an assignment, and which are set aside; test_walk.py has more of them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import time

@@ -1,7 +1,5 @@
 """A class of right, wrong, odd and hostile submissions in the real `nbgrader autograde`: marks, comments, pages."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil

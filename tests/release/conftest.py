@@ -1,7 +1,5 @@
 """Fixtures: the kit of the first four assignments, and the seed that it must not contain."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

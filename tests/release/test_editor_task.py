@@ -1,7 +1,5 @@
 """The task of VS Code in the kit finds the places that `grader check --format github` prints."""
 
-from __future__ import annotations
-
 import json
 import re
 

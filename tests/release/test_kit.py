@@ -1,7 +1,5 @@
 """A real kit is made, checked, installed and used on its own; what cannot be released is refused in a sentence."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The proof of a kit finds what must not be in it: answers, files of unknown origin, and the secret seed."""
 
-from __future__ import annotations
-
 import ast
 import base64
 import json

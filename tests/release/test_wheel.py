@@ -1,7 +1,5 @@
 """The packages that the wheel of a kit requires, and what messages and the README of the kit say."""
 
-from __future__ import annotations
-
 import re
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The wheels for computers without a connection, downloaded from a test index and installed with pip alone."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import zipfile

@@ -1,7 +1,5 @@
 """The HTML report: escaped, self-contained, with colours for light and dark. All pages are made from templates."""
 
-from __future__ import annotations
-
 import ast
 import re
 from dataclasses import replace

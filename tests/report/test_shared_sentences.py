@@ -1,7 +1,5 @@
 """Words that several formats use: names of outcomes and facets, points, and the place of a failure."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import get_args
 

@@ -3,8 +3,6 @@
 To accept a change, run `pytest tests/report --write-snapshots` and look at the difference.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from dataclasses import replace

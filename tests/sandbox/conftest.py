@@ -1,7 +1,5 @@
 """Launchers of the real tiers with a small test program, and functions to talk to it."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

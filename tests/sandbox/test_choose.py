@@ -4,8 +4,6 @@ A canary is a small attack of the self-test. If a canary succeeds although the t
 is not used.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """How much disk space a worker can use in `strict` and `landlock`."""
 
-from __future__ import annotations
-
 import pytest
 
 from grader.sandbox import disk_quota

@@ -1,7 +1,5 @@
 """Examples of honest code, which attacks nothing, that work. `SENTENCES` in test_refused.py has some that do not."""
 
-from __future__ import annotations
-
 import pytest
 
 HONEST = {

@@ -1,7 +1,5 @@
 """System calls that confine a process. Tests make them in new processes, because most of them cannot be undone."""
 
-from __future__ import annotations
-
 import socket
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Servers and workers from start to end: workers are used once, dead servers are replaced, nothing is left."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """What a confined worker cannot do, besides what the canaries and the attacks in tests/attacks/ try."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

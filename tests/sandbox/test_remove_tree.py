@@ -1,7 +1,5 @@
 """Folders that hostile code filled are removed completely, and nothing outside them is removed."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

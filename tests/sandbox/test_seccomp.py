@@ -1,7 +1,5 @@
 """The filters of system calls, run as the kernel runs them, for both processor families."""
 
-from __future__ import annotations
-
 import errno
 import struct
 from pathlib import Path

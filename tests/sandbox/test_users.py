@@ -1,7 +1,5 @@
 """The tiers confine for root and for an ordinary user, also if namespaces are refused."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

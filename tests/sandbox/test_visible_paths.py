@@ -1,7 +1,5 @@
 """The files that a worker can read: Python and its packages, and of the project only the worker's code."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

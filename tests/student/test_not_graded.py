@@ -1,7 +1,5 @@
 """A file from elsewhere: sentences say which definitions were not graded, and why."""
 
-from __future__ import annotations
-
 import pytest
 
 from grader.student.check import check

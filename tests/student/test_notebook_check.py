@@ -3,8 +3,6 @@
 Without a kernel: which cells are graded, and the files beside the notebook that are used.
 """
 
-from __future__ import annotations
-
 import nbclient
 import nbformat
 import pytest

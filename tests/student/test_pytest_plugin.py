@@ -1,7 +1,5 @@
 """`pytest` in a course folder shows the public checks as test items; elsewhere the plugin does nothing."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Saves are noticed with and without notifications of the system."""
 
-from __future__ import annotations
-
 import time
 from contextlib import closing
 from queue import Empty, SimpleQueue

@@ -1,7 +1,5 @@
 """Each key of a terminal is sent once, and an arrow is one key."""
 
-from __future__ import annotations
-
 from grader.student import terminal_keys
 
 

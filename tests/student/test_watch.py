@@ -1,7 +1,5 @@
 """The search for a line in `grader watch`, without a terminal."""
 
-from __future__ import annotations
-
 from helpers.command_line import make_course
 
 from grader.intake.course import find

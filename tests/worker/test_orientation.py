@@ -3,8 +3,6 @@
 A bare parameter is in no layer of torch.
 """
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import nn

@@ -1,7 +1,5 @@
 """The simulated accelerator has the rules of CUDA: right answers pass, device mistakes fail with a line."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Tensors that leave a worker arrive with their values; sentences of token numbers become rows of one tensor."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

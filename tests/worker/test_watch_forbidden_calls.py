@@ -1,7 +1,5 @@
 """Forbidden calls that a case makes are found under every name; watching is skipped only if no source can make the call."""
 
-from __future__ import annotations
-
 from fnmatch import fnmatch
 
 import pytest

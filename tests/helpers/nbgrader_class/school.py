@@ -1,7 +1,5 @@
 """An instructor's checkout with one assignment, the nbgrader course made from it, and its notebooks."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import dataclass

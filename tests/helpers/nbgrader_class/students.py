@@ -6,8 +6,6 @@ points, an answer with wrong values at most one quarter. Points are rounded half
 wrong shape, is trivial or cannot run gets nothing.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

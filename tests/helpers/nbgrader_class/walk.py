@@ -1,7 +1,5 @@
 """Take the class of `students.py` through nbgrader's commands once; the tests read what is left behind."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import dataclass
