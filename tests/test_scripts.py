@@ -6,12 +6,11 @@ import sys
 import pytest
 from helpers.command_line import ROOT, process
 
-pytestmark = pytest.mark.slow
-
 SCRIPTS = sorted((ROOT / "scripts").glob("*.py"))
 PICTURE = ROOT / "docs/pictures/report.svg"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_a_script_can_be_imported(script):
     source = (
@@ -21,6 +20,7 @@ def test_a_script_can_be_imported(script):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_the_picture_in_the_readme_is_up_to_date(tmp_path):
     """Digits are not compared, because times and generated ids differ between machines."""
     picture = tmp_path / "report.svg"

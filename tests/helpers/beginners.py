@@ -5,7 +5,8 @@ MASK = """\
 def sequence_mask(X, valid_len, value=0):
     steps = torch.arange(X.shape[1])
     keep = steps[None, :] < valid_len[:, None]
-    return X.masked_fill(~keep.reshape(keep.shape + (1,) * (X.dim() - 2)), value)
+    keep = keep.reshape(keep.shape + (1,) * (X.dim() - 2))
+    return X.masked_fill(~keep, value)
 
 
 """

@@ -30,15 +30,7 @@ TWO_PLACES = WRONG.replace("= value", "= value + 1")
 # No known mistake has this edit.
 UNKNOWN = RIGHT.replace("torch.arange(X.shape[1])[None, :]", "torch.arange(X.shape[1])[None, :] * 3")
 # Replaces the valid values instead of the padding.
-TURNED = """import torch
-
-
-def sequence_mask(X, valid_len, value=0):
-    steps = torch.arange(X.shape[1], device=X.device)
-    keep = steps[None, :] < valid_len[:, None]
-    keep = keep.reshape(keep.shape + (1,) * (X.dim() - 2))
-    return X.masked_fill(keep, value)
-"""
+TURNED = HEAD + MASK.replace("~keep", "keep")
 # Has a branch that never runs.
 IDLE = TWO_PLACES.replace(
     "    X = X.clone()", "    if X.dim() > 9:\n        raise ValueError(X)\n    X = X.clone()"
@@ -175,19 +167,19 @@ def test_a_repair_that_fits_the_named_mistake_comes_first(engine):
     """Inverting the mask where it is made also repairs. But the named mistake is where the mask is used."""
     result, found = searched(engine, TURNED)
     assert result.diagnosis.alternatives == (("mask-keeps-the-padding",),)
-    assert any(not repair.edit.inserts and repair.edit.statement == 6 for repair in found.repairs)
+    assert any(not repair.edit.inserts and repair.edit.statement == 5 for repair in found.repairs)
     assert found.certified is not None
-    assert found.certified.edit.statement == 8
+    assert found.certified.edit.statement == 7
 
 
 def test_the_line_that_reads_the_wrong_name_is_certain(engine):
     """The line before it stores `scores`, which no line reads. Storing in `X` instead also repairs."""
     source = HEAD + MASK + SOFTMAX.replace("scores.softmax(-1)", "X.softmax(-1) * keep")
-    assert source.splitlines()[14] == "    return X.softmax(-1) * keep"
+    assert source.splitlines()[15] == "    return X.softmax(-1) * keep"
     report = engine.grade(submission_of(source), ["masked_softmax"])
     found = add_lines(engine, report, {"masked_softmax": Source(submission_of(source))}, seconds=20.0)
     line = found.exercises[0].diagnosis.lines[0]
-    assert (line.line, line.certainty) == (15, "repaired")
+    assert (line.line, line.certainty) == (16, "repaired")
 
 
 def test_lines_of_two_mistakes_are_only_suspected(engine):

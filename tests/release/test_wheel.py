@@ -1,4 +1,4 @@
-"""The packages that the wheel of a kit requires, and what messages and the README of the kit say."""
+"""The packages that the wheel of a kit requires, and what the README of the kit says."""
 
 import re
 import zipfile
@@ -17,12 +17,6 @@ def test_a_kit_requires_watchfiles_and_no_instructor_s_package(tmp_path: Path):
     assert "watchfiles" in dict(needs)
     assert "nbgrader" not in dict(needs)
     assert not any("extra" in rest for _package, rest in needs)
-
-
-def test_no_file_says_to_install_headway_from_an_index():
-    package = Path(write.__code__.co_filename).parents[1]
-    for file in package.rglob("*.py"):
-        assert not re.search(r"pip install ['\"]?headway", file.read_text("utf-8")), file
 
 
 def test_the_readme_of_a_kit_shows_its_commands_and_check():
