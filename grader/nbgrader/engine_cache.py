@@ -24,7 +24,7 @@ from grader.classroom.store import BadStore, Store, StoredResults, StoreKey
 from grader.intake.course import MARK, Course
 from grader.intake.neighbours import ReadFile, among
 from grader.report.model import ExerciseResult, Report
-from grader.sandbox.choose import BasicTierError, best_tier
+from grader.sandbox.choose import best_tier
 from grader.support.environment import environment_variable
 from grader.support.errors import GraderError
 from grader.support.i18n import _
@@ -159,13 +159,10 @@ def _made_from(settings: Headway) -> tuple[object, ...]:
 
 
 def _made(settings: Headway, asked: Sequence[str]) -> CourseGrader:
-    try:
-        tier = best_tier(str(settings.sandbox), trusted=bool(settings.trusted_submissions))
-    except BasicTierError:
-        says = _(
-            "the basic sandbox does not stop a determined attacker: set c.Headway.sandbox to a better one (see grader doctor), or set c.Headway.trusted_submissions"
-        )
-        raise Refused(says) from None
+    says = _(
+        "the basic sandbox does not stop a determined attacker: set c.Headway.sandbox to a better one (see grader doctor), or set c.Headway.trusted_submissions"
+    )
+    tier = best_tier(str(settings.sandbox), "" if settings.trusted_submissions else says)
     solutions = Path(settings.solutions)
     if not solutions.is_dir():
         raise Refused(_("c.Headway.solutions names {path}, which does not exist").format(path=solutions))

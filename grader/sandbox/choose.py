@@ -6,16 +6,11 @@ import sys
 
 from grader.sandbox.base import Launcher, Program, SandboxError, TierReport
 from grader.sandbox.tiers import AUTO, TIERS, row
+from grader.support.errors import UsageError
 from grader.support.i18n import _
 
 _OPEN_FILES = 128  # a run needs fewer than 90; a worker's descriptors start at 64 while it is set up
 _TRANSIENT = "took too long"  # a report with such a reason is not cached: the machine was only busy
-
-
-class BasicTierError(SandboxError):
-    """The tier would be `basic`, and the submissions are not trusted. The caller reports which setting trusts them."""
-
-    exit_status = 2
 
 
 def choose(asked: str = AUTO, program: Program | None = None, *, warm: str = "none") -> Launcher:
@@ -33,18 +28,18 @@ def choose(asked: str = AUTO, program: Program | None = None, *, warm: str = "no
     return SandboxLauncher(name, program, warm=warm)
 
 
-def best_tier(asked: str, *, trusted: bool = True) -> str:
+def best_tier(asked: str, refusal: str = "") -> str:
     """Return the name of the tier to use: for "auto" the best that works, else `asked`.
 
-    Raises SandboxError if the named tier does not work here, and BasicTierError if the tier would be `basic`
-    and the submissions are not `trusted`.
+    refusal: for submissions that are not trusted, the sentence that refuses the tier `basic`. Raises UsageError with
+    it, and SandboxError if the named tier does not work here.
     """
     if reason := _too_few_open_files():
         raise SandboxError(reason)
     works = (one.name for one in TIERS if report_on(one.name).available)  # the tiers after it are not tested
     name = next(works) if asked == AUTO else row(asked).name
-    if not row(name).confined and not trusted:
-        raise BasicTierError(_("the basic sandbox does not stop a determined attacker"))
+    if refusal and not row(name).confined:
+        raise UsageError(refusal)
     report = report_on(name)
     if not report.available:
         says = _("the {tier} sandbox does not work on this machine: {reason}")

@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from grader.sandbox.base import FORK_SECONDS, START_SECONDS, Limits, Program, SandboxError
-from grader.sandbox.server import SandboxedProcess, Server, ServerEndedError
+from grader.sandbox.server import SandboxedProcess, Server
 from grader.worker.preload import LEVELS
 
 if sys.platform != "linux":
@@ -58,15 +58,13 @@ class SandboxLauncher:
                 worker = self._take(limits)
                 self._spare = self._ask(limits) if self._ahead else None
             try:
-                server.wait_until_ready(time.monotonic() + START_SECONDS)
-                worker.wait_until_ready(time.monotonic() + FORK_SECONDS)
-            except ServerEndedError:
-                worker.close()
-                continue
+                is_up = server.wait_until_ready(time.monotonic() + START_SECONDS)
+                if is_up and worker.wait_until_ready(time.monotonic() + FORK_SECONDS):
+                    return worker
             except BaseException:
                 worker.close()
                 raise
-            return worker
+            worker.close()
         raise SandboxError(
             f"the worker server exited {_ATTEMPTS} times; its last output: {self._server.last_output_line()}"
         )

@@ -18,7 +18,6 @@ import grader.sandbox
 from grader.sandbox import packets, visible_paths
 from grader.sandbox.base import Exit, Limits, Program, SandboxError
 from grader.sandbox.remove_tree import remove_tree
-from grader.support.errors import GraderError
 
 if sys.platform != "linux":
     raise ImportError("this module needs Linux")
@@ -39,18 +38,12 @@ _ENVIRONMENT = {
 }
 
 
-class ServerEndedError(GraderError):
-    """The server exited before the worker was ready; another server may work."""
-
-    exit_status = 3
-
-
 class Server:
     """One running worker server. Its start takes a second; the constructor does not wait for it."""
 
     def __init__(self, tier: str, program: Program) -> None:
         self.level = "none"
-        self._ready = False
+        self._ready = self._ended = False
         self._leaves = ""  # a folder of the tier, removed in `close`; "" without one
         self.control, server_end = packets.pair()
         parent_alive_pipe, self._alive_pipe = os.pipe()
@@ -81,16 +74,17 @@ class Server:
         with contextlib.suppress(OSError):  # it exited already; reported when a worker is requested
             packets.send(self.control, config)
 
-    def wait_until_ready(self, deadline: float) -> None:
-        """Wait until the server can fork workers. Polls, because another thread may receive the message.
+    def wait_until_ready(self, deadline: float) -> bool:
+        """Wait until the server can fork workers. Return False if it exited without a message: another may work.
 
-        Raises SandboxError with the step that failed or at the deadline (of `time.monotonic`), and ServerEndedError
-        if the server exited without a message.
+        Polls, because another thread may receive the message. Raises SandboxError with the step that failed, or at the
+        deadline (of `time.monotonic`).
         """
-        while not self._ready:
+        while not self._ready and not self._ended:
             if time.monotonic() > deadline:
                 raise SandboxError("start the server: it took too long")
             self._take_message(_SLICE)
+        return self._ready
 
     def warm(self, level: str) -> None:
         """Ask for a warm level. Workers that are forked after the server has reached it have it, too."""
@@ -102,12 +96,9 @@ class Server:
 
         Raises SandboxError if a message reports a failure.
         """
-        try:
-            while self._take_message(0.0):
-                continue
-        except ServerEndedError:
-            return False
-        return self._process.poll() is None
+        while self._take_message(0.0):
+            continue
+        return not self._ended and self._process.poll() is None
 
     def last_output_line(self) -> str:
         """Return the last line that the server printed, or "(no output)"."""
@@ -125,7 +116,7 @@ class Server:
             remove_tree(self._leaves)  # only there if the supervisor was killed
 
     def _take_message(self, seconds: float) -> bool:
-        """Return False if none came within `seconds`, or another thread took it. Raises SandboxError and ServerEndedError."""
+        """Return False if none came within `seconds`, or another thread took it. Raises SandboxError."""
         poll = select.poll()
         poll.register(self.control, select.POLLIN)
         if not poll.poll(seconds * 1000):
@@ -135,7 +126,8 @@ class Server:
         except BlockingIOError:
             return False
         if received is None:
-            raise ServerEndedError
+            self._ended = True
+            return False
         message, _ = received
         if "failed" in message:
             raise SandboxError(message["failed"])
@@ -171,15 +163,19 @@ class SandboxedProcess:
             for descriptor in (request, reply):
                 os.close(descriptor)
 
-    def wait_until_ready(self, deadline: float) -> None:
-        """Wait until the worker is confined. Raises SandboxError with the step that failed, or ServerEndedError."""
+    def wait_until_ready(self, deadline: float) -> bool:
+        """Wait until the worker is confined. Return False if the server exited before.
+
+        Raises SandboxError with the step that failed.
+        """
         while not (self._ready and self._pidfd >= 0):
             if self._failure:
                 raise SandboxError(self._failure)
             if self._gone or self._exit is not None:
-                raise ServerEndedError
+                return False
             if not self._receive(deadline):
                 raise SandboxError("confine a worker: it took too long")
+        return True
 
     def is_fresh(self) -> bool:
         """Return whether the worker can still be used: it has not exited, and the server still reports on it."""
