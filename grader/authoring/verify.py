@@ -182,7 +182,7 @@ def _check_block(row: Row, engine: Engine, assignment: Assignment, exercise: Exe
     # An import alone is no answer, so the block is assigned to its own name.
     source = f"from grader.given import {exercise.name}\n{exercise.name} = {exercise.name}\n"
     bundle = replace(_bundle_of(engine, assignment), exercises=(allowed,))
-    single = Engine([bundle], engine.launcher, slot=engine.context.slot)
+    single = Engine([bundle], engine.launcher, workers=engine.context.workers)
     result = _graded(single, assignment, source, exercise.name)
     if result.outcome != "passed":
         row.problems.append(f"grader.given.{exercise.name} does not pass the exercise: {_why(result)}")

@@ -65,7 +65,7 @@ def watch(exercise: str | None, course: Path | None, sandbox: str) -> None:
     console = Console(highlight=False)
     try:
         watcher, events = Watcher(where, launcher, current), Events()
-        runs = Background(watcher.engine.context.slot.stop, watcher.engine.close, events.put)
+        runs = Background(watcher.engine.context.workers.stop, watcher.engine.close, events.put)
         saves = SavedFiles(where.root, watcher.files, events.put)
         try:
             _loop(watcher, events, runs, console)

@@ -14,11 +14,11 @@ from grader.engine.file_remarks import file_remarks, imports_added, is_faulty
 from grader.engine.grade_exercise import grade_exercise
 from grader.engine.grade_once import after_exception
 from grader.engine.interface import Source
+from grader.engine.lease import Workers
 from grader.engine.session import WorkerGone
 from grader.engine.student_parts import Part
 from grader.engine.submission_run import DEFAULTS, Context, GradingOptions, SubmissionRun
 from grader.engine.visibility import order_for_worker_reuse
-from grader.engine.worker_slot import CannotLoad, WorkerSlot
 from grader.intake.names import Definition, Names, read_names
 from grader.intake.read import Submission, Unit
 from grader.intake.recognise import lost_exercises, match
@@ -50,7 +50,7 @@ class Engine:
         bundles: Sequence[Bundle],
         launcher: Launcher,
         options: GradingOptions = DEFAULTS,
-        slot: WorkerSlot | None = None,
+        workers: Workers | None = None,
     ):
         self.bundles = bundles
         self.launcher = launcher
@@ -61,7 +61,7 @@ class Engine:
             exercises=self.exercises,
             contracts=contracts_of(bundles, stubs),
             stubs=stubs,
-            slot=slot or WorkerSlot(launcher, options.device, options.reuse_worker),
+            workers=workers or Workers(launcher, options.device, options.reuse_worker),
             options=options,
         )
 
@@ -132,15 +132,16 @@ class Engine:
             return None
         run = SubmissionRun(self.context, submission, read_names(submission))
         run.aliases[exercise] = alias
-        slot, request = self.context.slot, run.request(self.exercises[exercise], ())
-        found: list[tuple[StudentError, RecordedCase]] = []
+        workers, found = self.context.workers, list[tuple[StudentError, RecordedCase]]()
         try:
-            for case in request.exercise.cases:
-                error = slot.observe(request, case).error
+            lease = workers.lease(run.request(self.exercises[exercise], ()))
+            lease.load()
+            for case in lease.request.exercise.cases:
+                error = lease.observe(case).error
                 if error is not None and error.where is not None:
                     found.append((error, case))
-        except (CannotLoad, WorkerGone, SandboxError):
-            slot.close()
+        except (WorkerGone, SandboxError):
+            workers.close()
         return Raised(of_error(found[0][0]), tuple(of_sizes(found))) if found else None
 
     def report(self, results: Sequence[ExerciseResult]) -> Report:
@@ -155,7 +156,7 @@ class Engine:
 
     def close(self) -> None:
         """End the worker, not the launcher. Safe to call twice."""
-        self.context.slot.close()
+        self.context.workers.close()
 
 
 def known(contracts: Mapping[str, Definition], names: Names) -> dict[str, str]:

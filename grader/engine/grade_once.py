@@ -38,7 +38,7 @@ def grade_once(run: SubmissionRun, exercise: Exercise, replaced: Sequence[str] =
     try:
         return _shown(run, exercise, replaced)
     except Exception:
-        run.context.slot.close()
+        run.context.workers.close()
     try:
         return _shown(run, exercise, replaced)
     except Exception as error:
@@ -47,7 +47,7 @@ def grade_once(run: SubmissionRun, exercise: Exercise, replaced: Sequence[str] =
 
 def after_exception(run: SubmissionRun, exercise: Exercise, error: Exception) -> ExerciseResult:
     """Return a result that *failed* if a plain file can be graded; otherwise one that *could not be graded*."""
-    run.context.slot.close()
+    run.context.workers.close()
     builder = result_builder(run, exercise)
     # The type, file and line of the exception. A submission can choose none of them.
     frames = traceback.extract_tb(error.__traceback__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -9,11 +10,11 @@ from functools import partial
 from grader.bundle.model import Exercise, RecordedCase
 from grader.bundle.rules import FACTS
 from grader.bundle.safetensors import Array, encode
+from grader.engine.lease import MAY_BE_CHANCE, Lease, fault_of_the_grader, how_loading_ended
 from grader.engine.load_request import LoadRequest, case_timeout
 from grader.engine.session import Session, WorkerGone, last_line
-from grader.engine.submission_run import Context
+from grader.engine.submission_run import Context, SubmissionRun
 from grader.engine.visibility import with_requirements
-from grader.engine.worker_slot import CannotLoad
 from grader.given import source
 from grader.judge.finding import earlier_failed
 from grader.judge.normalise import normalise_layouts
@@ -27,22 +28,26 @@ from grader.support.sanitize import sanitize
 MAX_LOST = 2  # cases of one exercise that may lose their worker before the rest is skipped
 
 
-def judged_cases(context: Context, request: LoadRequest) -> list[JudgedCase]:
-    """Run and judge the cases of the exercise. The option `quick` leaves out costly cases.
+def judged_cases(run: SubmissionRun, request: LoadRequest, forgiving: bool) -> list[JudgedCase] | None:
+    """Run and judge the cases of the exercise; None as for `_attempt`. The option `quick` leaves out costly cases.
 
     Cases that cost no points come last, because the last cases may be skipped after a timeout.
     """
-    judged: list[JudgedCase] = []
+    options, exercise, judged = run.context.options, request.exercise, list[JudgedCase]()
+    ordered = sorted(exercise.cases, key=lambda case: bool(case.policy))
+    lease = run.context.workers.lease(request)
+    together = _observed_together(lease, [case for case in ordered if not case.costly and case.exam is None])
     budget = Budget()
-    together = Together(context, request)
-    options = context.options
-    for case in _in_order(request.exercise):
-        if case.costly and options.quick:
+    for one in ordered:
+        if one.costly and options.quick:
             continue
-        ordered = off_last(request.exercise, case)
-        known = _skipped(ordered, judged, options.device, hidden=options.hidden)
-        known = known or _judged(context, request, ordered, budget, together)
-        judged.append(without_off(request.exercise, known))
+        case = off_last(exercise, one)
+        found = _skipped(case, judged, options.device, hidden=options.hidden)
+        if found is None:
+            found = _judged(run, lease, case, together.get(case.id), budget, forgiving)
+        if found is None:
+            return None
+        judged.append(without_off(exercise, found))
     return judged
 
 
@@ -83,77 +88,65 @@ def _skipped(
     return None
 
 
-class Together:
-    """The observations of cases that were run with one message; empty if they must run one by one."""
-
-    def __init__(self, context: Context, request: LoadRequest):
-        self._context, self._request = context, request
-        self._seen: dict[str, Observation] = {}
-        self.run()
-
-    def run(self) -> None:
-        """Discard old observations. Run the cases that are not costly and have no exam (see `_observed`).
-
-        If there is only one such case, it runs alone later.
-        """
-        slot = self._context.slot
-        cases = [case for case in _in_order(self._request.exercise) if not case.costly and case.exam is None]
-        self._seen = slot.observe_all(self._request, cases) if len(cases) > 1 else {}
-
-    def get(self, case: RecordedCase) -> Observation | None:
-        """Return what was observed, in the layout of the course; None if the case must run."""
-        seen = self._seen.get(case.id)
-        return None if seen is None else _to_judge(self._request.exercise, case, seen)
-
-    def with_own_prints(self, case: RecordedCase, judged: JudgedCase) -> JudgedCase:
-        """Return `judged`. If a check did not pass, replace the prints of all cases by those of this case alone.
-
-        To get them, a case that ran together with others is run once more. In hidden cases the prints are discarded
-        without a run.
-        """
-        seen = judged.observation
-        if seen is None or not seen.printed or case.id not in self._seen or not _has_failed(judged):
-            return judged
-        return replace(judged, observation=replace(seen, printed=self._printed_alone(case)))
-
-    def _printed_alone(self, case: RecordedCase) -> str:
-        if self._context.options.hidden:
-            return ""
-        try:
-            return self._context.slot.observe(self._request, case).printed
-        except (WorkerGone, CannotLoad, SandboxError):
-            return ""
-
-
-def _in_order(exercise: Exercise) -> list[RecordedCase]:
-    return sorted(exercise.cases, key=lambda case: bool(case.policy))
+def _observed_together(lease: Lease, cases: Sequence[RecordedCase]) -> dict[str, Observation]:
+    """Run cases with one message. Return what was observed; a case without an observation must run alone."""
+    try:
+        lease.load()
+    except (WorkerGone, SandboxError):
+        return {}
+    return lease.observe_all(cases) if len(cases) > 1 else {}
 
 
 def _judged(
-    context: Context, request: LoadRequest, case: RecordedCase, budget: Budget, together: Together
-) -> JudgedCase:
-    """Run and judge one case.
-
-    If it fails in a worker that had loaded the submission for another exercise before, run it again in a new worker.
-    Only the second result counts.
-    """
+    run: SubmissionRun,
+    lease: Lease,
+    case: RecordedCase,
+    seen: Observation | None,
+    budget: Budget,
+    forgiving: bool,
+) -> JudgedCase | None:
+    """Run and judge one case; None as for `_attempt`. seen: what was observed when it ran together with others."""
+    context, exercise = run.context, lease.request.exercise
     device = context.options.device
     try:
-        judged = judge_case(case, together.get(case) or _observed(context, request, case), device, budget)
-        if context.slot.reloaded and _has_failed(judged):
-            context.slot.close()
-            together.run()
-            again = together.get(case) or _observed(context, request, case)
-            judged = judge_case(case, again, device, budget)
-        return together.with_own_prints(case, judged)
+        if seen is None:
+            lease = context.workers.lease(lease.request)
+            lease.load()
+        observation = seen or _observed(context, lease, case)
+        judged = judge_case(case, _to_judge(exercise, case, observation), device, budget)
     except WorkerGone as gone:
-        return _without_worker(request.exercise, case, gone, device)
-    except (CannotLoad, SandboxError) as error:
-        return unseen_case(case, "could_not_grade", "fault", str(error), device=device)
+        run.history.lost += 1
+        if lease.used or (forgiving and gone.why in MAY_BE_CHANCE):
+            return None
+        fault = fault_of_the_grader(context.workers, exercise, case) if gone.why == "fault" else ""
+        if lease.loaded is None:
+            fault = fault or how_loading_ended(gone)
+        if not fault:
+            return _without_worker(exercise, case, gone, device)
+    except SandboxError as error:
+        fault = str(error)
+    else:
+        failed = any(check.outcome != "passed" for check in judged.checks)
+        if failed and lease.used:
+            return None
+        return _with_own_prints(context, lease.request, judged) if failed and seen else judged
+    return unseen_case(case, "could_not_grade", "fault", fault, device=device)
 
 
-def _has_failed(judged: JudgedCase) -> bool:
-    return any(check.outcome != "passed" for check in judged.checks)
+def _with_own_prints(context: Context, request: LoadRequest, judged: JudgedCase) -> JudgedCase:
+    """Return a case that ran together with others and failed, with its own prints instead of those of all cases.
+
+    To get them, it is run once more. In hidden cases the prints are discarded without a run.
+    """
+    seen, printed = judged.observation, ""
+    if seen is None or not seen.printed:
+        return judged
+    if not context.options.hidden:
+        with contextlib.suppress(WorkerGone, SandboxError):
+            lease = context.workers.lease(request)
+            lease.load()
+            printed = lease.observe(judged.case).printed
+    return replace(judged, observation=replace(seen, printed=printed))
 
 
 def _without_worker(exercise: Exercise, case: RecordedCase, gone: WorkerGone, device: str) -> JudgedCase:
@@ -168,13 +161,14 @@ def _without_worker(exercise: Exercise, case: RecordedCase, gone: WorkerGone, de
     return replace(lost, printed=gone.printed)
 
 
-def _observed(context: Context, request: LoadRequest, case: RecordedCase) -> Observation:
-    on_training = partial(context.options.on_training, f"{request.exercise.name}, {case.id}")
-    observation = context.slot.observe(request, case, on_training)
-    if case.exam is not None:  # it measures trained weights, in a second worker without student code
-        given = {name: source(name) for name in with_requirements(request.exercise.given)}
-        observation = examined(case, observation, context.slot.launcher, request.limits, given)
-    return _to_judge(request.exercise, case, observation)
+def _observed(context: Context, lease: Lease, case: RecordedCase) -> Observation:
+    exercise = lease.request.exercise
+    observation = lease.observe(case, partial(context.options.on_training, f"{exercise.name}, {case.id}"))
+    if case.exam is None:
+        return observation
+    # It measures trained weights, in a second worker without student code.
+    given = {name: source(name) for name in with_requirements(exercise.given)}
+    return examined(case, observation, context.workers.launcher, lease.request.limits, given)
 
 
 def _to_judge(exercise: Exercise, case: RecordedCase, observation: Observation) -> Observation:

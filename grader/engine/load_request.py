@@ -16,19 +16,30 @@ from grader.intake.needs import units_to_run
 from grader.intake.read import Submission
 from grader.sandbox.base import SHORT_SECONDS, Limits
 
-MAX_ENDLESS = (
-    3  # top-level statements that are skipped because they timed out; then all that may take long are
-)
+# Top-level statements that are left out because they timed out. After so many, all loops and all calls of the file's
+# own definitions are left out, too.
+MAX_ENDLESS = 3
 BUSY_FACTOR = 30  # how much slower a worker may be on a busy machine
 
 
 @dataclass
 class History:
-    """What happened to one submission in workers so far. Only the worker slot writes it."""
+    """What happened to one submission in workers so far."""
 
     endless: list[tuple[str, int]] = field(default_factory=list)  # statements that timed out: file, line
     lost: int = 0  # workers lost over it
     notes: tuple[dict[str, Any], ...] = ()  # on its top-level code, from the last load before any case ran
+
+    def leaves_out(self, why: str, statement: tuple[str, int] | None) -> bool:
+        """Remember a top-level statement that ran when its worker was lost; return whether it is now left out.
+
+        why: see `WorkerGone`. A worker that computes within one call of C is killed at its limit of CPU time: it "died".
+        """
+        if statement is None or why not in ("time", "died") or len(self.endless) == MAX_ENDLESS:
+            return False
+        self.lost += 1
+        self.endless.append(statement)
+        return True
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,35 @@
-"""One try at an exercise: read the text, load the file, run and judge the cases. The result is not redacted yet."""
+"""One try at an exercise: read the text, load the file, run and judge the cases. The result is not redacted yet.
+
+An attempt to load the file and run the cases is repeated in a new worker, once for each of two reasons:
+- It does not pass in a worker in which the submission was loaded for another exercise before.
+- It loses its worker for a reason that may be chance. If that happens again and the worker reports a fault (an
+  unexpected exception), a plain file decides whose fault it is.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from grader.bundle.model import Exercise
 from grader.engine.interface import Interface
 from grader.engine.judged_cases import judged_cases
+from grader.engine.lease import (
+    MAY_BE_CHANCE,
+    CannotLoad,
+    Lease,
+    Loaded,
+    fault_of_the_grader,
+    how_loading_ended,
+)
 from grader.engine.load_request import LoadRequest
 from grader.engine.missing_modules import blamed, missing_names, needs_gpu, of_missing
 from grader.engine.result import ResultBuilder
+from grader.engine.session import WorkerGone
 from grader.engine.student_parts import parts_remark
 from grader.engine.submission_run import SubmissionRun
-from grader.engine.worker_slot import CannotLoad, Loaded
 from grader.intake.names import Names, without_code
 from grader.intake.read import Submission
 from grader.intake.recognise import lost, misspelt
@@ -37,12 +52,7 @@ def one_try(
     if early := _from_text(run, builder, fits, remarks):
         return early
     try:
-        request = run.request(exercise, replaced)
-        loaded = run.context.slot.load(request)
-        bound = defined_name(request, loaded, run.names)
-        if bound != run.aliases.get(exercise.name):
-            run.aliases[exercise.name] = bound
-            request = run.request(exercise, replaced)
+        found = attempt(run, exercise, replaced)
     except CannotLoad as why:
         notes = own_notes(run.history.notes, run.submission)
         defining = (note for note in notes if builder.alias in texts(note.get("defines")))
@@ -51,10 +61,62 @@ def one_try(
         return instead or builder.without_checks("blocked", str(why), remarks)
     except SandboxError as error:
         return builder.without_checks("could_not_grade", str(error))
-    remarks += _on_loading(run, request, loaded)
-    judged = judged_cases(run.context, request)
-    result, evidence = builder.from_cases(judged, remarks)
-    return _instead_of(run, result, builder, judged, remarks) or (result, evidence)
+    remarks += _on_loading(run, found.request, found.loaded)
+    result, evidence = builder.from_cases(found.cases, remarks)
+    return _instead_of(run, result, builder, found.cases, remarks) or (result, evidence)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """The judged cases of an exercise, and what its worker said when it loaded the file."""
+
+    request: LoadRequest
+    loaded: Loaded
+    cases: tuple[JudgedCase, ...]
+
+
+def attempt(run: SubmissionRun, exercise: Exercise, replaced: Sequence[str]) -> Attempt:
+    """Load a submission and judge an exercise, with reference blocks instead of `replaced`.
+
+    Raises CannotLoad if the file cannot be loaded, and SandboxError if the grader is at fault.
+    """
+    workers, forgiving = run.context.workers, True
+    while True:
+        lease = workers.lease(run.request(exercise, replaced))
+        found = _attempt(run, lease, replaced, forgiving)
+        if found is not None:
+            return found
+        workers.close()
+        forgiving = lease.used
+
+
+def _attempt(run: SubmissionRun, lease: Lease, replaced: Sequence[str], forgiving: bool) -> Attempt | None:
+    """Load the submission and judge the cases; None if this must be repeated in a new worker.
+
+    forgiving: whether a loss that may be chance is a reason to repeat it.
+    """
+    workers, request = run.context.workers, lease.request
+    try:
+        loaded = lease.load()
+        if not lease.used:
+            run.history.notes = loaded.notes
+        bound = defined_name(request, loaded, run.names)
+    except WorkerGone as gone:
+        run.history.lost += 1
+        if lease.used or (forgiving and gone.why in MAY_BE_CHANCE):
+            return None
+        if gone.why == "fault" and (fault := fault_of_the_grader(workers, request.exercise)):
+            raise SandboxError(fault) from None
+        raise CannotLoad(how_loading_ended(gone)) from None
+    except CannotLoad:
+        if lease.used:
+            return None
+        raise
+    if bound != run.aliases.get(request.exercise.name):
+        run.aliases[request.exercise.name] = bound
+        request = run.request(request.exercise, replaced)
+    cases = judged_cases(run, request, forgiving)
+    return None if cases is None else Attempt(request, loaded, tuple(cases))
 
 
 def result_builder(run: SubmissionRun, exercise: Exercise) -> ResultBuilder:

@@ -64,7 +64,7 @@ def _path(context: Context, content: str, exercise: Exercise) -> Path | None:
     if not any(case.costly for case in exercise.cases):
         return None
     blocks = (text for name in with_requirements(exercise.given) for text in (name, source(name)))
-    tier = context.slot.launcher.tier
+    tier = context.workers.launcher.tier
     circumstances = (__version__, options.torch_version, tier, options.device, language())
     parts = (exercise.name, digest(exercise), content, *blocks, *circumstances)
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]

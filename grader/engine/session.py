@@ -12,7 +12,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from grader.judge.observation import BadReply, Observation, StudentError, read_observation
@@ -105,6 +105,11 @@ class Session:
         self._process: Process = launcher.start(limits)
         self._channel = Channel(self._process, limits.output_bytes, stop or threading.Event())
         self._ready = False
+        self.closed = False
+
+    def may_serve(self, limits: Limits) -> bool:
+        """Whether the worker was started with these limits; wall seconds are set per message."""
+        return limits == replace(self.limits, wall_seconds=limits.wall_seconds)
 
     def ask(
         self,
@@ -164,6 +169,8 @@ class Session:
         return self._channel.log.decode("utf-8", "replace")
 
     def close(self) -> None:
+        """End the worker. Safe to call twice."""
+        self.closed = True
         self._channel.close()
         self._process.close()
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from grader.bundle.model import Exercise
 from grader.engine.interface import Interface, Source, interface, keywords_in_place, takes_mask
+from grader.engine.lease import Workers
 from grader.engine.load_request import History, LoadRequest
 from grader.engine.session import Training
 from grader.engine.student_parts import Part
-from grader.engine.worker_slot import WorkerSlot
 from grader.intake.names import Definition, Names, read_names, untouched
 from grader.intake.needs import needs
 from grader.intake.read import Submission
@@ -55,7 +55,7 @@ DEFAULTS = GradingOptions()
 
 @dataclass(frozen=True)
 class Context:
-    """The tables made from the bundles of a course, the worker slot, and the options of an engine.
+    """The tables made from the bundles of a course, the workers, and the options of an engine.
 
     contracts: exercise → its definition in the original stub.
     stubs: assignment → its original stub and what it defines.
@@ -64,7 +64,7 @@ class Context:
     exercises: Mapping[str, Exercise]
     contracts: Mapping[str, Definition]
     stubs: Mapping[str, Source]
-    slot: WorkerSlot
+    workers: Workers
     options: GradingOptions
 
 

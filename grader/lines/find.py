@@ -123,7 +123,7 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     if not candidates or not failing <= {case.id for case in cases}:
         return Found(suspects=suspects((), {}, 0.0, ()))  # nothing ran
     found = Found()
-    trial = Search(engine.context.slot, run.request(exercise, result.replaced), budget)
+    trial = Search(engine.context.workers, run.request(exercise, result.replaced), budget)
     found.repairs = trial.run(candidates, cases, failing)
     engine.close()  # edits may have changed what the worker holds: it grades nothing after a search
     alike = likeness(searched, named)

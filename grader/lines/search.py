@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from grader.bundle.model import Exercise, RecordedCase
+from grader.engine.lease import Workers
 from grader.engine.load_request import LoadRequest
 from grader.engine.session import WorkerGone
-from grader.engine.worker_slot import CannotLoad, WorkerSlot
 from grader.judge.normalise import normalise_layouts
 from grader.judge.observation import Observation
 from grader.judge.verdict import judged, lacks
@@ -90,7 +90,7 @@ class Search:
     files that it uses.
     """
 
-    slot: WorkerSlot
+    workers: Workers
     request: LoadRequest
     budget: Budget
     effects: dict[Statement, Effects] = field(default_factory=lambda: defaultdict(Effects))
@@ -125,8 +125,8 @@ class Search:
                     self.effects[candidate.statement].passed_one += 1
                 if len(found) == MAX_REPAIRS:
                     break
-        except (WorkerGone, CannotLoad, SandboxError):
-            self.slot.close()
+        except (WorkerGone, SandboxError):
+            self.workers.close()
         return found
 
     def may_certify(self) -> bool:
@@ -204,7 +204,9 @@ class Search:
     ) -> list[Observation]:
         edits = [candidate.place.edited(candidate.edit) for candidate in candidates]
         cpu, wall = max(self.budget.cpu_left, 0.05), max(self.budget.wall_left, 0.05)
-        tried = self.slot.try_edits(self.request, case, edits, cpu, wall, each, lines)
+        lease = self.workers.lease(self.request)
+        lease.load()
+        tried = lease.try_edits(case, edits, cpu, wall, each, lines)
         self.ran |= tried.lines
         self.budget.worker += max(tried.cpu, 0.0)
         return [normalise_layouts(one, case.steps) for one in tried.observations]

@@ -128,8 +128,8 @@ def search(secrets: Secrets, tier: str, roots: list[str]) -> tuple[Report, list[
     try:
         with mock.patch("grader.engine.load_request.SHORT_SECONDS", LARGE_LIMITS["wall_seconds"]):
             report = engine.grade(hostile(secrets, roots), [EXERCISE])
-        assert engine.context.slot._session is not None, report
-        printed = engine.context.slot._session.printed
+        assert engine.context.workers.session is not None, report
+        printed = engine.context.workers.session.printed
     finally:
         engine.close()
         launcher.close()
@@ -177,16 +177,16 @@ def test_the_search_finds_answers_in_the_basic_tier(secrets):
 @pytest.mark.slow
 def test_the_search_finds_answers_that_a_request_contains(secrets, monkeypatch):
     """Send the expected values and the lines of the reference solution to the worker."""
-    import grader.engine.worker_slot as slot
+    import grader.engine.lease as module
 
-    message = slot.case_message
+    message = module.case_message
 
     def with_answers(load, case):
         lines = [data.decode() for name, data in secrets.needles.items() if name.startswith("line")]
         values = {name: array.tolist() for name, array in case.expected.items()}
         return {**message(load, case), "expected": values, "reference": lines}
 
-    monkeypatch.setattr(slot, "case_message", with_answers)
+    monkeypatch.setattr(module, "case_message", with_answers)
     _report, found, _walked = search(secrets, AUTO, [])
     found_names = {finding.partition(" in ")[0] for finding in found}
     assert {name for name in secrets.needles if name.startswith("line")} <= found_names

@@ -153,9 +153,9 @@ def test_a_class_in_a_case_does_not_reach_other_exercises(counted):
     source = (SOLUTIONS / "05_multi_head_attention" / "multi_head_attention.py").read_text()
     for after in ("TangledSelfAttention", "TransparentSelfAttention", "catches_transparent"):
         counted.grade(submission(source), ["catches_tangled"])
-        worker = counted.context.slot._session
+        worker = counted.context.workers.session
         assert outcomes(counted.grade(submission(source), [after])) == {after: "passed"}
-        assert counted.context.slot._session is not worker
+        assert counted.context.workers.session is not worker
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_forged_replies_of_one_exercise_do_not_reach_the_next(counted, reply):
 
 def test_a_worker_error_without_the_submission_costs_no_points(counted, monkeypatch):
     monkeypatch.setattr(
-        "grader.engine.worker_slot.case_message",
+        "grader.engine.lease.case_message",
         lambda *a: {"op": "run", "case": {"steps": [], "dtype": "no such dtype"}},
     )
     (result,) = counted.grade(submission(RIGHT), ["masked_softmax"]).exercises

@@ -50,7 +50,7 @@ def test_an_engine_with_other_options_parses_no_stub_again(engine):
     other = engine.with_options(hidden=True)
     assert other.context.stubs is engine.context.stubs
     assert other.context.contracts is engine.context.contracts
-    assert other.context.slot is engine.context.slot
+    assert other.context.workers is engine.context.workers
     assert other.options.hidden and other.context.options.hidden
     assert not engine.options.hidden and not engine.context.options.hidden
 

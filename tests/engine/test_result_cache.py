@@ -43,7 +43,7 @@ def is_cached(result: ExerciseResult) -> bool:
 def test_the_same_files_are_not_trained_twice_and_the_report_says_so(caching, monkeypatch):
     source = solution(CAPSTONE).source
     first = graded(caching, source)
-    caching.context.slot.close()
+    caching.context.workers.close()
     monkeypatch.setattr(caching.launcher, "start", None)  # no worker is needed
     again = graded(caching, source)
     assert first.outcome == again.outcome == "passed"

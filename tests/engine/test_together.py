@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from helpers.answers import BY_ID
 
-from grader.engine import worker_slot
+from grader.engine import lease
 from grader.engine.session import Session
 
 SOFTMAX = BY_ID["masked_softmax/right_minus_infinity"].source
@@ -39,7 +39,7 @@ def result(report):
 
 def one_by_one(monkeypatch):
     """Let the grader run each case with its own message."""
-    monkeypatch.setattr(worker_slot.WorkerSlot, "observe_all", lambda slot, request, cases: {})
+    monkeypatch.setattr(lease.Lease, "observe_all", lambda lease, cases: {})
 
 
 def test_the_cases_of_an_exercise_are_sent_in_one_message(grade, asked):
@@ -70,7 +70,7 @@ def test_the_report_is_the_same_as_for_cases_one_by_one(grade, monkeypatch, firs
 
 @pytest.mark.slow
 def test_cases_that_are_slow_together_are_run_one_by_one(grade, asked, monkeypatch):
-    monkeypatch.setattr(worker_slot, "TOGETHER_SECONDS", 0.3)
+    monkeypatch.setattr(lease, "TOGETHER_SECONDS", 0.3)
     report = grade(softmax("import time; time.sleep(0.2)"), ["masked_softmax"])
     assert report.exercises[0].outcome == "passed"
     cases = {check.id.split("/")[0] for check in report.exercises[0].checks}

@@ -4,6 +4,7 @@ The top level of a file is limited in CPU time; a statement that takes too long 
 definition is named.
 """
 
+import itertools
 import signal
 import sys
 import threading
@@ -14,42 +15,49 @@ from pathlib import Path
 
 import psutil
 import pytest
+from helpers.beginners import SOFTMAX as RIGHT
 from helpers.minimal import submission_of
 
+from grader.engine.lease import PLAIN_FILE, CannotLoad, Lease, Loaded, Workers, how_loading_ended
 from grader.engine.load_request import LoadRequest, case_timeout, limits
 from grader.engine.one_try import defined_name
-from grader.engine.session import WorkerGone
-from grader.engine.worker_slot import PLAIN_FILE, CannotLoad, Loaded, WorkerSlot, how_loading_ended
+from grader.engine.session import Session, WorkerGone
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
-from grader.sandbox.base import SHORT_SECONDS, SandboxError
+from grader.sandbox.base import SHORT_SECONDS
 from grader.sandbox.basic import ColdLauncher
 
 needs_timers = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no timers of CPU time")
 
 
 @pytest.fixture
-def slot(engine):
-    with closing(WorkerSlot(engine.launcher)) as made:
+def workers(engine):
+    with closing(Workers(engine.launcher)) as made:
         yield made
 
 
-def session(slot, request):
-    slot.load(request)
-    return slot._session
+def loaded(workers, request):
+    return workers.lease(request).load()
 
 
-def test_a_worker_is_reused_only_for_an_exercise_with_its_limits(engine, slot):
+def session(workers, request):
+    loaded(workers, request)
+    return workers.session
+
+
+def test_a_worker_is_reused_only_for_an_exercise_with_its_limits(engine, workers):
     small = engine.exercises["masked_softmax"]
-    first = session(slot, LoadRequest(PLAIN_FILE, small))
+    first = session(workers, LoadRequest(PLAIN_FILE, small))
     longer = replace(small, limits={**small.limits, "wall_seconds": 20.0})
-    assert session(slot, LoadRequest(PLAIN_FILE, longer)) is first, "wall_seconds is sent with each request"
+    assert session(workers, LoadRequest(PLAIN_FILE, longer)) is first, (
+        "wall_seconds is sent with each request"
+    )
     assert first.limits == limits(longer)
     larger = replace(longer, limits={**longer.limits, "cpu_seconds": 60.0})
-    other = session(slot, LoadRequest(PLAIN_FILE, larger))
+    other = session(workers, LoadRequest(PLAIN_FILE, larger))
     assert other is not first, "a process keeps the other limits that it was started with"
     assert other.limits == limits(larger)
-    assert session(slot, LoadRequest(PLAIN_FILE, larger)) is other
+    assert session(workers, LoadRequest(PLAIN_FILE, larger)) is other
 
 
 def test_only_a_costly_case_has_the_timeout_of_the_exercise(engine):
@@ -84,33 +92,33 @@ def test_a_worker_that_gets_no_cpu_loads_its_file(engine):
     waiter = threading.Thread(target=go_on)
     waiter.start()
     asked = request(engine, f"import os\nos.kill(os.getpid(), {int(signal.SIGSTOP)})\nafter = 1")
-    with closing(ColdLauncher()) as launcher, closing(WorkerSlot(launcher)) as cold:
-        loaded = cold.load(asked)
+    with closing(ColdLauncher()) as launcher, closing(Workers(launcher)) as cold:
+        after = loaded(cold, asked)
     waiter.join()
-    assert "after" in loaded.names
-    assert (loaded.notes, asked.history.endless) == ((), [])
+    assert "after" in after.names
+    assert (after.notes, asked.history.endless) == ((), [])
 
 
 @pytest.mark.slow
 @needs_timers
-def test_an_endless_statement_is_left_out_of_every_later_load(engine, slot):
+def test_an_endless_statement_is_left_out_of_every_later_load(engine, workers):
     """`sum` of a range is one call of C, in which Python raises no exception."""
     asked = request(engine, "x = 1\nsum(range(10**12))\nafter = 1", cpu_seconds=3)
-    assert "after" in slot.load(asked).names
+    assert "after" in loaded(workers, asked).names
     assert asked.history.endless == [("a.py", 2)]
     assert asked.history.lost == 1
-    slot.close()
-    assert "after" in slot.load(replace(asked, own={"other": "x"})).names
+    workers.close()
+    assert "after" in loaded(workers, replace(asked, own={"other": "x"})).names
     assert asked.history.lost == 1
 
 
 @pytest.mark.slow
 @needs_timers
-def test_a_file_with_many_endless_statements_is_loaded(engine, slot):
+def test_a_file_with_many_endless_statements_is_loaded(engine, workers):
     endless = ["while True: pass"] * 4 + ["def own():\n    while True: pass", "own()", "x = own()"]
     kept = ["def made():\n    return own", "masked_softmax = made()", "after = 1"]
     asked = request(engine, "\n".join(endless + kept))
-    assert {"own", "masked_softmax", "after"} <= slot.load(asked).names
+    assert {"own", "masked_softmax", "after"} <= loaded(workers, asked).names
     assert asked.history.endless == [("a.py", line) for line in (1, 2, 3)]
 
 
@@ -120,7 +128,7 @@ def test_only_an_endless_definition_is_a_reason(engine, cell, times_out):
     submission = Submission(Path("a.ipynb"), units)
     request = LoadRequest(submission, engine.exercises["masked_softmax"])
     note = {"file": cell, "line": 1, "endless": True}
-    loaded = Loaded(request, frozenset(), frozenset(), (note,), reloaded=False)
+    loaded = Loaded(frozenset(), frozenset(), (note,))
     with pytest.raises(CannotLoad) as why:
         defined_name(request, loaded, read_names(submission))
     assert (str(why.value) == "cell 2, line 1: this definition timed out") == times_out
@@ -140,9 +148,32 @@ def test_a_worker_that_is_lost_while_it_loads_has_a_sentence(why, detail, line, 
     assert how_loading_ended(gone) == f"the file could not be loaded: {sentence}"
 
 
-def test_a_fault_that_a_plain_file_has_too_is_the_grader_s(engine, slot):
-    exercise = engine.exercises["masked_softmax"]
-    case = replace(exercise.cases[0], dtype="no_such_dtype")  # the worker raises before any student code runs
-    request = LoadRequest(submission_of("def masked_softmax(X, valid_lens):\n    return X"), exercise)
-    with pytest.raises(SandboxError, match="the worker failed: AttributeError"):
-        slot.observe(request, case)
+@pytest.fixture
+def dies(engine, monkeypatch):
+    """Return a function: let the worker end when it gets a message for the n-th time, for each n given."""
+
+    def at(*times):
+        count, ask = itertools.count(1), Session.ask
+
+        def asked(session, message, *args, **kwargs):
+            if message["op"] == "run_all" or next(count) not in times:
+                return ask(session, message, *args, **kwargs)
+            session.close()
+            raise WorkerGone("died", "signal 9")
+
+        monkeypatch.setattr(Session, "ask", asked)
+        monkeypatch.setattr(Lease, "observe_all", lambda lease, cases: {})
+        engine.close()  # the next worker is new
+
+    return at
+
+
+@pytest.mark.parametrize(
+    ("times", "outcome"),
+    [((1,), "passed"), ((3,), "passed"), ((1, 2), "blocked"), ((3, 5), "failed")],
+    ids=["while it loads", "in a case", "twice while it loads", "in a case of both attempts"],
+)
+def test_a_worker_that_ends_once_costs_nothing(grade_one, dies, times, outcome):
+    """The first message loads the file. After a loss, all is repeated once in a new worker."""
+    dies(*times)
+    assert grade_one(RIGHT, "masked_softmax").outcome == outcome
