@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.intake.stub_changes import CannotRestore
 from grader.report.model import Report
 from grader.student.exercise_list import ENTER, ExerciseList, rows_of
 from grader.student.terminal_keys import QUIT
+from grader.support.errors import UsageError
 from grader.support.i18n import _
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class WatchKeys:
         assert command.callback
         try:
             command.callback(name, self.watcher.course.root, **options)
-        except (click.UsageError, CannotRestore) as error:
+        except (click.UsageError, UsageError) as error:
             click.echo(str(error))
 
     def _explain(self) -> None:

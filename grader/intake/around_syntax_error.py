@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from grader.intake.syntax import CannotParse, parse
+from grader.intake.syntax import caret, parse
 from grader.support.i18n import _
 
 # Lines that are tried as the end of the part before the error, and as many as the start of the part after it.
@@ -64,93 +64,10 @@ class Fault:
         return says.format(place=place, reason=self.reason, line=self.resumed)
 
 
-@dataclass(frozen=True)
-class Prefix:
-    """The complete statements of a source around its first syntax error, and the error.
-
-    source: the complete statements. rest: the text that was left out. resumed: the line from which the code after the
-    error is used; 0 if none is.
-    """
-
-    source: str
-    rest: str = ""
-    error: CannotParse | None = None
-    resumed: int = 0
-
-    def fault(self, unit: str, alone: bool = True) -> Fault | None:
-        """Return the error as a fault of the unit; None if there is none."""
-        if self.error is None:
-            return None
-        error, lost = self.error, defined_in(self.rest)
-        return Fault(unit, error.line, error.reason, lost, alone, self.resumed, error.caret)
-
-
-def prefix(source: str) -> Prefix:
-    """Return the source without the top-level statement that contains its first syntax error.
-
-    The part after the error starts at the first definition or import from which on all code parses. If there is no
-    such line, return only the part before the error.
-    """
-    try:
-        parse(source)
-    except CannotParse as error:
-        return _before(source, error)
-    return Prefix(source)
-
-
-def _before(source: str, error: CannotParse) -> Prefix:
-    """Cut the source at the statement with the error; further up, if the part before it does not parse either."""
-    lines = source.split("\n")
-    at = error.line if _is_indented_output(lines, error) else _beginning(lines, error.line)
-    for _attempt in range(MAX_ATTEMPTS):
-        kept = "\n".join(lines[: max(at - 1, 0)])
-        try:
-            parse(kept)
-        except CannotParse as earlier:
-            at = _beginning(lines, min(at - 1, earlier.line))
-        else:
-            return _resumed(lines, kept, max(at - 1, 0), error)
-    return _resumed(lines, "", 0, error)
-
-
-def _resumed(lines: list[str], kept: str, at: int, error: CannotParse) -> Prefix:
-    """Return `kept` and the part after the error, which starts at a definition or import; lines keep their numbers.
-
-    at: the number of lines in `kept`.
-    """
-    places = [n for n in range(max(error.line, at + 1), len(lines)) if _GOES_ON.match(lines[n])]
-    for place in places[:MAX_ATTEMPTS]:
-        after = "\n".join(lines[place:])
-        try:
-            parse(after)
-        except CannotParse:
-            continue
-        gap = "\n" * (place - kept.count("\n"))
-        return Prefix(kept + gap + after, "\n".join(lines[at:place]), error, place + 1)
-    return Prefix(kept, "\n".join(lines[at:]), error)
-
-
-def _is_indented_output(lines: list[str], error: CannotParse) -> bool:
-    """Whether the error is an indented line below a complete statement without a block.
-
-    Then it is probably the printed output of that statement.
-    """
-    if error.reason != "unexpected indent":
-        return False
-    above = _beginning(lines, error.line - 1)
-    try:
-        statements = parse("\n".join(lines[max(above - 1, 0) : error.line - 1])).body
-    except CannotParse:
-        return False
-    return not any(hasattr(statement, "body") for statement in statements)
-
-
-def _beginning(lines: list[str], at: int) -> int:
-    """Return the number of the last line up to `at` that begins a top-level statement; 0 if there is none."""
-    at = min(at, len(lines))
-    while at > 0 and not _BEGINS.match(lines[at - 1]):
-        at -= 1
-    return at
+def fault_of(error: SyntaxError, unit: str, rest: str, *, alone: bool = True, resumed: int = 0) -> Fault:
+    """Return an error of `parse` as a fault. rest: the text that is left out because of it."""
+    lost = defined_in(rest)
+    return Fault(unit, error.lineno or 0, error.msg, lost, alone, resumed, caret(error))
 
 
 def defined_in(text: str) -> tuple[str, ...]:
@@ -159,3 +76,70 @@ def defined_in(text: str) -> tuple[str, ...]:
     A function whose first parameter is `self` is taken for a method and left out.
     """
     return tuple(dict.fromkeys(found[1] or found[2] for found in _HEADER.finditer(text)))
+
+
+def around_error(source: str, unit: str, *, alone: bool = True) -> tuple[str, Fault | None]:
+    """Return the source without the top-level statement that contains its first syntax error, and the error.
+
+    Lines keep their numbers. The part after the error starts at the first definition or import from which on all
+    code parses. If there is no such line, return only the part before the error.
+    """
+    try:
+        parse(source)
+    except SyntaxError as found:
+        error = found
+    else:
+        return source, None
+    lines = source.split("\n")
+    end = _end_of_the_part_before(lines, error)
+    kept = "\n".join(lines[:end])
+    after = max(error.lineno or 0, end + 1)
+    places = [n for n in range(after, len(lines)) if _GOES_ON.match(lines[n])]
+    for place in places[:MAX_ATTEMPTS]:
+        rest = "\n".join(lines[place:])
+        if _parses(rest):
+            left_out, gap = "\n".join(lines[end:place]), "\n" * (place - kept.count("\n"))
+            return kept + gap + rest, fault_of(error, unit, left_out, alone=alone, resumed=place + 1)
+    return kept, fault_of(error, unit, "\n".join(lines[end:]), alone=alone)
+
+
+def _end_of_the_part_before(lines: list[str], error: SyntaxError) -> int:
+    """Return the number of lines before the statement with the error; fewer, if these do not parse either."""
+    line = error.lineno or 0
+    at = line if _is_indented_output(lines, error) else _beginning(lines, line)
+    for _attempt in range(MAX_ATTEMPTS):
+        try:
+            parse("\n".join(lines[: max(at - 1, 0)]))
+        except SyntaxError as earlier:
+            at = _beginning(lines, min(at - 1, earlier.lineno or 0))
+        else:
+            return max(at - 1, 0)
+    return 0
+
+
+def _is_indented_output(lines: list[str], error: SyntaxError) -> bool:
+    """Whether the error is an indented line below a complete statement without a block.
+
+    Then it is probably the printed output of that statement.
+    """
+    line = error.lineno or 0
+    if error.msg != "unexpected indent":
+        return False
+    above = "\n".join(lines[max(_beginning(lines, line - 1) - 1, 0) : line - 1])
+    return _parses(above) and not any(hasattr(statement, "body") for statement in parse(above).body)
+
+
+def _parses(source: str) -> bool:
+    try:
+        parse(source)
+    except SyntaxError:
+        return False
+    return True
+
+
+def _beginning(lines: list[str], at: int) -> int:
+    """Return the number of the last line up to `at` that begins a top-level statement; 0 if there is none."""
+    at = min(at, len(lines))
+    while at > 0 and not _BEGINS.match(lines[at - 1]):
+        at -= 1
+    return at

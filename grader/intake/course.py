@@ -15,16 +15,12 @@ from grader.bundle.rules import Rules
 from grader.intake.course_file import CourseFile, read_course_file
 from grader.intake.read import read_bytes
 from grader.intake.stub_changes import is_changed
-from grader.support.errors import GraderError, UsageError
+from grader.support.errors import UsageError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
 MARK = "headway.toml"
 BUNDLED = Path(__file__).resolve().parents[1] / "course"  # a wheel has the course there; see pyproject.toml
-
-
-class NoCourse(GraderError):
-    """No course was found; the message says where it was searched and what to do."""
 
 
 @dataclass(frozen=True)
@@ -38,19 +34,19 @@ class Course:
     def bundles(self) -> list[Bundle]:
         """The public bundles, in order, with the rules of the course applied.
 
-        Raises NoCourse if there is no bundle, or if one has another version. Raises UsageError as `settings` does,
-        and for rules that do not fit the exercises.
+        Raises UsageError if there is no bundle, if one has another version, as `settings` does, and for rules that do
+        not fit the exercises.
         """
         try:
             found = [load(self.root)] if self.is_one_assignment else load_all(self.root)
         except ValueError as error:
-            raise NoCourse(_("{why}; download the course folder again").format(why=error)) from None
+            raise UsageError(_("{why}; download the course folder again").format(why=error)) from None
         except OSError as error:
             says = _("{file} cannot be read: {why}; download the course folder again")
-            raise NoCourse(says.format(file=error.filename, why=error.strerror)) from None
+            raise UsageError(says.format(file=error.filename, why=error.strerror)) from None
         if not found:
             says = _("{root} holds no assignment with a {file}; download the course folder again")
-            raise NoCourse(says.format(root=self.root, file=MANIFEST_FILE))
+            raise UsageError(says.format(root=self.root, file=MANIFEST_FILE))
         return self._ruled(found)
 
     @cached_property
@@ -143,21 +139,40 @@ class Course:
 
 
 def find(named: Path | None = None) -> Course:
-    """Find the course of the folder `named`, else of the working directory. Raises NoCourse.
+    """Find the course of the folder `named`, else of the working directory. Raises UsageError if there is none.
 
     The course is this folder, a folder above it, `assignments/` in one of these, or an assignment without a course
     folder.
     """
-    start = named or Path.cwd()
-    whole = start.resolve()
-    for folder in (whole, *whole.parents):
+    start = (named or Path.cwd()).resolve()
+    found = _found(start)
+    if found is None:
+        says = _("no {mark} in {start} or above it: change into the course folder, or name it with --course")
+        raise UsageError(says.format(mark=MARK, start=start))
+    return Course(found, named is not None)
+
+
+def find_for_file(named: Path | None) -> Course:
+    """Find the course for `--file`: as `find` does, or if no folder is named and none is found, the one that comes with
+    the installed package or its checkout. Raises UsageError if there is none.
+    """
+    here = Path.cwd().resolve()
+    if named is not None or _found(here) is not None:
+        return find(named)
+    for folder in (BUNDLED, BUNDLED.parents[1] / "assignments"):
+        if (folder / MARK).is_file():
+            return Course(folder)
+    raise UsageError(_("this installation has no course; name a course folder with --course"))
+
+
+def _found(start: Path) -> Path | None:
+    for folder in (start, *start.parents):
         for candidate in (folder, folder / "assignments"):
             if (candidate / MARK).is_file():
-                return Course(candidate, named is not None)
+                return candidate
         if (folder / MANIFEST_FILE).is_file() and not (folder.parent / MARK).is_file():
-            return Course(folder, named is not None)
-    says = _("no {mark} in {start} or above it: change into the course folder, or name it with --course")
-    raise NoCourse(says.format(mark=MARK, start=whole))
+            return folder
+    return None
 
 
 def solutions_of(named: Path | None) -> Path:
@@ -200,21 +215,6 @@ def _installed_from() -> Path | None:
         return None
     url = urlsplit(noted.get("url", ""))
     return Path(url2pathname(url.path)).resolve() if url.scheme == "file" else None
-
-
-def find_for_file(named: Path | None) -> Course:
-    """Find the course for `--file`: that of the folder `named`, else of the working directory, else the one that comes
-    with the installed package or its checkout. Raises NoCourse.
-    """
-    try:
-        return find(named)
-    except NoCourse:
-        if named is not None:
-            raise
-    for folder in (BUNDLED, BUNDLED.parents[1] / "assignments"):
-        if (folder / MARK).is_file():
-            return Course(folder)
-    raise NoCourse(_("this installation has no course; name a course folder with --course"))
 
 
 def wanted_exercises(names: Sequence[str], bundles: Sequence[Bundle]) -> list[str]:

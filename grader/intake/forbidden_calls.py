@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from grader.intake.limits import MAX_DOTTED_NAMES
 from grader.intake.read import Submission, Unit
-from grader.intake.syntax import CannotParse, parse
+from grader.intake.syntax import parse
 
 _ROOT = "torch"
 # Characters that are kept of a module's name, and of each name that is imported from it. The path of each imported name
@@ -68,7 +68,7 @@ def _outline(units: tuple[Unit, ...]) -> tuple[Mapping[str, str], _Statements]:
     """Return name → dotted path for imported names, and name → the top-level statements that bind it."""
     trees = []
     for one in units:
-        with suppress(CannotParse):
+        with suppress(SyntaxError):
             trees.append((one.name, parse(one.source)))
     aliases = {local: path for _, tree in trees for local, path in _imported(tree)}
     statements: dict[str, list[tuple[str, ast.stmt]]] = {}

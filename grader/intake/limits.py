@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from grader.support.errors import GraderError
+from grader.support.errors import BadData
 from grader.support.i18n import _
 
 MAX_FILE_BYTES = 8 << 20
@@ -29,25 +29,21 @@ _TOKEN = re.compile(r"\w+|#+|=+|\*+|[^\w\s]")
 _CHAIN = re.compile(rf"(?:\.[\s\\]*+[^\W\d]\w*+[\s\\]*+){{{MAX_DOTTED_NAMES}}}")
 
 
-class TooLarge(GraderError, ValueError):
-    """The source is beyond a limit of this module."""
-
-
 def count_tokens(source: str) -> int:
     """Return the number of words and symbols, also in strings and comments."""
     return _TOKEN.subn("", source)[1]
 
 
 def check_sources(sources: Iterable[str]) -> int:
-    """Check all sources of one submission together; return their number of words and symbols. Raises TooLarge."""
+    """Check all sources of one submission together; return their number of words and symbols. Raises BadData."""
     size = tokens = 0
     for source in sources:
         size += len(source.encode("utf-8", "surrogatepass"))
         if size > MAX_SOURCE_BYTES:
-            raise TooLarge(_("the code is larger than {limit} MiB").format(limit=MAX_SOURCE_BYTES >> 20))
+            raise BadData(_("the code is larger than {limit} MiB").format(limit=MAX_SOURCE_BYTES >> 20))
         tokens += count_tokens(source)
         if tokens > MAX_TOKENS:
-            raise TooLarge(_("the code has more than {limit} words and symbols").format(limit=MAX_TOKENS))
+            raise BadData(_("the code has more than {limit} words and symbols").format(limit=MAX_TOKENS))
         if _CHAIN.search(source):
-            raise TooLarge(_("the code joins more than {limit} names by dots").format(limit=MAX_DOTTED_NAMES))
+            raise BadData(_("the code joins more than {limit} names by dots").format(limit=MAX_DOTTED_NAMES))
     return tokens

@@ -1,4 +1,4 @@
-"""Names and keywords that are nearly right, in the syntax tree of a definition."""
+"""Names, methods and keywords that are nearly right, in the syntax tree of a definition."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ NEAR = 0.8  # how similar a name has to be to be offered instead
 MAX_UNKNOWN = 50  # unknown names that are looked up; the cost is this times MAX_NAMES
 MAX_NAMES = 1000  # names to choose from
 
+METHODS = ["permute", "transpose", "masked_fill", "contiguous", "reshape", "repeat_interleave", "unsqueeze", "squeeze", "softmax", "flatten", "append", "register_buffer"]  # fmt: skip
 # The parameters of functions and layers of torch that answers often call.
 _KEYWORDS = {
     "softmax": "input dim dtype",
@@ -34,20 +35,61 @@ _KEYWORDS = {
     "Linear": "in_features out_features bias device dtype",
     "LayerNorm": "normalized_shape eps elementwise_affine bias device dtype",
 }
-_OF_TORCH = frozenset({"torch", "nn", "F", "functional"})
+Found = Iterator[tuple[int, str]]  # line and sentence
 
 
-def near(name: str, names: Iterable[str]) -> str:
-    """Return the name that differs only in case and underscores, else the only similar name.
+def unknown_names(unknown: Collection[tuple[int, str]], names: Collection[str]) -> Found:
+    """Report names that nothing binds and that are nearly one of `names`. unknown: their lines, and the names."""
+    for line, name, meant in _nearest(unknown, names):
+        yield line, _("nothing is called `{name}`; did you mean `{near}`?").format(name=name, near=meant)
 
-    Return "" if there is none, if there are several, or for a name of one or two letters.
+
+def methods(node: ast.Attribute, attributes: Collection[str]) -> Found:
+    """Report a method that is nearly one of METHODS, unless the file sets it. attributes: those that the file sets."""
+    match node:
+        case ast.Attribute(ast.Name("nn" | "self")):
+            return
+        case ast.Attribute(attr=name) if name not in attributes and name not in METHODS:
+            for meant in [method for method in METHODS if is_misspelt(name, method)][:1]:
+                says = _("there is no `.{name}`; did you mean `.{near}`?")
+                yield node.lineno, says.format(name=name, near=meant)
+
+
+def keywords(call: ast.Call) -> Found:
+    """Report each keyword that looks like a misspelt parameter of a function of torch."""
+    match call.func:
+        case ast.Attribute(
+            ast.Name("torch" | "nn" | "F" | "functional") | ast.Attribute(attr="nn" | "functional"), function
+        ):
+            right = _KEYWORDS.get(function, "").split()
+        case _:
+            return
+    for keyword in call.keywords:
+        name = keyword.arg or ""
+        if not right or not name or name in right:
+            continue
+        meant = [k for k in right if is_misspelt(name, k) or is_misspelt(k, name)] or [_near(name, right)]
+        if len(meant) == 1 and meant[0]:
+            says = _("`{function}` has no parameter `{name}`; did you mean `{near}`?")
+            yield keyword.value.lineno, says.format(function=function, name=name, near=meant[0])
+
+
+def variables_of_the_file(function: ast.FunctionDef, variables: Collection[str]) -> Found:
+    """Report each variable of the file that a function reads, if a parameter has a similar name.
+
+    The function works only as long as the file sets that variable.
     """
-    same = [other for other in names if plain(other) == plain(name)]
-    found = same or get_close_matches(name[:100], sorted(names), n=2, cutoff=NEAR)
-    return found[0] if len(found) == 1 and len(name) > 2 else ""
+    arguments = function.args
+    parameters = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    parts = [part for part in walk(function) if isinstance(part, ast.Name)]
+    own = parameters | {part.id for part in parts if not isinstance(part.ctx, ast.Load)}
+    read = {(part.lineno, part.id) for part in parts if part.id in variables and part.id not in own}
+    says = _("`{name}` is a variable of the file; did you mean the parameter `{near}`?")
+    for line, name, meant in _nearest(read, parameters):
+        yield line, says.format(name=name, near=meant)
 
 
-def nearest(unknown: Collection[tuple[int, str]], names: Collection[str]) -> Iterator[tuple[int, str, str]]:
+def _nearest(unknown: Collection[tuple[int, str]], names: Collection[str]) -> Iterator[tuple[int, str, str]]:
     """Yield the line, the unknown name and the similar name, for the first MAX_UNKNOWN unknown names.
 
     Yield nothing if there are more than MAX_NAMES known names.
@@ -55,9 +97,18 @@ def nearest(unknown: Collection[tuple[int, str]], names: Collection[str]) -> Ite
     if len(names) > MAX_NAMES:
         return
     for line, name in sorted(unknown)[:MAX_UNKNOWN]:
-        meant = near(name, names)
-        if meant:
+        if meant := _near(name, names):
             yield line, name, meant
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    """Return the name that differs only in case and underscores, else the only similar name.
+
+    Return "" if there is none, if there are several, or for a name of one or two letters.
+    """
+    same = [other for other in names if plain(other) == plain(name)]
+    found = same or get_close_matches(name[:100], sorted(names), n=2, cutoff=NEAR)
+    return found[0] if len(found) == 1 and len(name) > 2 else ""
 
 
 def is_misspelt(name: str, right: str) -> bool:
@@ -69,36 +120,3 @@ def is_misspelt(name: str, right: str) -> bool:
     different = [at for at, (a, b) in enumerate(zip(name, right, strict=False)) if a != b]
     swapped = len(different) == 2 and different[1] == different[0] + 1
     return len(name) == len(right) and swapped and sorted(name) == sorted(right)
-
-
-def keywords(call: ast.Call) -> Iterator[tuple[int, str]]:
-    """Yield line and message for each keyword that looks like a misspelt parameter of a function of torch."""
-    if not (isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name | ast.Attribute)):
-        return
-    function, owner = call.func.attr, call.func.value
-    of = owner.id if isinstance(owner, ast.Name) else owner.attr
-    right = _KEYWORDS.get(function, "").split() if of in _OF_TORCH else []
-    for keyword in call.keywords:
-        name = keyword.arg or ""
-        if not right or not name or name in right:
-            continue
-        meant = [k for k in right if is_misspelt(name, k) or is_misspelt(k, name)] or [near(name, right)]
-        if len(meant) == 1 and meant[0]:
-            says = _("`{function}` has no parameter `{name}`; did you mean `{near}`?")
-            yield keyword.value.lineno, says.format(function=function, name=name, near=meant[0])
-
-
-def variables_of_the_file(function: ast.FunctionDef, variables: Collection[str]) -> Iterator[tuple[int, str]]:
-    """Yield line and message for each variable of the file that a function reads, if a parameter has a similar name.
-
-    The function works only as long as the file sets that variable.
-    """
-    arguments = function.args
-    named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    parameters = {argument.arg for argument in named}
-    parts = [part for part in walk(function) if isinstance(part, ast.Name)]
-    own = parameters | {part.id for part in parts if not isinstance(part.ctx, ast.Load)}
-    read = {(part.lineno, part.id) for part in parts if part.id in variables and part.id not in own}
-    says = _("`{name}` is a variable of the file; did you mean the parameter `{near}`?")
-    for line, name, meant in nearest(read, parameters):
-        yield line, says.format(name=name, near=meant)

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
-from grader.intake.around_syntax_error import Fault, defined_in
+from grader.intake.around_syntax_error import Fault, fault_of
 from grader.intake.read import Submission, Unit
-from grader.intake.syntax import CannotParse, parse
+from grader.intake.syntax import parse
 
 
 @dataclass(frozen=True)
@@ -138,9 +138,8 @@ def _names_in(units: tuple[Unit, ...]) -> Names:
                 if earlier and {earlier.kind, definition.kind} <= {"def", "class"}:
                     replaced.append(earlier)
                 found[definition.name] = definition
-        except CannotParse as error:
-            lost = defined_in(unit.source)
-            faults.append(Fault(unit.name, error.line, error.reason, lost, caret=error.caret))
+        except SyntaxError as error:
+            faults.append(fault_of(error, unit.name, unit.source))
     return Names(found, tuple(faults), tuple(replaced))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from grader.intake.names import Names, statements
 from grader.intake.read import Submission, Unit
-from grader.intake.syntax import CannotParse, children, parse, walk
+from grader.intake.syntax import children, parse, walk
 
 # Customary names that files often use without their import.
 IMPORTS = {
@@ -55,7 +55,7 @@ def _unbound(units: tuple[Unit, ...]) -> dict[str, tuple[str, int]]:
     for unit in units:
         try:
             nodes = walk(parse(unit.source))
-        except CannotParse:
+        except SyntaxError:
             continue
         for node in nodes:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -129,7 +129,7 @@ _uses = lru_cache(maxsize=2)(_Uses)  # asked for by each exercise of a submissio
 def _by_line(source: str) -> dict[int, list[ast.stmt]]:
     try:
         body = parse(source).body
-    except CannotParse:
+    except SyntaxError:
         return {}
     lines: dict[int, list[ast.stmt]] = {}
     for node in statements(body):

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from grader.intake.limits import MAX_SOURCE_BYTES, check_sources
 from grader.intake.names import statements
 from grader.intake.read import Neighbour, Submission, Unit, read_bytes, submission_from, text_of
-from grader.intake.syntax import CannotParse, parse
+from grader.intake.syntax import parse
 from grader.support.errors import GraderError
 
 MAX_NEIGHBOURS = 20
@@ -100,7 +100,7 @@ def imported_modules(units: Iterable[Unit]) -> Iterator[str]:
     for unit in units:
         try:
             body = parse(unit.source).body
-        except CannotParse:
+        except SyntaxError:
             continue
         for node in statements(body):
             if isinstance(node, ast.Import):

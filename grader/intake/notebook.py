@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from grader.intake.limits import check_sources
-from grader.intake.syntax import CannotParse, parse
-from grader.support.errors import GraderError
+from grader.intake.syntax import parse
+from grader.support.errors import BadData
 from grader.support.i18n import _
 
 # A line that only IPython understands: a magic, a shell line, help. It becomes `pass` on the same line.
@@ -24,33 +23,27 @@ SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which JSON can ex
 MAX_MAGICS = 16  # lines of one cell that are replaced one by one; the cell is parsed again for each
 
 
-class NotANotebook(GraderError, ValueError):
-    """The text cannot be read as a notebook; the message says why."""
-
-
 def code_cells(text: str) -> list[tuple[int, str]]:
     """Return (number, source) of every code cell in order; numbers count all cells from 1, as editors show them.
 
-    Raises NotANotebook, and TooLarge if the cells are beyond the limits of `grader.intake.limits`.
+    The source is as it was typed: see `plain_python`. Raises BadData if the text is no notebook.
     """
-    cells = [
+    return [
         (number, _source(cell))
         for number, cell in enumerate(_cells(_loaded(text)), 1)
         if isinstance(cell, dict) and (cell.get("cell_type") == "code" or _was_code(cell))
     ]
-    check_sources(source for _number, source in cells)
-    return [(number, plain_python(source)) for number, source in cells]
 
 
 def _loaded(text: str) -> object:
     try:
         return json.loads(text)
     except RecursionError:
-        raise NotANotebook(_("it is nested too deeply")) from None
+        raise BadData(_("it is nested too deeply")) from None
     except json.JSONDecodeError as error:
-        raise NotANotebook(_("line {line} is not JSON").format(line=error.lineno)) from None
+        raise BadData(_("line {line} is not JSON").format(line=error.lineno)) from None
     except ValueError:  # a number of thousands of digits
-        raise NotANotebook(_("it is not JSON")) from None
+        raise BadData(_("it is not JSON")) from None
 
 
 def _cells(book: object) -> list[object]:
@@ -61,7 +54,7 @@ def _cells(book: object) -> list[object]:
             parts = [sheet.get("cells") for sheet in sheets if isinstance(sheet, dict)]
             cells = [cell for part in parts if isinstance(part, list) for cell in part]
     if not isinstance(cells, list):
-        raise NotANotebook(_("it has no list of cells"))
+        raise BadData(_("it has no list of cells"))
     return cells
 
 
@@ -118,8 +111,8 @@ def _stops_at(source: str) -> int | None:
     """Return the line at which Python cannot go on; None if the source parses, 0 if the line is not known."""
     try:
         parse(source)
-    except CannotParse as error:
-        return error.line
+    except SyntaxError as error:
+        return error.lineno or 0
     return None
 
 

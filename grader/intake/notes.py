@@ -15,7 +15,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from grader.intake.around_syntax_error import Fault, Prefix, defined_in, prefix
+from grader.intake.around_syntax_error import Fault, around_error
 from grader.intake.limits import check_sources
 from grader.intake.notebook import plain_python
 from grader.intake.syntax import parse
@@ -56,22 +56,20 @@ def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], tuple[i
     """Return the code of a document as one source, its syntax errors, and the lines of skipped definitions.
 
     A definition is skipped if its block names a language and `_of_this_framework` leaves the block out. An error in a
-    block does not affect other blocks. Raises TooLarge.
+    block does not affect other blocks. Raises BadData.
     """
     all_blocks = list(_blocks(text))
     blocks = list(_of_this_framework(all_blocks))
     check_sources(block.text for block in blocks)
     source, faults = [""] * (text.count("\n") + 1), []
     for block in blocks:
-        read = prefix(plain_python(block.text))
-        if not _is_code(block, read):
+        code, fault = around_error(plain_python(block.text), unit, alone=False)  # the other blocks are graded
+        if not _is_code(block, code, fault):
             continue
-        kept = read.source.split("\n")
+        kept = code.split("\n")
         source[block.first : block.first + len(kept)] = kept
-        fault = read.fault(unit, alone=False)  # the other blocks are graded
         # Text below a copied cell that does not parse is probably its output, or prose.
-        is_output = block.language is None and not defined_in(read.rest)
-        if fault is not None and not is_output:
+        if fault is not None and (block.language is not None or fault.lost):
             line = fault.line + block.first if fault.line else 0
             resumed = fault.resumed + block.first if fault.resumed else 0
             faults.append(replace(fault, line=line, resumed=resumed))
@@ -146,7 +144,7 @@ def _of_this_framework(blocks: list[Block]) -> Iterator[Block]:
             yield block
 
 
-def _is_code(block: Block, read: Prefix) -> bool:
+def _is_code(block: Block, code: str, fault: Fault | None) -> bool:
     """Whether a block is Python: by its language; without one, if it has a statement that is not only an expression.
 
     Without a language and with a syntax error: if a line begins with `class`, `def`, `import` or `from`.
@@ -155,6 +153,6 @@ def _is_code(block: Block, read: Prefix) -> bool:
         return True
     if block.language:
         return False
-    if read.error is not None:
+    if fault is not None:
         return bool(_FIRST_WORDS.search(block.text))
-    return any(not isinstance(node, ast.Expr) for node in parse(read.source).body)
+    return any(not isinstance(node, ast.Expr) for node in parse(code).body)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from grader.intake.around_syntax_error import Fault, prefix
-from grader.intake.limits import MAX_FILE_BYTES, MAX_SOURCE_BYTES, TooLarge, check_sources
-from grader.intake.notebook import NotANotebook, code_cells, plain_python
+from grader.intake.around_syntax_error import Fault, around_error
+from grader.intake.limits import MAX_FILE_BYTES, MAX_SOURCE_BYTES, check_sources
+from grader.intake.notebook import code_cells, plain_python
 from grader.intake.notes import code_of_notes
-from grader.support.errors import GraderError
+from grader.support.errors import BadData, GraderError
 from grader.support.files import read_regular
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
@@ -95,29 +94,32 @@ def text_of(path: Path, data: bytes) -> str:
 
 def _submission(path: Path, text: str) -> Submission:
     name = shown(path)
+    typed = [Unit(name, text)]
+    if path.suffix == ".ipynb":
+        try:
+            typed = [Unit(f"{name} cell {number}", source) for number, source in code_cells(text)]
+        except BadData as error:
+            raise Blocked(_("{file} is not a notebook: {reason}").format(file=name, reason=error)) from None
     try:
         if path.suffix in NOTES:
-            source, faults, skipped = code_of_notes(text, name)
-            if not source.strip():
-                says = _("{file} has no code; code is read from blocks between ``` lines")
-                raise Blocked(says.format(file=name))
-            return Submission(path, (Unit(name, source),), faults, skipped=skipped)
-        if path.suffix == ".ipynb":
-            cells = code_cells(text)
-            return _around_faults(path, [Unit(f"{name} cell {number}", source) for number, source in cells])
-        check_sources([text])
-    except NotANotebook as error:
-        raise Blocked(_("{file} is not a notebook: {reason}").format(file=name, reason=error)) from None
-    except TooLarge as error:
+            return _of_notes(path, name, text)
+        check_sources(unit.source for unit in typed)
+    except BadData as error:
         raise Blocked(_("{file}: {reason}").format(file=name, reason=error)) from None
-    return _around_faults(path, [Unit(name, plain_python(text))])
+    units, faults = [], []
+    for unit in typed:
+        source, fault = around_error(plain_python(unit.source), unit.name, alone=len(typed) == 1)
+        units.append(Unit(unit.name, source))
+        faults += [fault] if fault is not None else []
+    return Submission(path, tuple(units), tuple(faults))
 
 
-def _around_faults(path: Path, units: Sequence[Unit]) -> Submission:
-    read = [(unit.name, prefix(unit.source)) for unit in units]
-    faults = [part.fault(name, alone=len(units) == 1) for name, part in read]
-    kept = tuple(Unit(name, part.source) for name, part in read)
-    return Submission(path, kept, tuple(fault for fault in faults if fault is not None))
+def _of_notes(path: Path, name: str, text: str) -> Submission:
+    source, faults, skipped = code_of_notes(text, name)
+    if not source.strip():
+        says = _("{file} has no code; code is read from blocks between ``` lines")
+        raise Blocked(says.format(file=name))
+    return Submission(path, (Unit(name, source),), faults, skipped=skipped)
 
 
 def shown(path: Path) -> str:

@@ -15,11 +15,12 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from grader import given
+from grader.intake.around_syntax_error import fault_of
 from grader.intake.names import Names, hash_of, read_names, statements, untouched
 from grader.intake.read import Blocked, Submission, Unit, submission_from
-from grader.intake.syntax import CannotParse, parse
+from grader.intake.syntax import parse
 from grader.support.code import definition_span
-from grader.support.errors import GraderError
+from grader.support.errors import UsageError
 from grader.support.i18n import _
 
 LEAST_LINES = 4  # shorter answers are often equal by chance
@@ -30,7 +31,7 @@ def is_changed(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequ
 
     A file that cannot be read, or that has a syntax error, counts as changed.
     """
-    original, found = _names(path, read, stub)
+    found, original = _names(path, read), read_names(Submission(path, (Unit(path.name, stub),)))
     if found is None or found.faults:
         return True
     return any(not untouched(name, found, original) for name in exercises)
@@ -38,18 +39,16 @@ def is_changed(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequ
 
 def answers(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequence[str]) -> bool:
     """Whether a file defines one of the exercises, and not as the stub does."""
-    original, found = _names(path, read, stub)
-    return found is not None and any(
-        name in found.definitions and not untouched(name, found, original) for name in exercises
-    )
+    found, original = _names(path, read), read_names(Submission(path, (Unit(path.name, stub),)))
+    mine = [name for name in exercises if found is not None and name in found.definitions]
+    return found is not None and any(not untouched(name, found, original) for name in mine)
 
 
-def _names(path: Path, read: Callable[[], bytes], stub: str) -> tuple[Names, Names | None]:
-    original = read_names(Submission(path, (Unit(path.name, stub),)))
+def _names(path: Path, read: Callable[[], bytes]) -> Names | None:
     try:
-        return original, read_names(submission_from(path, read()))
+        return read_names(submission_from(path, read()))
     except (Blocked, OSError):
-        return original, None
+        return None
 
 
 def own_tree(submission: Submission, stubs: tuple[str, ...]) -> str:
@@ -69,7 +68,7 @@ def copied_blocks(submission: Submission, exercises: Collection[str]) -> list[st
     """Return the exercises whose building block a file holds, under any name and with any comments and docstrings."""
     found = set()
     for unit in submission.units:
-        with suppress(CannotParse):
+        with suppress(SyntaxError):
             found |= {hash_of(node, bare=True) for node in statements(parse(unit.source).body)}
     return [name for name in exercises if name in given.BLOCKS and _of_block(name) in found]
 
@@ -98,30 +97,29 @@ def only_answer(names: Sequence[str], answers: Callable[[str], bool]) -> str | N
     return found[0] if len(found) == 1 else None
 
 
-class CannotRestore(GraderError, ValueError):
-    """The definition cannot be restored in this file; the message says why."""
-
-
 def restored(text: str, name: str, stub: str, *, notebook: bool) -> str:
-    """Return the file's text with the stub's definition of `name` instead of its own. Raises CannotRestore.
+    """Return the file's text with the stub's definition of `name` instead of its own.
 
     In a script, or in a cell, the first definition is replaced and others are removed. A script that has none gets
     the stub's at its end, and an empty script becomes the whole stub. A cell that does not parse, and whose metadata
     names the exercise, becomes the stub's definition.
+
+    Raises UsageError if the file cannot be read as Python or as a notebook, or if no cell defines `name`.
     """
     start, stop = definition_span(stub, name)
-    original = stub[start:stop]
-    if not text.strip() and not notebook:
+    if notebook:
+        return _in_notebook(text, name, stub[start:stop])
+    if not text.strip():
         return stub
-    return _in_notebook(text, name, original) if notebook else _in_script(text, name, original)
+    try:
+        return _in_script(text, name, stub[start:stop])
+    except SyntaxError as error:
+        says = _("the file does not parse ({reason}), so {name} cannot be found; fix or delete that line")
+        raise UsageError(says.format(reason=fault_of(error, "", "").why, name=name)) from None
 
 
 def _in_script(text: str, name: str, original: str) -> str:
-    try:
-        spans = _spans(text, name)
-    except CannotParse as error:
-        says = _("the file does not parse ({reason}), so {name} cannot be found; fix or delete that line")
-        raise CannotRestore(says.format(reason=error, name=name)) from None
+    spans = _spans(text, name)
     if not spans:
         return text.rstrip("\n") + "\n\n\n" + original
     for start, stop in reversed(spans[1:]):
@@ -147,18 +145,16 @@ def _in_notebook(text: str, name: str, original: str) -> str:
         cells = [c for c in book["cells"] if c["cell_type"] == "code"]
         sources = ["".join(cell["source"]) for cell in cells]
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise CannotRestore(_("the notebook cannot be read; take a fresh copy of it")) from None
+        raise UsageError(_("the notebook cannot be read; take a fresh copy of it")) from None
     done = False
     for cell, source in zip(cells, sources, strict=True):
         try:
-            holds = bool(_spans(source, name))
-        except CannotParse:
+            new = _in_script(source, name, original) if _spans(source, name) else ""
+        except SyntaxError:
             metadata = cell.get("metadata")
-            holds = isinstance(metadata, dict) and metadata.get("headway") == name
-            source = original if holds else source
-        if holds:
-            cell["source"] = _in_script(source, name, original).rstrip("\n")
-            done = True
+            new = original if isinstance(metadata, dict) and metadata.get("headway") == name else ""
+        if new:
+            cell["source"], done = new.rstrip("\n"), True
     if not done:
-        raise CannotRestore(_("no cell defines {name}; take a fresh copy of the notebook").format(name=name))
+        raise UsageError(_("no cell defines {name}; take a fresh copy of the notebook").format(name=name))
     return json.dumps(book, ensure_ascii=False, indent=1) + "\n"

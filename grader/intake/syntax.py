@@ -12,7 +12,6 @@ from threading import Lock
 from rich.cells import cell_len
 
 from grader.intake.limits import MAX_TOKENS, check_sources
-from grader.support.errors import GraderError
 from grader.support.i18n import _
 
 MAX_CODE = 120  # characters of a line that is shown with a caret
@@ -22,22 +21,11 @@ _SKIPPED = frozenset(
 )
 
 
-class CannotParse(GraderError):
-    """The source cannot be parsed; the message says where and why. `line` is 0 if the line is not known.
-
-    caret: the line of code, and a caret below the place of the error; the line alone if the error is in its
-    indentation; "" if the line is not known or too long.
-    """
-
-    def __init__(self, reason: str, line: int = 0, caret: str = ""):
-        super().__init__(_("line {line}: {reason}").format(line=line, reason=reason) if line else reason)
-        self.reason = reason
-        self.line = line
-        self.caret = caret
-
-
 def parse(source: str) -> ast.Module:
-    """Return the syntax tree of a source. It is cached: do not change it. Raises CannotParse, and nothing else."""
+    """Return the syntax tree of a source. It is cached: do not change it.
+
+    Raises SyntaxError, and nothing else. Its `lineno` is None if the line is not known.
+    """
     return _trees.get(source)
 
 
@@ -114,17 +102,19 @@ def _parsed(source: str) -> tuple[ast.Module, int]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about a string such as "\d"
             return ast.parse(source), tokens
-    except SyntaxError as error:
-        raise CannotParse(error.msg, error.lineno or 0, _caret(error)) from None
     except UnicodeEncodeError:
-        raise CannotParse(_("contains a character that is not valid Unicode")) from None
+        raise SyntaxError(_("contains a character that is not valid Unicode")) from None
     except (RecursionError, MemoryError):
-        raise CannotParse(_("too deeply nested to read")) from None
-    except ValueError as error:  # TooLarge, or raised by the parser
-        raise CannotParse(str(error)) from None
+        raise SyntaxError(_("too deeply nested to read")) from None
+    except ValueError as error:  # it is beyond a limit, or raised by the parser
+        raise SyntaxError(str(error)) from None
 
 
-def _caret(error: SyntaxError) -> str:
+def caret(error: SyntaxError) -> str:
+    """Return the line of code, and a caret below the place of the error.
+
+    Return the line alone if the error is in its indentation; "" if the line is not known or too long.
+    """
     code = (error.text or "").rstrip().replace("\t", " ")
     indent = len(code) - len(code.lstrip())
     column = (error.offset or 0) - 1 - indent

@@ -18,7 +18,7 @@ from nbformat.notebooknode import NotebookNode
 
 from grader.classroom.bounded_reader import BoundedReader, Unreadable
 from grader.classroom.discover import SubmittedFile
-from grader.intake.notebook import SURROGATE, code_cells
+from grader.intake.notebook import SURROGATE, code_cells, plain_python
 from grader.intake.read import Blocked, read_bytes, shown, submission_from
 from grader.nbgrader.submissions import graded_as, submitted
 from grader.support.i18n import _
@@ -107,7 +107,7 @@ def _rebuilt(fields: Mapping[str, Any], text: str) -> NotebookNode:
     cells = fields.get("cells")
     if not isinstance(cells, list):  # format 3 and older
         return nbformat.v4.new_notebook(
-            cells=[nbformat.v4.new_code_cell(source) for _number, source in code_cells(text)]
+            cells=[nbformat.v4.new_code_cell(plain_python(source)) for _number, source in code_cells(text)]
         )
     return nbformat.v4.new_notebook(cells=[_cell(cell) for cell in cells if isinstance(cell, dict)])
 

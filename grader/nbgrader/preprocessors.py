@@ -29,7 +29,7 @@ from grader.engine.scoring import exact, score
 from grader.intake.neighbours import among, content_of
 from grader.intake.notebook import plain_python
 from grader.intake.read import Blocked, shown
-from grader.intake.syntax import CannotParse, parse
+from grader.intake.syntax import parse
 from grader.nbgrader import engine_cache
 from grader.nbgrader.cell_outputs import Verdict, comment_on, outputs
 from grader.nbgrader.engine_cache import Answer, CourseGrader
@@ -37,8 +37,8 @@ from grader.nbgrader.notebook_file import NOTES, bounded
 from grader.nbgrader.settings import Headway
 from grader.nbgrader.submissions import submitted
 from grader.report.model import ExerciseResult, Report
-from grader.support.code import BEGIN, MarkerError, stub
-from grader.support.errors import GraderError
+from grader.support.code import BEGIN, stub
+from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
 from grader.support.version import __version__
 
@@ -142,7 +142,7 @@ def exercise_of(source: str) -> str | None:
     """Return the exercise that a graded cell checks; None unless its last statement is `check("name")`."""
     try:
         body = parse(plain_python(source)).body
-    except CannotParse:
+    except SyntaxError:
         return None
     call = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
     match call:
@@ -244,6 +244,6 @@ class Stub(ClearSolutions):
             return bool(super()._replace_solution_region(cell, language))
         try:
             cell.source = stub(cell.source).rstrip("\n")
-        except (MarkerError, SyntaxError):
+        except (UsageError, SyntaxError):
             return bool(super()._replace_solution_region(cell, language))
         return True

@@ -53,7 +53,7 @@ def check(
     lines: if an exercise has not passed and the course allows it, search for lines to look at.
     on_report: called with the report before that search.
 
-    Raises SandboxError if the sandbox is not available, NoCourse outside a course, and GraderError for a wrong
+    Raises SandboxError if the sandbox is not available, UsageError outside a course, and GraderError for a wrong
     name, file or device, each with one sentence.
     """
     with ExitStack() as opened:

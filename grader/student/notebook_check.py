@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from grader.intake.neighbours import inside, with_neighbours
 from grader.intake.read import Submission
 from grader.report.model import Report
+from grader.support.errors import UsageError
 from grader.support.i18n import _
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ import re
 
 from grader.intake.notebook import plain_python
 from grader.intake.read import Unit
-from grader.intake.syntax import CannotParse, parse
+from grader.intake.syntax import parse
 
 EXECUTION = "NBGRADER_EXECUTION"  # set by nbgrader's own commands
 
@@ -42,14 +43,12 @@ def check(exercise: object = None) -> float:
     Never raises for a wrong answer and prints nothing to stderr, because nbgrader counts either as a failure.
     If the grader cannot grade the exercise, the cell shows why, and the result is 0.0.
     """
-    from grader.intake.course import NoCourse
-
     name = exercise if isinstance(exercise, str) else str(getattr(exercise, "__name__", exercise or ""))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             report = _grader.grade(name)
-    except (_CannotGrade, NoCourse) as why:
+    except UsageError as why:
         return _show_message(str(why))
     except Exception as error:
         _grader.close()
@@ -62,10 +61,6 @@ def check(exercise: object = None) -> float:
     return _points(report)
 
 
-class _CannotGrade(Exception):
-    """There is nothing to grade; the message says why, and what to do."""
-
-
 class _NotebookGrader:
     """One launcher and one engine for all calls, so that only the first call waits for torch."""
 
@@ -75,7 +70,7 @@ class _NotebookGrader:
         self._course: Course | None = None
 
     def grade(self, name: str) -> Report:
-        """Grade one exercise, or all that are defined. Raises _CannotGrade, NoCourse, and errors of a broken sandbox."""
+        """Grade one exercise, or all that are defined. Raises UsageError if there is nothing to grade."""
         units = executed_units(_history())
         course = self._course_here()
         engine = self._ready(course)
@@ -83,9 +78,9 @@ class _NotebookGrader:
         submission = with_neighbours(Submission(Path(_("this notebook")), units), inside(Path.cwd()))
         names = [name] if name else list(engine.known(submission))
         if not names:
-            raise _CannotGrade(_("this notebook defines no exercise yet; execute the cells that define them"))
+            raise UsageError(_("this notebook defines no exercise yet; execute the cells that define them"))
         if name and name not in known:
-            raise _CannotGrade(_unknown(name, list(known)))
+            raise UsageError(_unknown(name, list(known)))
         report: Report = engine.grade(submission, names, self._parts(engine, course, names))
         if name and report.exercises[0].outcome == "blocked" and name not in engine.known(submission):
             remark = _("Run the cell that defines {name}, then this cell again.").format(name=name)
@@ -110,7 +105,7 @@ class _NotebookGrader:
         from grader.sandbox.choose import choose
 
         if self._engine is None:
-            bundles = course.bundles  # NoCourse is raised before anything is started
+            bundles = course.bundles  # before anything is started: it may raise UsageError
             self._launcher = choose(warm="full")
             self._engine = Engine(bundles, self._launcher, GradingOptions(torch_version=version("torch")))
         return self._engine
@@ -144,7 +139,7 @@ def _shell() -> Any:
 def _history() -> Sequence[str]:
     shell = _shell()
     if shell is None:
-        raise _CannotGrade(_("check() works only inside a notebook; in a terminal, run `grader check NAME`"))
+        raise UsageError(_("check() works only inside a notebook; in a terminal, run `grader check NAME`"))
     return list(shell.history_manager.input_hist_raw)
 
 
@@ -207,7 +202,7 @@ def executed_units(history: Sequence[str]) -> tuple[Unit, ...]:
 def _parsed(source: str) -> ast.Module | None:
     try:
         return parse(source)
-    except CannotParse:
+    except SyntaxError:
         return None
 
 

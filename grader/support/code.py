@@ -8,7 +8,7 @@ import io
 from functools import cache
 from pathlib import Path
 
-from grader.support.errors import GraderError
+from grader.support.errors import UsageError
 
 
 def definition_span(source: str, name: str) -> tuple[int, int]:
@@ -45,33 +45,29 @@ def owner_of(tree: ast.AST, line: int) -> str:
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
 
-class MarkerError(GraderError, ValueError):
-    """A solution region is not properly opened and closed."""
-
-
 def stub(source: str) -> str:
     """Return the text without its solutions.
 
     An indented region becomes a `raise NotImplementedError` with a sentence; a region at the top level becomes a
-    comment. Raises MarkerError for a region that is not closed, never opened, or inside another.
+    comment. Raises UsageError for a region that is not closed, never opened, or inside another.
     """
     out: list[str] = []
     inside = False
     for number, line in enumerate(source.splitlines(), 1):
         if line.strip() == BEGIN:
             if inside:
-                raise MarkerError(f"line {number}: a solution begins inside another")
+                raise UsageError(f"line {number}: a solution begins inside another")
             inside = True
             indent = line[: len(line) - len(line.lstrip())]
             out.append(indent + _placeholder(source, number, bool(indent)))
         elif line.strip() == END:
             if not inside:
-                raise MarkerError(f"line {number}: END SOLUTION without BEGIN SOLUTION")
+                raise UsageError(f"line {number}: END SOLUTION without BEGIN SOLUTION")
             inside = False
         elif not inside:
             out.append(line)
     if inside:
-        raise MarkerError("the last solution does not end")
+        raise UsageError("the last solution does not end")
     return "\n".join(out) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The base class of exceptions whose message is shown to the user, and two general subclasses."""
+"""The base class of exceptions whose message is shown to the user, and its general subclasses."""
 
 from __future__ import annotations
 
@@ -17,4 +17,8 @@ class CannotWrite(GraderError, OSError):
 
 
 class UsageError(GraderError):
-    """A call, an option, a name or a setting is wrong."""
+    """A call, an option, a name, a folder or a setting is wrong."""
+
+
+class BadData(GraderError, ValueError):
+    """Bytes or text are not what they should be; the message says why."""

@@ -35,7 +35,7 @@ from grader.intake.neighbours import among, content_of, imported_modules
 from grader.intake.read import Blocked, submission_from
 from grader.intake.recognise import lost_exercises, match
 from grader.intake.slips import slips
-from grader.intake.stub_changes import CannotRestore, restored
+from grader.intake.stub_changes import restored
 from grader.judge.normalise import normalise_layouts
 from grader.judge.observation import BadReply, read_observation, read_observations
 from grader.judge.trivial import is_trivial
@@ -93,7 +93,7 @@ def read_source(data, name="answer.py"):
         uses(submission, alias, ["nn.MultiheadAttention", "softmax"])
     units_to_run(submission, ["masked_softmax"])
     list(imported_modules(submission.units))
-    with suppress(CannotRestore):
+    with suppress(UsageError):
         stub = "def masked_softmax(X): ...\n"
         restored(data.decode("utf-8-sig"), "masked_softmax", stub, notebook=name.endswith("ipynb"))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.intake.around_syntax_error import prefix
+from grader.intake.around_syntax_error import around_error, defined_in
 
 
 @pytest.mark.parametrize(
@@ -26,23 +26,25 @@ from grader.intake.around_syntax_error import prefix
     ],
 )
 def test_without_a_later_definition_code_after_an_error_is_lost(before, rest):
-    read = prefix(f"{before}\n{rest}" if before else rest)
-    assert (read.source, read.rest) == (before, rest)
-    assert read.error is not None
+    source, fault = around_error(f"{before}\n{rest}" if before else rest, "a.py")
+    assert source == before
+    assert fault is not None
+    assert fault.lost == defined_in(rest)
 
 
 def test_a_fault_names_the_lost_definitions():
-    read = prefix("def f(): ...\n\nclass A(B)：\n   def g(self): ...\n\n def h(x): ...\ndef i（x）: ...")
-    fault = read.fault("a.py")
+    source = "def f(): ...\n\nclass A(B)：\n   def g(self): ...\n\n def h(x): ...\ndef i（x）: ..."
+    _kept, fault = around_error(source, "a.py")
     assert (fault.line, fault.lost) == (3, ("A", "h", "i"))
     assert fault.sentence().startswith("a.py, line 3 has a syntax error: invalid character")
     assert fault.sentence().endswith("; the code before it was graded")
-    assert read.fault("a.py", alone=False).sentence().endswith("; the rest of this cell or block was skipped")
+    _kept, fault = around_error(source, "a.py", alone=False)
+    assert fault.sentence().endswith("; the rest of this cell or block was skipped")
 
 
 def test_many_statements_in_an_open_bracket_take_few_attempts():
-    # After MAX_ATTEMPTS, `prefix` would give up and keep nothing.
-    assert prefix("x = 1\ny = [\n" + "1,\n" * 10_000 + "1 2\n]").source == "x = 1"
+    # After MAX_ATTEMPTS, `around_error` would give up and keep nothing.
+    assert around_error("x = 1\ny = [\n" + "1,\n" * 10_000 + "1 2\n]", "a.py")[0] == "x = 1"
 
 
 AFTER = "def g(x):\n    return x\n"
@@ -58,18 +60,17 @@ AFTER = "def g(x):\n    return x\n"
     ],
 )
 def test_only_the_statement_with_the_error_is_lost(broken, line):
-    read = prefix(broken + AFTER)
-    assert read.source.endswith(AFTER)
-    assert read.resumed == line
-    assert read.source.split("\n")[line - 1] == "def g(x):"
-    fault = read.fault("a.py")
+    source, fault = around_error(broken + AFTER, "a.py")
+    assert source.endswith(AFTER)
+    assert fault.resumed == line
+    assert source.split("\n")[line - 1] == "def g(x):"
     assert "g" not in fault.lost
     assert fault.sentence().endswith(f"; the code before it and from line {line} on was graded")
 
 
 def test_two_errors_leave_the_code_before_the_first():
-    read = prefix("a = 1\ndef f(x)\n    pass\n\ndef g(x)\n    pass\n")
-    assert (read.source.strip(), read.resumed) == ("a = 1", 0)
+    source, fault = around_error("a = 1\ndef f(x)\n    pass\n\ndef g(x)\n    pass\n", "a.py")
+    assert (source.strip(), fault.resumed) == ("a = 1", 0)
 
 
 @pytest.mark.parametrize(
@@ -83,6 +84,6 @@ def test_two_errors_leave_the_code_before_the_first():
     ],
 )
 def test_the_caret_is_below_the_error(source, caret):
-    fault = prefix(source).fault("a.py")
+    _kept, fault = around_error(source, "a.py")
     assert fault.caret == caret
     assert fault.with_code == (f"{fault.why}\n{caret}" if caret else fault.why)

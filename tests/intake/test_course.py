@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from helpers.command_line import ROOT
 
-from grader.intake.course import NoCourse, find
+from grader.intake.course import find
+from grader.support.errors import UsageError
 
 FILES = ("bundle.json", "bundle.safetensors")
 
@@ -57,5 +58,5 @@ def test_a_released_folder_inside_a_kit_is_nearer(tmp_path, released):
 
 
 def test_a_folder_without_a_course_is_reported(tmp_path):
-    with pytest.raises(NoCourse, match="change into the course folder"):
+    with pytest.raises(UsageError, match="change into the course folder"):
         find(tmp_path)

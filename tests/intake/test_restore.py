@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from grader.intake.stub_changes import CannotRestore, restored
+from grader.intake.stub_changes import restored
+from grader.support.errors import UsageError
 
 STUB = "import torch\n\n\ndef f(x):\n    raise NotImplementedError\n\n\nclass G:\n    size = 0\n"
 MINE = "import math\n\n\n@staticmethod\ndef f(x):\n    return x  # mine\n\n\nother = 1\n"
@@ -30,7 +31,7 @@ def test_one_definition_is_replaced_with_its_decorators(text, name, after):
 
 
 def test_the_error_names_the_line_of_a_file_that_does_not_parse():
-    with pytest.raises(CannotRestore, match=r"does not parse \(line 2: "):
+    with pytest.raises(UsageError, match=r"does not parse \(line 2: "):
         restored("x = 1\ny = = 2\n", "f", STUB, notebook=False)
 
 
@@ -62,7 +63,7 @@ def test_a_cell_that_does_not_parse_is_found_by_its_metadata():
     ["no json", "{}", book({}), book({"cell_type": "code"}), book({"cell_type": "code", "source": [1]})],
 )
 def test_a_notebook_that_cannot_be_read_is_left_alone(text):
-    with pytest.raises(CannotRestore, match="fresh copy"):
+    with pytest.raises(UsageError, match="fresh copy"):
         restored(text, "f", STUB, notebook=True)
 
 

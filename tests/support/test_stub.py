@@ -5,7 +5,8 @@ from textwrap import dedent
 
 import pytest
 
-from grader.support.code import MarkerError, stub
+from grader.support.code import stub
+from grader.support.errors import UsageError
 
 SOURCE = dedent(
     '''
@@ -76,5 +77,5 @@ def test_a_stub_parses_and_says_which_function_is_not_written_yet():
     ],
 )
 def test_markers_that_do_not_match_are_refused(source, sentence):
-    with pytest.raises(MarkerError, match=sentence):
+    with pytest.raises(UsageError, match=sentence):
         stub(source)
