@@ -26,6 +26,7 @@ from grader.given import source as given_source
 from grader.judge.generated_text import right_ones
 from grader.worker.load import Loaded, load
 from grader.worker.program import Program
+from grader.worker.steps import Run
 
 ROOT = Path(__file__).resolve().parents[1]
 ASSIGNMENT, EXERCISE = "11_capstone", "train"
@@ -50,7 +51,7 @@ def trained(loaded: Loaded, case: Case) -> tuple[float, float, float]:
 def run(loaded: Loaded, case: Case, more: dict[str, torch.Tensor]) -> Program:
     """Run a case, with tensors in addition to its own. Raises SystemExit if the case raises an exception."""
     tensors = {name: torch.from_numpy(array.copy()) for name, array in case.tensors.items()} | more
-    program = Program(loaded.names, {"steps": case.steps, "dtype": case.dtype}, tensors)
+    program = Program(loaded.names, Run(case.steps, case.dtype), tensors)
     program.run(loaded.files)
     if "error" in program.reply:
         raise SystemExit(f"{case.id}: {program.reply['error']}")

@@ -14,10 +14,10 @@ from grader.authoring.bank import also, device_mistake, dtype_mistake, edit, mis
 from grader.bundle.steps import round_to
 from grader.cases import draw as weights
 from grader.cases.case import Case
-from grader.cases.draw import block_arguments
-from grader.cases.ref import Filled, Ref, eye, filled, zeros
+from grader.cases.draw import block_arguments, eye, filled, zeros
 from grader.judge.removals import spearman
 from grader.support.code import definition_span, stub
+from grader.worker.steps import Filled, Ref
 
 if TYPE_CHECKING:
     from grader.authoring.observe import blocks

@@ -25,6 +25,7 @@ from grader.worker import random_seeds
 from grader.worker.load import load
 from grader.worker.program import Program
 from grader.worker.stand_in_modules import install
+from grader.worker.steps import Run
 
 
 def definitions(source: str) -> str:
@@ -63,7 +64,7 @@ def observe(
         for case in cases:
             tensors = {name: torch.from_numpy(np.array(array)) for name, array in case.tensors.items()}
             wanted = dtype or ("float64" if case.dtype in FLOATS else case.dtype)
-            program = Program(loaded.names, {"steps": list(case.steps), "dtype": wanted}, tensors)
+            program = Program(loaded.names, Run(case.steps, wanted), tensors)
             program.run(loaded.files, rng_seed)
             out[case.id] = normalise_layouts(_observation(program, {wanted: case.dtype}), case.steps)
     return out

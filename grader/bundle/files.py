@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from grader.bundle.model import Bundle, Check, Exercise, Header, KnownMistake, RecordedCase, Signatures
 from grader.bundle.safetensors import Array, decode, encode
 from grader.bundle.steps import in_dtype, in_short
 from grader.support.files import read_regular, write_atomically
+from grader.worker.steps import Step
 
 Arrays = Mapping[str, dict[str, Array]]  # folder → name → array; see `_by_folder`
 SCHEMA = 3
@@ -42,7 +44,9 @@ def digest_of_cases(exercise: Exercise) -> str:
 
 
 def _digest(fields: Any, arrays: Mapping[str, Array]) -> str:
-    return hashlib.sha256(json.dumps(fields).encode() + encode(arrays)).hexdigest()
+    return hashlib.sha256(
+        json.dumps(fields, default=msgspec.to_builtins).encode() + encode(arrays)
+    ).hexdigest()
 
 
 def dump(bundle: Bundle) -> tuple[str, bytes]:
@@ -53,7 +57,8 @@ def dump(bundle: Bundle) -> tuple[str, bytes]:
         **{key: getattr(bundle, key) for key in _BUNDLE_KEYS},
         "exercises": [_exercise_fields(e, arrays) for e in bundle.exercises],
     }
-    return json.dumps(manifest, ensure_ascii=False, separators=(",", ":")) + "\n", encode(arrays)
+    text = json.dumps(manifest, ensure_ascii=False, separators=(",", ":"), default=msgspec.to_builtins)
+    return text + "\n", encode(arrays)
 
 
 def save(bundle: Bundle, folder: Path) -> None:
@@ -75,6 +80,15 @@ def loads(text: str, data: bytes, where: str = "this") -> Bundle:
     arrays, assignment = _by_folder(decode(data)), manifest["assignment"]
     exercises = tuple(_exercise(fields, assignment, arrays) for fields in manifest.pop("exercises"))
     return Bundle(**manifest, exercises=exercises)
+
+
+def meaning(text: bytes) -> Any:
+    """Return the contents of `bundle.json`; equal whether or not defaults of steps are written in it."""
+    manifest = json.loads(text)
+    for case in (case for exercise in manifest["exercises"] for case in exercise["cases"]):
+        for one in (case, case.get("exam", {})):
+            one["steps"] = msgspec.convert(one.get("steps", []), list[Step])
+    return manifest
 
 
 def load(folder: Path) -> Bundle:
@@ -171,7 +185,7 @@ def _case(fields: dict[str, Any], exercise: str, arrays: Arrays, base: RecordedC
         for id, facet, title, judge, of, params, *policy in fields["checks"]
     )
     if base is None:
-        steps, tensors = fields["steps"], arrays[f"{stem}/in"]
+        steps, tensors = msgspec.convert(fields["steps"], list[Step]), arrays[f"{stem}/in"]
     else:
         steps = in_short(base.steps, checks[0].of[0])  # such a case has one check of one observation
         tensors = in_dtype(base.tensors, steps, fields["dtype"])

@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from grader.bundle.safetensors import Array, encode
+from grader.worker.steps import Input, Load, Provide, Seed, Stage, Stages, Step, Tokens
+
+Kind = TypeVar("Kind", bound=Step)
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class RecordedCase:
     id: str
     exercise: str
     dtype: str
-    steps: tuple[Any, ...]
+    steps: tuple[Step, ...]
     checks: tuple[Check, ...]
     tensors: Mapping[str, Array]
     headers: Mapping[str, Header]
@@ -58,6 +61,40 @@ class RecordedCase:
     def body(self) -> bytes:
         """Return the inputs as a worker gets them."""
         return encode(self.tensors) if self.tensors else b""
+
+    def all_of(self, kind: type[Kind]) -> list[Kind]:
+        """Return its steps of one kind, in order."""
+        return [step for step in self.steps if isinstance(step, kind)]
+
+    @property
+    def inputs(self) -> list[Input | Tokens]:
+        """The stored tensors that the student's code receives."""
+        return [step for step in self.steps if isinstance(step, (Input, Tokens))]
+
+    @property
+    def stages(self) -> list[Stage]:
+        """The submodules that it watches."""
+        return [stage for step in self.all_of(Stages) for stage in step.of]
+
+    @property
+    def weights(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of the weights that its module gets, by the names of the contract; {} if it gets none."""
+        return next((load.shapes(self.tensors) for load in self.all_of(Load)), {})
+
+    @property
+    def is_random(self) -> bool:
+        """Whether its results depend on random numbers."""
+        return bool(self.all_of(Seed))
+
+    @property
+    def brings_classes(self) -> bool:
+        """Whether it contains the source of a class; see `Case.provide`."""
+        return bool(self.all_of(Provide))
+
+    @property
+    def is_made_of_parts(self) -> bool:
+        """Whether it builds a model from the student's own building blocks; see `Case.provide_with_parts`."""
+        return any(step.own for step in self.all_of(Provide))
 
 
 @dataclass(frozen=True)
@@ -118,13 +155,13 @@ class Exercise:
 
     @cached_property
     def is_made_of_parts(self) -> bool:
-        """Whether a case builds a model from the student's own building blocks; see `Case.provide_with_parts`."""
-        return any(step.get("own") for case in self.cases for step in case.steps)
+        """Whether a case builds a model from the student's own building blocks."""
+        return any(case.is_made_of_parts for case in self.cases)
 
     @cached_property
     def brings_classes(self) -> bool:
-        """Whether a case contains the source of a class; see `Case.provide`."""
-        return any(step["do"] == "provide" for case in self.cases for step in case.steps)
+        """Whether a case contains the source of a class."""
+        return any(case.brings_classes for case in self.cases)
 
 
 @dataclass(frozen=True)

@@ -19,15 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from grader.bundle.model import OTHER_DTYPES, PRECISION, Check
+from grader.bundle.model import OTHER_DTYPES, PRECISION
 from grader.bundle.safetensors import Array
 from grader.bundle.steps import in_dtype, in_short
 from grader.cases.checks import Again, Checks
-from grader.cases.measures import Measures
-from grader.cases.ref import Filled, Json, Ref, plain
+from grader.cases.inputs import Inputs
+from grader.worker import steps as do
+from grader.worker.steps import Callee, Filled, Ref
 
 
-class Case(Measures, Checks):
+class Case(Inputs, Checks):
     """A case: its author adds steps and checks with these methods.
 
     `id` is unique within its exercise. `dtype` is that of every floating tensor in it. `caps`: False if every check
@@ -35,63 +36,14 @@ class Case(Measures, Checks):
     """
 
     def __init__(self, id: str, exercise: str, dtype: str = "float32", caps: bool = True):
-        self.id = id
-        self.exercise = exercise
-        self.dtype = dtype
-        self.caps = caps
-        self.steps: list[Json] = []
-        self.checks: list[Check] = []
-        self.tensors: dict[str, Array] = {}
-        self.for_judge: dict[str, Array] = {}
-        self.axes: dict[str, tuple[str, ...]] = {}
+        super().__init__(id, exercise, dtype, caps)
         self.again: list[Again] = []
         self.like = ""  # the id of the case that this one repeats in another dtype
         self.exam: Case | None = None
         self.costly = False
         self.shapes: dict[str, tuple[int, ...]] = {}  # of observations, if the reference is not run
-        self._fresh = 0
         for made in _collecting:
             made.append(self)
-
-    # ---- what goes in -------------------------------------------------------------------------------
-
-    def input(self, name: str, values: Array, grad: bool = False) -> Ref:
-        """Add a tensor that the student's code receives. A floating one can be differentiated (`grad=True`)."""
-        self._hold(name, values)
-        self._step("input", name=name, grad=grad)
-        return Ref(name)
-
-    def tokens(self, name: str, values: Array) -> Ref:
-        """Add whole numbers from 0 to 255: stored in a byte each, passed as int64."""
-        self._hold(name, _bytes(values))
-        self._step("tokens", name=name)
-        return Ref(name)
-
-    def batches(self, name: str, columns: Sequence[Array], size: int) -> Ref:
-        """Add a list of batches, each a tuple with `size` rows of every column as int64; the last may have fewer.
-
-        All values are whole numbers from 0 to 255.
-        """
-        names = [f"{name} {i}" for i in range(len(columns))]
-        for column, values in zip(names, columns, strict=True):
-            self._hold(column, _bytes(values))
-        self._step("batches", name=name, of=names, size=size)
-        return Ref(name)
-
-    def hold_for_judge(self, name: str, values: Array) -> str:
-        """Store a tensor for a judge only: no worker ever receives it. Returns the name."""
-        self.for_judge[name] = np.asarray(values)
-        return name
-
-    def constant(self, name: str, shape: Sequence[int], value: float = 1.0, grad: bool = False) -> Ref:
-        """Add a floating tensor with one repeated value, stored as its shape."""
-        self._step("constant", name=name, shape=list(shape), value=value, grad=grad)
-        return Ref(name)
-
-    def value(self, name: str, value: Any) -> Ref:
-        """Add a Python value made of lists, dicts, numbers and references."""
-        self._step("value", name=name, value=plain(value))
-        return Ref(name)
 
     # ---- what happens -------------------------------------------------------------------------------
 
@@ -100,7 +52,7 @@ class Case(Measures, Checks):
 
         `grader.worker.constructors` lists the classes for which a second constructor is accepted.
         """
-        self._step("build", name=name, of=of or self.exercise, kwargs=plain(kwargs))
+        self._add(do.Build(name, of or self.exercise, kwargs))
         return Ref(name)
 
     def load(self, module: Ref, weights: Mapping[str, Array | Filled]) -> None:
@@ -109,14 +61,14 @@ class Case(Measures, Checks):
         Their names and shapes are the *contract* of the module. The observation `parameters` says which parameters
         were found; `check_parameters` judges it.
         """
-        names: dict[str, Json] = {}
+        recipes: dict[str, str | Filled] = {}
         for name, values in weights.items():
             if isinstance(values, Filled):
-                names[name] = vars(values) | {"shape": list(values.shape)}
+                recipes[name] = values
             else:
+                recipes[name] = f"{module.name}.{name}"
                 self._hold(f"{module.name}.{name}", values)
-                names[name] = f"{module.name}.{name}"
-        self._step("load", module=module.name, weights=names)
+        self._add(do.Load(module.name, recipes))
 
     def provide(self, source: str, of: str, name: str = "module", /, **kwargs: Any) -> Ref:
         """Construct a class from source code that belongs to the case, not to the submission.
@@ -124,7 +76,7 @@ class Case(Measures, Checks):
         For exercises that take a module as their argument. The code is in the bundle, so it must not contain an
         answer to a public exercise.
         """
-        self._step("provide", name=name, source=source, of=of, kwargs=plain(kwargs))
+        self._add(do.Provide(name, source, of, kwargs))
         return Ref(name)
 
     def provide_with_parts(self, source: str, of: str, name: str = "module", /, **kwargs: Any) -> Ref:
@@ -132,49 +84,43 @@ class Case(Measures, Checks):
 
         Blocks that the code imports from `grader.given` are the student's own, if the student wrote them.
         """
-        self._step("provide", name=name, source=source, of=of, kwargs=plain(kwargs), own=True)
+        self._add(do.Provide(name, source, of, kwargs, own=True))
         return Ref(name)
 
     def train(self, module: Ref) -> None:
-        self._step("mode", module=module.name, train=True)
+        self._add(do.Mode(module.name, train=True))
 
     def eval(self, module: Ref) -> None:
-        self._step("mode", module=module.name, train=False)
+        self._add(do.Mode(module.name, train=False))
 
     def grad(self, on: bool) -> None:
         """Turn the recording of gradients on or off for the next steps, like `torch.set_grad_enabled`.
 
         It is on at the start.
         """
-        self._step("grad", on=on)
+        self._add(do.Grad(on))
 
     def seed(self, number: int) -> None:
         """Seed torch before something random. Judge such a result by its structure, for example with `varies`.
 
         Its values are not the same on every machine.
         """
-        self._step("seed", number=number)
+        self._add(do.Seed(number))
 
     def call(
         self, *args: Any, on: Ref | None = None, name: str = "", axes: Sequence[str] = (), **kwargs: Any
     ) -> Ref:
         """Call the exercise's function, or the module `on`, with these arguments. `axes` name those of the result."""
-        name = name or self._name("out")
-        callee = {"function": self.exercise} if on is None else on.to_json()
-        self._step("call", name=name, on=callee, args=plain(args), kwargs=plain(kwargs))
-        return self._axes(Ref(name), axes)
+        callee = Callee(self.exercise) if on is None else Callee(ref=on.name, at=on.at)
+        return self._call(callee, args, kwargs, name or self._name("out"), axes)
 
     def call_training(self, steps: int, *args: Any, name: str = "") -> Ref:
         """Call the exercise's function, which trains for `steps` steps; the worker reports each while it runs."""
-        called = self.call(*args, name=name)
-        self.steps[-1]["steps"] = steps
-        return called
+        return self._call(Callee(self.exercise), args, {}, name or self._name("out"), steps=steps)
 
     def method(self, module: Ref, method: str, *args: Any, name: str = "") -> Ref:
         """Call a method of a module, such as `init_state`."""
-        name = name or self._name(method)
-        self._step("call", name=name, on={"ref": module.name, "method": method}, args=plain(args), kwargs={})
-        return Ref(name)
+        return self._call(Callee(ref=module.name, method=method), args, {}, name or self._name(method))
 
     def join(self, parts: Sequence[Ref] | Ref, dim: int, name: str = "", axes: Sequence[str] = ()) -> Ref:
         """Concatenate results, so that a sequence decoded step by step becomes one tensor.
@@ -182,16 +128,16 @@ class Case(Measures, Checks):
         `parts` may also be a single result that is a list of tensors.
         """
         name = name or self._name("joined")
-        self._step("join", name=name, parts=plain(parts if isinstance(parts, Ref) else list(parts)), dim=dim)
-        return self._axes(Ref(name), axes)
+        self._add(do.Join(name, parts if isinstance(parts, Ref) else list(parts), dim))
+        return self._named(name, axes)
 
     def part(
         self, whole: Ref, *slices: tuple[int | None, int | None], name: str = "", axes: Sequence[str] = ()
     ) -> Ref:
         """Take a slice of a result: one `(start, stop)` per axis."""
         name = name or self._name("part")
-        self._step("part", name=name, of=whole.to_json(), slices=[list(s) for s in slices])
-        return self._axes(Ref(name), axes or whole.axes)
+        self._add(do.Part(name, whole, list(slices)))
+        return self._named(name, axes or self._axes.get(whole, ()))
 
     def stages(self, module: Ref, **titles: str) -> None:
         """Watch submodules during the first call that reaches them, for diagnosis only.
@@ -200,8 +146,8 @@ class Case(Measures, Checks):
         `attention__in0` watches the first argument, `attention__in1` the second. The value names the stage in plain
         words. A module with another structure has no such stage.
         """
-        watched = [[path.replace("__", "."), title] for path, title in titles.items()]
-        self._step("stages", module=module.name, of=watched)
+        watched = [do.Stage(path.replace("__", "."), title) for path, title in titles.items()]
+        self._add(do.Stages(module.name, watched))
 
     def examined(self, exam: Case, costly: bool = True) -> None:
         """Measure the result of this case with the case `exam`, which runs in a worker without student code.
@@ -218,30 +164,30 @@ class Case(Measures, Checks):
 
         An exam takes them over with `load_state`. Returns the names of the observations.
         """
-        loaded = next(s for s in self.steps if s["do"] == "load" and s["module"] == module.name)
-        for name, key in loaded["weights"].items():
-            self.shapes[f"state {name}"] = self.tensors[key].shape
-        self._step("state", module=module.name, of=returned.to_json())
-        return tuple(f"state {name}" for name in loaded["weights"])
+        shapes = self._loaded(module).shapes(self.tensors)
+        found = {f"state {name}": shape for name, shape in shapes.items()}
+        self.shapes |= found
+        self._add(do.State(module.name, returned))
+        return tuple(found)
 
     def load_state(self, module: Ref, names: Sequence[str]) -> None:
         """Load the weights that `state` of the examined case observed."""
-        self._step("load", module=module.name, weights={name.removeprefix("state "): name for name in names})
+        self._add(do.Load(module.name, {name.removeprefix("state "): name for name in names}))
 
     def sentences(self, ref: Ref, steps: int, eos: int, name: str = "sentences") -> str:
         """Observe generated sentences in any accepted layout: at most `steps` tokens each, cut at `eos`."""
-        self._step("sentences", name=name, of=ref.to_json(), steps=steps, eos=eos)
+        self._add(do.Sentences(name, ref, steps, eos))
         self.axes[name] = ("sentence", "step")
         return name
 
     def see(self, ref: Ref, name: str = "", axes: Sequence[str] = (), shape: Sequence[int] = ()) -> str:
         """Observe a tensor. Returns the name of the observation. `shape`: only where the reference is not run."""
-        name = name or ref.name + "".join(f"[{i}]" for i in ref.at)
+        name = name or _spelled(ref)
         if shape:
             self.shapes[name] = tuple(shape)
-        if not any(step["do"] == "see" and step["name"] == name for step in self.steps):
-            self._step("see", name=name, of=ref.to_json())
-            self.axes[name] = tuple(axes) or ref.axes
+        if not any(isinstance(step, do.See) and step.name == name for step in self.steps):
+            self._add(do.See(name, ref))
+            self.axes[name] = tuple(axes) or self._axes.get(ref, ())
         return name
 
     def see_value(self, ref: Ref, name: str = "") -> str:
@@ -249,8 +195,8 @@ class Case(Measures, Checks):
 
         Of any other value, only its kind is observed.
         """
-        name = name or ref.name + "".join(f"[{i}]" for i in ref.at)
-        self._step("see_value", name=name, of=ref.to_json())
+        name = name or _spelled(ref)
+        self._add(do.SeeValue(name, ref))
         return name
 
     def see_none(self, ref: Ref, name: str) -> None:
@@ -259,7 +205,7 @@ class Case(Measures, Checks):
         For diagnosis only: it tells mistakes apart that agree in everything else. A right answer may store the value
         elsewhere.
         """
-        self._step("none", name=f"none {name}", of=ref.to_json())
+        self._add(do.SeeNone(f"none {name}", ref))
 
     def weights(
         self,
@@ -274,7 +220,7 @@ class Case(Measures, Checks):
         `heads`: the number of heads; the judge then compares in the layout (B, H, T, S). `steps`: the number of
         steps of a recurrent decoder with one query each; the layout is then (steps, B, 1, S).
         """
-        self._step("weights", name=name, of=module.to_json(), heads=heads, steps=steps)
+        self._add(do.Weights(name, module, heads, steps))
         usual = ("batch", "query", "key") if heads is None else ("batch", "head", "query", "key")
         self.axes[name] = tuple(axes) or usual
         return name
@@ -285,7 +231,7 @@ class Case(Measures, Checks):
         `part`: which of the two lists of a decoder.
         """
         name = "weights" if part is None else f"weights {part}"
-        self._step("weights", name=name, of=module.to_json(), heads=heads, part=part, layers=True)
+        self._add(do.Weights(name, module, heads, part=part, layers=True))
         self.axes[name] = ("layer", "batch", "head", "query", "key")
         return name
 
@@ -309,22 +255,48 @@ class Case(Measures, Checks):
             self._hold(names[-1], array)
         seen = [f"grad {ref.name}" for ref in wrt]
         if parameters is not None:
-            loaded = next(s for s in self.steps if s["do"] == "load" and s["module"] == parameters.name)
-            seen += [f"grad {name}" for name in loaded["weights"]]
-        self._step(
-            "gradients",
-            of=[ref.to_json() for ref in outs],
-            upstream=names,
-            wrt=[ref.name for ref in wrt],
-            module=parameters.name if parameters is not None else None,
-        )
+            seen += [f"grad {name}" for name in self._loaded(parameters).weights]
+        module = parameters.name if parameters is not None else None
+        self._add(do.Gradients(outs, names, [ref.name for ref in wrt], module))
         return tuple(seen)
 
     def after(self, *inputs: Ref) -> tuple[str, ...]:
         """Observe inputs again, after the calls."""
         for ref in inputs:
-            self._step("after", name=f"after {ref.name}", of=ref.name)
+            self._add(do.After(f"after {ref.name}", ref.name))
         return tuple(f"after {ref.name}" for ref in inputs)
+
+    # ---- what is measured ---------------------------------------------------------------------------
+
+    def parameter_count(self, module: Ref, name: str) -> str:
+        """Observe the number of values in all parameters of a module. Returns the name of the observation."""
+        self._add(do.ParameterCount(name, module))
+        return name
+
+    def flops(self, module: Ref, *args: Any, name: str) -> str:
+        """Observe the number of floating-point operations of one call, as torch.utils.flop_counter counts them: two
+        for each multiplication in a matrix product, a convolution or fused attention, and nothing else. Returns the
+        name of the observation.
+        """
+        self._add(do.Flops(name, module, list(args)))
+        return name
+
+    def descend(self, module: Ref, of: Ref, upstream: Array, rate: float) -> None:
+        """Minimise Σ (`of` · `upstream`) by one step of gradient descent on all parameters that the module trains now.
+
+        A later output of the module then depends on the gradients, whatever its parameters are called.
+        """
+        name = self._name("upstream")
+        self._hold(name, upstream)
+        self._add(do.Descend(module, of, name, rate))
+
+    def removals(self, rows: Ref, heads: int) -> str:
+        """Observe the rows of a removal experiment as a tensor (rows, 3 + heads): seed, order, accuracy, and the
+        removed heads, padded with -1. Returns the name of the observation.
+        """
+        self._add(do.Removals("removals", rows, heads))
+        self.axes["removals"] = ("row", "column")
+        return "removals"
 
     # ---- inside -------------------------------------------------------------------------------------
 
@@ -343,8 +315,21 @@ class Case(Measures, Checks):
                 again.check("precision", "precise", [asked.see], title, policy=PRECISION, **asked.params)
                 yield again
 
-    def _axes(self, ref: Ref, axes: Sequence[str]) -> Ref:
-        return Ref(ref.name, ref.at, tuple(axes))
+    def _call(
+        self,
+        on: Callee,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        name: str,
+        axes: Sequence[str] = (),
+        steps: int | None = None,
+    ) -> Ref:
+        self._add(do.Call(name, on, list(args), kwargs, steps))
+        return self._named(name, axes)
+
+    def _loaded(self, module: Ref) -> do.Load:
+        """Return the step that loads the weights of a module."""
+        return next(s for s in self.steps if isinstance(s, do.Load) and s.module == module.name)
 
 
 _collecting: list[list[Case]] = []  # one list per open block of `collected`
@@ -361,8 +346,5 @@ def collected() -> Iterator[list[Case]]:
         _collecting.remove(made)
 
 
-def _bytes(values: Array) -> Array:
-    array = np.asarray(values)
-    if array.min(initial=0) < 0 or array.max(initial=0) > 255:
-        raise ValueError("tokens are whole numbers from 0 to 255")
-    return array.astype(np.uint8)
+def _spelled(ref: Ref) -> str:
+    return ref.name + "".join(f"[{i}]" for i in ref.at)

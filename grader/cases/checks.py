@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.bundle.model import FACETS, POLICIES, PRECISION, Check, Json
-from grader.cases.ref import Ref
+from grader.worker.steps import Ref
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from grader.bundle.safetensors import Array
+from grader.worker.steps import Filled
 
 PUBLIC_SEED = "public"
 
@@ -162,3 +163,18 @@ def block_arguments(
         "num_heads": heads,
         "dropout": dropout,
     }
+
+
+def zeros(*shape: int) -> Filled:
+    """Return weights of this shape that are all zero."""
+    return Filled(shape)
+
+
+def filled(value: float, *shape: int, rows: int | None = None) -> Filled:
+    """Return weights of this shape that are all `value`, or zero from row `rows` on."""
+    return Filled(shape, value, rows=rows)
+
+
+def eye(size: int) -> Filled:
+    """Return the unit matrix (size, size), as weights."""
+    return Filled((size, size), 1.0, diagonal=True)

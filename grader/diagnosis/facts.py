@@ -16,6 +16,7 @@ from grader.diagnosis.signature import sizes_in
 from grader.judge.finding import differs
 from grader.judge.observation import StudentError
 from grader.support.i18n import _
+from grader.worker.steps import Build
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,7 @@ def _common_origins(sizes: Sequence[tuple[str, RecordedCase]]) -> list[str]:
 
 def _names(size: str, case: RecordedCase) -> Iterator[str]:
     """Yield the axes of inputs and the arguments with this size."""
-    for name in (step["name"] for step in case.steps if step["do"] in ("input", "tokens")):
+    for name in (step.name for step in case.inputs):
         shape = case.tensors[name].shape if name in case.tensors else ()
         for axis, length in enumerate(shape):
             if str(length) == size:
@@ -185,5 +186,5 @@ def _quotients(size: str, case: RecordedCase) -> Iterator[str]:
 
 def _arguments(case: RecordedCase) -> dict[str, int]:
     """Return the whole numbers that constructors get."""
-    built = (step["kwargs"] for step in case.steps if step["do"] == "build")
-    return {name: value for kwargs in built for name, value in kwargs.items() if type(value) is int}
+    built = case.all_of(Build)
+    return {name: value for build in built for name, value in build.kwargs.items() if type(value) is int}

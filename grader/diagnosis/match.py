@@ -170,17 +170,16 @@ def first_stage(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> list[Fa
     Stages that were not observed are skipped.
     """
     for case in exercise.cases:
-        watched = [stage for step in case.steps if step["do"] == "stages" for stage in step["of"]]
         observation = _observation(judged, case.id)
         if observation is None:
             continue
-        for path, title in watched:
-            name = f"stage {path}"
+        for stage in case.stages:
+            name = stage.name
             seen = observation.seen.get(name)
             if seen is None or name not in case.expected:
                 continue
             want, tolerance = case.expected[name], 10 * TOLERANCE[case.dtype]
             if seen.array is None or seen.shape != want.shape or differs(seen.array, want, tolerance).any():
-                says = _("the first intermediate result that differs: {stage}").format(stage=_(title))
-                return [Fact(f"stage {title}", says)]
+                says = _("the first intermediate result that differs: {stage}").format(stage=_(stage.title))
+                return [Fact(f"stage {stage.title}", says)]
     return []

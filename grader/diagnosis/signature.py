@@ -65,7 +65,7 @@ def _numeric(case: RecordedCase) -> set[str]:
 
     Arguments after a call (`after …`), intermediate results (`stage …`) and trained weights (`state …`) have none.
     """
-    if _random(case) or case.dtype not in ("float32", "float64") or only_precision(case):
+    if case.is_random or case.dtype not in ("float32", "float64") or only_precision(case):
         return set()
     tensors = {name for name, header in case.headers.items() if header.dtype != "value"} - {"parameters"}
     return {name for name in tensors if not name.startswith(("after ", "stage ", "state "))}
@@ -76,12 +76,8 @@ def only_precision(case: RecordedCase) -> bool:
     return bool(case.checks) and all(check.facet in ("device", "precision") for check in case.checks)
 
 
-def _random(case: RecordedCase) -> bool:
-    return any(step["do"] == "seed" for step in case.steps)
-
-
 def _by_code(check: Check, case: RecordedCase) -> bool:
-    return check.judge in _BY_CODE or _random(case) or only_precision(case)
+    return check.judge in _BY_CODE or case.is_random or only_precision(case)
 
 
 def signature(

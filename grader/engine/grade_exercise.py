@@ -174,7 +174,7 @@ def _without_other_interfaces(
 
 
 def _by_parts(exercise: Exercise, result: ExerciseResult) -> bool:
-    cases = {case.id for case in exercise.cases if any(step.get("own") for step in case.steps)}
+    cases = {case.id for case in exercise.cases if case.is_made_of_parts}
     return any(c.outcome == "failed" and c.id.split("/")[0] in cases for c in result.checks)
 
 

@@ -15,6 +15,7 @@ from grader.intake.read import Submission
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 from grader.worker.constructors import accepted_forms
+from grader.worker.steps import Build, Call, Callee
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def interface(exercise: Exercise, alias: str, source: Source, stub: Source) -> I
         built = _constructor(exercise, alias, source, stub)
         return built if built.other else _methods(exercise, alias, source, stub, built)
     found = source.signature(alias)
-    calls = [(n, kw) for on, n, kw in _calls(exercise) if on.get("function") == exercise.name]
+    calls = [(n, kw) for on, n, kw in _calls(exercise) if on.function == exercise.name]
     if found is None or not calls:
         return Interface()
     asked = stub.signature(exercise.name)
@@ -97,7 +98,7 @@ def _constructor(exercise: Exercise, alias: str, source: Source, stub: Source) -
     found, asked = source.signature(alias, "__init__"), stub.signature(exercise.name, "__init__")
     if found is None or asked is None:
         return Interface()
-    builds = [accepted_forms(exercise.name, step["kwargs"]) for step in _builds_of(exercise)]
+    builds = [accepted_forms(exercise.name, build.kwargs) for build in _builds_of(exercise)]
     otherwise = _built_otherwise(alias, exercise.name, found, asked)
     if _builds(found, builds, {}):
         calls = [(0, _passed(found, forms, {})) for forms in builds]
@@ -226,12 +227,12 @@ def _methods(exercise: Exercise, alias: str, source: Source, stub: Source, built
 
     If a method cannot be called, return an Interface with `other`.
     """
-    modules = {step["name"] for step in _builds_of(exercise)}
+    modules = {build.name for build in _builds_of(exercise)}
     calls: dict[str, list[tuple[int, Collection[str]]]] = {}
     for on, count, keywords in _calls(exercise):
-        is_part = on.get("at")  # a part of the module is called, not the module
-        if on.get("ref") in modules and not is_part:
-            calls.setdefault(on.get("method", "forward"), []).append((count, keywords))
+        is_part = on.at  # a part of the module is called, not the module
+        if on.ref in modules and not is_part:
+            calls.setdefault(on.method or "forward", []).append((count, keywords))
     for method, ways in calls.items():
         found, asked = source.signature(alias, method), stub.signature(exercise.name, method)
         if found is not None and not any(found.accepts(*way) for way in ways):
@@ -273,11 +274,10 @@ def _called_otherwise(what: str, found: Signature, asked: Signature | None) -> s
     return says.format(name=sanitize(what), found=sanitize(found.text, 200), asked=shown)
 
 
-def _builds_of(exercise: Exercise) -> Iterator[Mapping[str, Any]]:
-    steps = (step for case in exercise.cases for step in case.steps if step["do"] == "build")
-    return (step for step in steps if step["of"] == exercise.name)
+def _builds_of(exercise: Exercise) -> list[Build]:
+    return [build for case in exercise.cases for build in case.all_of(Build) if build.of == exercise.name]
 
 
-def _calls(exercise: Exercise) -> Iterator[tuple[Mapping[str, Any], int, Collection[str]]]:
-    steps = (step for case in exercise.cases for step in case.steps if step["do"] == "call")
-    return ((step["on"], len(step["args"]), step["kwargs"]) for step in steps)
+def _calls(exercise: Exercise) -> Iterator[tuple[Callee, int, Collection[str]]]:
+    calls = (call for case in exercise.cases for call in case.all_of(Call))
+    return ((call.on, len(call.args), call.kwargs) for call in calls)

@@ -24,6 +24,7 @@ from grader.report.model import CheckOutcome
 from grader.sandbox.base import SHORT_SECONDS, Launcher, Limits, SandboxError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
+from grader.worker.steps import Run
 
 MAX_LOST = 2  # cases of one exercise that may lose their worker before the rest is skipped
 
@@ -198,7 +199,7 @@ def examined(
     session = Session(launcher, limits)
     try:
         session.ask({"op": "load", **_NO_FILE, "given": dict(given), "seconds": SHORT_SECONDS})
-        run = {"op": "run", "case": {"steps": exam.steps, "dtype": exam.dtype}}
+        run = {"op": "run", "case": Run(exam.steps, exam.dtype)}
         reply = session.ask(run, encode({**exam.tensors, **weights}))
         seen = read_observation(reply.words, reply.body, exam.asked)
     except (WorkerGone, BadReply) as error:

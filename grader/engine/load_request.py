@@ -15,6 +15,7 @@ from grader.given import BLOCKS, source
 from grader.intake.needs import units_to_run
 from grader.intake.read import Submission
 from grader.sandbox.base import SHORT_SECONDS, Limits
+from grader.worker.steps import Run
 
 # Top-level statements that are left out because they timed out. After so many, all loops and all calls of the file's
 # own definitions are left out, too.
@@ -128,14 +129,14 @@ class LoadRequest:
 def case_message(request: LoadRequest, case: RecordedCase) -> dict[str, Any]:
     """Return the message that asks a worker to run a case, and to record forbidden calls."""
     exercise = request.exercise
-    described = {
-        "steps": case.steps,
-        "dtype": case.dtype,
-        "aliases": {name: alias for name, alias in request.aliases.items() if name != alias},
-        "about": exercise.forbids,
-        **({"renamed": {exercise.name: dict(request.renamed)}} if request.renamed else {}),
-    }
-    return {"op": "run", "case": described}
+    run = Run(
+        case.steps,
+        case.dtype,
+        aliases={name: alias for name, alias in request.aliases.items() if name != alias},
+        renamed={exercise.name: request.renamed} if request.renamed else {},
+        about=exercise.forbids,
+    )
+    return {"op": "run", "case": run}
 
 
 def limits(exercise: Exercise) -> Limits:

@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
+
 from grader.judge.observation import BadReply, Observation, StudentError, read_observation
 from grader.sandbox.base import START_SECONDS, Launcher, Limits, Process, SandboxError
 from grader.sandbox.channel import Channel, TooMuchOutput
@@ -128,7 +130,8 @@ class Session:
         token = secrets.token_hex(8)  # a frame that was written before this request cannot answer it
         # The worker prints its stack a little earlier, so that a busy machine also prints before the limit.
         stack_after = seconds - max(0.05 * seconds, min(0.25, seconds / 2))
-        words = json.dumps({**request, "timeout": stack_after, "token": token}).encode()
+        message = {**request, "timeout": stack_after, "token": token}
+        words = json.dumps(message, default=msgspec.to_builtins).encode()
         started = time.monotonic()
         self._channel.forget_recent()
         try:

@@ -30,6 +30,7 @@ from grader.report.picture_data import Bar, Bars, Cell, Chain, Grids, Link, Pane
 from grader.report.shared_sentences import first_failure
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
+from grader.worker.steps import Call, Input, Ref
 
 # A report with its picture must fit in 24 rows of 80 columns.
 ROWS, COLUMNS = 4, 3  # of values
@@ -118,16 +119,14 @@ def _shapes_of_call(check: Check, case: RecordedCase, observation: Observation) 
 
 def _inputs(check: Check, case: RecordedCase) -> list[str]:
     """Return the inputs of the call that the check is about; all inputs of the case if there are none."""
-    inputs = [s["name"] for s in case.steps if s["do"] == "input" and s["name"] in case.tensors]
-    calls = [step for step in case.steps if step["do"] == "call" and step.get("name") in check.of]
-    values = [value for step in calls[:1] for value in (*step["args"], *step["kwargs"].values())]
-    passed = [value.get("ref") for value in values if isinstance(value, dict)]
+    inputs = [step.name for step in case.all_of(Input)]
+    calls = [call for call in case.all_of(Call) if call.name in check.of]
+    passed = [ref.name for call in calls[:1] for ref in call.arguments if isinstance(ref, Ref)]
     return [name for name in inputs if name in passed] or inputs
 
 
 def _stages(case: RecordedCase) -> list[tuple[str, str]]:
-    watched = [stage for step in case.steps if step["do"] == "stages" for stage in step["of"]]
-    return [(f"stage {path}", _(title)) for path, title in watched]
+    return [(stage.name, _(stage.title)) for stage in case.stages]
 
 
 # ---- values and weights
@@ -296,15 +295,11 @@ def _gradients(check: Check, case: RecordedCase, observation: Observation) -> Pi
 
 def _parameters(case: RecordedCase, observation: Observation) -> Picture | None:
     found = observation.parameters or {}
-    load = next(step for step in case.steps if step["do"] == "load")
     sizes: Mapping[str, Sequence[int]] = found.get("shapes", {})
     rows = []
     for name in (*found.get("missing", ()), *found.get("misshapen", ()), *found.get("unexpected", ())):
-        recipe = load["weights"].get(name)
-        want = None  # of an unexpected parameter
-        if recipe is not None:
-            want = case.tensors[recipe].shape if isinstance(recipe, str) else recipe["shape"]
-        texts = [shape_text(size) if size is not None else _("none") for size in (want, sizes.get(name))]
+        asked = case.weights.get(name)  # None for an unexpected parameter
+        texts = [shape_text(size) if size is not None else _("none") for size in (asked, sizes.get(name))]
         rows.append((sanitize(name, 60), texts[0], texts[1], True))
     return _table(_("Shapes of the parameters"), rows)
 

@@ -6,19 +6,19 @@ The attention weights of a decoder with one query per step become (steps, B, 1, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from grader.judge.observation import Observation, Seen
+from grader.worker.steps import Sentences, Step, Weights
 
 MAX_ROWS = 1 << 16  # of sentences; a result with more is left as it is
 EMPTY, PAD = -1, 0  # EMPTY fills up shorter rows here; PAD does so in a student's tensor of tokens
 
 
-def normalise_layouts(observation: Observation, steps: Sequence[Mapping[str, Any]]) -> Observation:
+def normalise_layouts(observation: Observation, steps: Sequence[Step]) -> Observation:
     """Return the observation with each result in one layout, if it has an accepted one; others stay as they are.
 
     Attention weights of several heads: (B, H, T, S), (B·H, T, S) with row b·H + h, or a list with one (B, T, S) per
@@ -27,18 +27,18 @@ def normalise_layouts(observation: Observation, steps: Sequence[Mapping[str, Any
     """
     seen = dict(observation.seen)
     for step in steps:
-        if step["do"] not in ("weights", "sentences") or step["name"] not in seen:
+        if not isinstance(step, (Sentences, Weights)) or step.name not in seen:
             continue
-        name, one, stacked = step["name"], seen[step["name"]], step["name"] in observation.stacked
-        if step["do"] == "sentences":
+        name, one, stacked = step.name, seen[step.name], step.name in observation.stacked
+        if isinstance(step, Sentences):
             # Rows of several lengths hold nothing after the sentence, so an end token there was written.
-            seen[name] = _written(one, step["steps"], EMPTY if stacked else step["eos"])
-        elif step.get("layers"):
-            seen[name] = _by_layer(one, step["heads"], stacked)
-        elif step["heads"]:
-            seen[name] = _by_head(one, step["heads"], stacked)
-        elif step.get("steps"):
-            seen[name] = _by_step(one, step["steps"])
+            seen[name] = _written(one, step.steps, EMPTY if stacked else step.eos)
+        elif step.layers and step.heads:
+            seen[name] = _by_layer(one, step.heads, stacked)
+        elif step.heads:
+            seen[name] = _by_head(one, step.heads, stacked)
+        elif step.steps:
+            seen[name] = _by_step(one, step.steps)
     return replace(observation, seen=seen)
 
 

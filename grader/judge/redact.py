@@ -285,13 +285,7 @@ def _fact(code: str, exercise: Exercise) -> str:
         if rest not in axes:
             return _("The result is wrong only in a part.")
         return _("The result is wrong only in a part of the axis {axis}.").format(axis=rest)
-    stages = {
-        title
-        for case in exercise.cases
-        for step in case.steps
-        if step["do"] == "stages"
-        for _path, title in step["of"]
-    }
+    stages = {stage.title for case in exercise.cases for stage in case.stages}
     if word == "stage" and rest in stages:
         return _("The first intermediate result that differs: {stage}.").format(stage=_(rest))
     return {

@@ -55,11 +55,7 @@ def parameters(check: Check, case: RecordedCase, observation: Observation) -> Fi
     found = observation.parameters
     if found is None:
         return failed("absent", _("the parameters could not be loaded"))
-    load = next(step for step in case.steps if step["do"] == "load")
-    want = {
-        name: case.tensors[recipe].shape if isinstance(recipe, str) else tuple(recipe["shape"])
-        for name, recipe in load["weights"].items()
-    }
+    want = case.weights
     parts = []
     if found["missing"]:
         parts.append(_("missing: {names}").format(names=_listed(found["missing"])))

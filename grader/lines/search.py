@@ -20,6 +20,7 @@ from grader.lines.candidates import Place
 from grader.lines.source_edit import KINDS, Edit
 from grader.lines.suspects import Effects, Statement, distance
 from grader.sandbox.base import SandboxError
+from grader.worker.steps import Load, Stages
 
 BATCH = 32  # candidates per request, at most
 SECONDS_PER_BATCH = 0.25  # that a request may take, as estimated
@@ -29,8 +30,6 @@ MAX_REPAIRS = 12
 LONGER = 1.1  # running all cases again in a new worker may take this many times as long as in the search
 SECONDS_PER_EDIT = 0.25  # of CPU time, for one run of a case
 TIMES_OWN = 8  # an edit is given up if it takes this many times as long as the submission itself
-# Kinds of steps whose observation has the name of the step.
-OBSERVING = ("see", "see_value", "sentences", "after", "weights", "parameter_count", "flops", "removals")
 
 
 @dataclass
@@ -229,7 +228,7 @@ def up_to_first_failure(case: RecordedCase, observation: Observation) -> Recorde
     """
     if any(check.judge == "raises" for check in case.checks):
         return case
-    loaded = max((place for place, step in enumerate(case.steps) if step["do"] == "load"), default=0)
+    loaded = max((place for place, step in enumerate(case.steps) if isinstance(step, Load)), default=0)
     needed = {c.id: max((_step_of(case, name) for name in c.of), default=loaded) for c in case.checks}
     for last in sorted(set(needed.values())):
         checks = tuple(check for check in case.checks if needed[check.id] <= last)
@@ -241,11 +240,8 @@ def up_to_first_failure(case: RecordedCase, observation: Observation) -> Recorde
 
 def _step_of(case: RecordedCase, name: str) -> int:
     """Return the number of the step that makes an observation; the last one if it is not known."""
-    kind = {"grad": "gradients", "state": "state"}.get(name.split(" ")[0])
-    for place, step in enumerate(case.steps):
-        if step["do"] == kind or (step["do"] in OBSERVING and step["name"] == name):
-            return place
-    return len(case.steps) - 1
+    places = (place for place, step in enumerate(case.steps) if step.observes(name))
+    return next(places, len(case.steps) - 1)
 
 
 def runnable(exercise: Exercise) -> list[RecordedCase]:
@@ -254,7 +250,7 @@ def runnable(exercise: Exercise) -> list[RecordedCase]:
     It may run neither costly cases nor those that a worker without student code measures.
     """
     return [
-        replace(case, steps=tuple(step for step in case.steps if step["do"] != "stages"))
+        replace(case, steps=tuple(step for step in case.steps if not isinstance(step, Stages)))
         for case in exercise.cases
         if not case.costly and case.exam is None
     ]

@@ -7,7 +7,6 @@ output.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -78,7 +77,7 @@ def _same_tensors(one: Mapping[str, Array], other: Mapping[str, Array]) -> bool:
 def _same_case(case: Case, recorded: RecordedCase) -> bool:
     return (
         case.id == recorded.id
-        and json.loads(json.dumps(case.steps)) == list(recorded.steps)
+        and case.steps == list(recorded.steps)
         and _same_tensors(case.tensors, recorded.tensors)
         and _same_tensors(case.for_judge, recorded.for_judge)
         and (case.exam is None) == (recorded.exam is None)

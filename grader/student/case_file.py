@@ -1,12 +1,12 @@
 """Write a case as a small Python file: its inputs and calls, without any expected output.
 
-The new file runs under a debugger, and in a notebook with `%run -i`. It has only the steps that `_Writer` has a method
-for: no gradients and no measurements, for example.
+The new file runs under a debugger, and in a notebook with `%run -i`. It has only the steps that
+`_Writer.write` names: no gradients and no measurements, for example.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,10 @@ from grader.report.model import CheckResult
 from grader.support.errors import UsageError
 from grader.support.files import write_own
 from grader.support.i18n import _
+from grader.worker import steps as do
+from grader.worker.steps import Ref, Step
 
 LITERAL_VALUES = 120  # elements; a tensor with more, or with infinity or NaN, goes into a safetensors file
-Step = Mapping[str, Any]
 
 
 def write_case(file: Path, exercise: Exercise, failed: CheckResult, names: Mapping[str, str]) -> Path:
@@ -52,7 +53,7 @@ def case_text(
     module: the module with the student's definitions; "" for a notebook.
     Raises UsageError for a case that needs a class of the grader.
     """
-    if any(step["do"] == "provide" for step in case.steps):
+    if case.brings_classes:
         raise UsageError(
             _("this case tests your code with a class of the grader; it cannot be written to a file")
         )
@@ -80,68 +81,52 @@ class _Writer:
         self.used: set[str] = set()
 
     def write(self, step: Step) -> Iterator[str]:
-        """Return the lines of a step, from the method of its name; none if there is no such method."""
-        method: Callable[[Step], Iterator[str]] | None = getattr(self, f"_{step['do']}", None)
-        return method(step) if method is not None else iter(())
+        """Yield the lines of a step; none for a kind that measures, or that only the diagnosis needs."""
+        match step:
+            case do.Input():
+                # * 1 as in the worker: the result is no leaf, so code can change it in place.
+                grad = ".requires_grad_() * 1" if step.grad else ""
+                yield f"{_name(step.name)} = {self._tensor(step.name)}{grad}"
+            case do.Tokens():
+                yield f"{_name(step.name)} = {self._tensor(step.name)}.long()"
+            case do.Batches():
+                columns = ", ".join(f"{self._tensor(name)}.long().split({step.size})" for name in step.of)
+                yield f"{_name(step.name)} = list(zip({columns}))"
+            case do.Constant():
+                grad = ".requires_grad_() * 1" if step.grad else ""
+                full = f"torch.full({step.shape}, {step.value!r}, dtype=torch.{self.case.dtype})"
+                yield f"{_name(step.name)} = {full}{grad}"
+            case do.Value():
+                yield f"{_name(step.name)} = {_text(step.value)}"
+            case do.Build():
+                yield f"{_name(step.name)} = {self._student(step.of)}({_arguments([], step.kwargs)})"
+            case do.Load():
+                yield from self._load(step)
+            case do.Mode():
+                yield f"{_name(step.module)}.train({step.train})"
+            case do.Grad():
+                yield f"torch.set_grad_enabled({step.on})"
+            case do.Seed():
+                yield f"torch.manual_seed({step.number})"
+            case do.Call(on=on):
+                callee = self._student(on.function) if on.function else _text(Ref(on.ref, on.at))
+                callee += f".{on.method}" if on.method else ""
+                yield f"{_name(step.name)} = {callee}({_arguments(step.args, step.kwargs)})"
+            case do.Join():
+                yield f"{_name(step.name)} = torch.cat({_text(step.parts)}, dim={step.dim})"
+            case do.Part():
+                slices = ", ".join(f"{_end(start)}:{_end(stop)}" for start, stop in step.slices)
+                yield f"{_name(step.name)} = {_text(step.of)}[{slices}]"
+            case do.See():
+                yield f"print({_text(step.of)})"
 
-    def _input(self, step: Step) -> Iterator[str]:
-        # * 1 as in the worker: the result is no leaf, so code can change it in place.
-        grad = ".requires_grad_() * 1" if step["grad"] else ""
-        yield f"{_name(step['name'])} = {self._tensor(step['name'])}{grad}"
-
-    def _tokens(self, step: Step) -> Iterator[str]:
-        yield f"{_name(step['name'])} = {self._tensor(step['name'])}.long()"
-
-    def _batches(self, step: Step) -> Iterator[str]:
-        columns = ", ".join(f"{self._tensor(name)}.long().split({step['size']})" for name in step["of"])
-        yield f"{_name(step['name'])} = list(zip({columns}))"
-
-    def _constant(self, step: Step) -> Iterator[str]:
-        grad = ".requires_grad_() * 1" if step["grad"] else ""
-        full = f"torch.full({step['shape']}, {step['value']!r}, dtype=torch.{self.case.dtype})"
-        yield f"{_name(step['name'])} = {full}{grad}"
-
-    def _value(self, step: Step) -> Iterator[str]:
-        yield f"{_name(step['name'])} = {_text(step['value'])}"
-
-    def _build(self, step: Step) -> Iterator[str]:
-        arguments = ", ".join(f"{key}={_text(value)}" for key, value in step["kwargs"].items())
-        yield f"{_name(step['name'])} = {self._student(step['of'])}({arguments})"
-
-    def _load(self, step: Step) -> Iterator[str]:
+    def _load(self, step: do.Load) -> Iterator[str]:
         yield "# The keys are the names of the lesson. Use your own if your layers are called otherwise."
         yield "weights = {"
-        for name, recipe in step["weights"].items():
+        for name, recipe in step.weights.items():
             yield f"    {name!r}: {self._tensor(recipe) if isinstance(recipe, str) else _filled(recipe)},"
         yield "}"
-        yield f"print({_name(step['module'])}.load_state_dict(weights, strict=False))"
-
-    def _mode(self, step: Step) -> Iterator[str]:
-        yield f"{_name(step['module'])}.train({step['train']})"
-
-    def _grad(self, step: Step) -> Iterator[str]:
-        yield f"torch.set_grad_enabled({step['on']})"
-
-    def _seed(self, step: Step) -> Iterator[str]:
-        yield f"torch.manual_seed({step['number']})"
-
-    def _call(self, step: Step) -> Iterator[str]:
-        on = step["on"]
-        callee = self._student(on["function"]) if "function" in on else _text(on)
-        callee += f".{on['method']}" if "method" in on else ""
-        arguments = [_text(value) for value in step["args"]]
-        arguments += [f"{key}={_text(value)}" for key, value in step["kwargs"].items()]
-        yield f"{_name(step['name'])} = {callee}({', '.join(arguments)})"
-
-    def _join(self, step: Step) -> Iterator[str]:
-        yield f"{_name(step['name'])} = torch.cat({_text(step['parts'])}, dim={step['dim']})"
-
-    def _part(self, step: Step) -> Iterator[str]:
-        slices = ", ".join(f"{_end(start)}:{_end(stop)}" for start, stop in step["slices"])
-        yield f"{_name(step['name'])} = {_text(step['of'])}[{slices}]"
-
-    def _see(self, step: Step) -> Iterator[str]:
-        yield f"print({_text(step['of'])})"
+        yield f"print({_name(step.module)}.load_state_dict(weights, strict=False))"
 
     def _student(self, exercise: str) -> str:
         name = self.names.get(exercise, exercise)
@@ -169,8 +154,8 @@ def _name(name: str) -> str:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, dict) and "ref" in value:
-        return _name(value["ref"]) + "".join(f"[{index!r}]" for index in value.get("at", ()))
+    if isinstance(value, Ref):
+        return _name(value.name) + "".join(f"[{index!r}]" for index in value.at)
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key!r}: {_text(item)}" for key, item in value.items()) + "}"
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -178,12 +163,16 @@ def _text(value: Any) -> str:
     return repr(value)
 
 
-def _filled(recipe: Mapping[str, Any]) -> str:
+def _arguments(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+    return ", ".join([*map(_text, args), *(f"{key}={_text(value)}" for key, value in kwargs.items())])
+
+
+def _filled(recipe: do.Filled) -> str:
     """One value on the diagonal, everywhere, or in all rows before row `rows`."""
-    if recipe["diagonal"]:
-        return f"torch.eye({', '.join(map(str, recipe['shape']))}) * {recipe['value']!r}"
-    full = f"torch.full({list(recipe['shape'])}, {float(recipe['value'])!r})"
-    rows = recipe.get("rows")
-    if rows is None:
+    shape = list(recipe.shape)
+    if recipe.diagonal:
+        return f"torch.eye({', '.join(map(str, shape))}) * {recipe.value!r}"
+    full = f"torch.full({shape}, {recipe.value!r})"
+    if recipe.rows is None:
         return full
-    return f"torch.cat([{full}[:{rows}], torch.zeros({list(recipe['shape'])})[{rows}:]])"
+    return f"torch.cat([{full}[:{recipe.rows}], torch.zeros({shape})[{recipe.rows}:]])"

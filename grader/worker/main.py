@@ -10,6 +10,7 @@ import traceback
 from functools import partial
 from typing import Any
 
+import msgspec
 import safetensors.torch
 import torch
 
@@ -20,6 +21,7 @@ from grader.worker.load import Begin, Loaded, load
 from grader.worker.program import Program
 from grader.worker.results import packed
 from grader.worker.run_edits import Editor
+from grader.worker.steps import Run
 from grader.worker.time_limit import LoadLimit
 from grader.worker.training_progress import Progress, ignore_progress
 
@@ -148,8 +150,8 @@ def _run(
 ) -> tuple[dict[str, Any], bytes]:
     _exactly(device)
     tensors = safetensors.torch.load(body) if body else {}
-    case = request["case"]
-    case["about"] = reachable(case.get("about", ()), loaded.sources)  # forbidden calls to watch for
+    case = msgspec.convert(request["case"], Run)
+    case = msgspec.structs.replace(case, about=reachable(case.about, loaded.sources))
     program = Program(loaded.names, case, tensors, device, loaded.with_own, progress, loaded.removed)
     program.run(loaded.files)
     reply, tensors = program.reply, program.observed

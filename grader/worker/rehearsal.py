@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import torch
+
+from grader.worker import steps as do
 
 _SOURCE = '''
 import math
@@ -51,17 +54,17 @@ LOAD: dict[str, Any] = {
     "withheld": [],
 }
 _WEIGHTS = ("first.weight", "second.weight", "second.bias")
-_STEPS = [
-    {"do": "build", "name": "module", "of": "Rehearsal", "kwargs": {"size": 4, "dropout": 0.5}},
-    {"do": "load", "module": "module", "weights": {name: name for name in _WEIGHTS}},
-    {"do": "mode", "module": "module", "train": False},
-    {"do": "seed", "number": 1},
-    {"do": "input", "name": "X", "grad": True},
-    {"do": "stages", "module": "module", "of": [["first", ""], ["second.in0", ""]]},
-    {"do": "call", "name": "out", "on": {"ref": "module"}, "args": [{"ref": "X"}], "kwargs": {}},
-    {"do": "see", "name": "out", "of": {"ref": "out"}},
-    {"do": "gradients", "of": [{"ref": "out"}], "upstream": ["upstream"], "wrt": ["X"], "module": "module"},
-    {"do": "after", "name": "X", "of": "X"},
+_STEPS: list[do.Step] = [
+    do.Build("module", "Rehearsal", {"size": 4, "dropout": 0.5}),
+    do.Load("module", {name: name for name in _WEIGHTS}),
+    do.Mode("module", train=False),
+    do.Seed(1),
+    do.Input("X", grad=True),
+    do.Stages("module", [do.Stage("first", ""), do.Stage("second.in0", "")]),
+    do.Call("out", do.Callee(ref="module"), [do.Ref("X")], {}),
+    do.See("out", do.Ref("out")),
+    do.Gradients([do.Ref("out")], ["upstream"], ["X"], "module"),
+    do.After("X", "X"),
 ]
 TIMES = 3  # runs in float32: Python optimizes code that has run a few times
 
@@ -72,4 +75,4 @@ def cases() -> list[tuple[dict[str, Any], dict[str, torch.Tensor]]]:
     tensors |= {"X": torch.ones(2, 3, 4), "upstream": torch.ones(2, 1, 3)}
     dtypes = ["float32"] * TIMES + ["float64", "float16", "bfloat16"]
     about = ["nn.Transformer*"]  # a forbidden call, so that `reachable` is used too
-    return [({"case": {"steps": _STEPS, "dtype": dtype, "about": about}}, tensors) for dtype in dtypes]
+    return [({"case": msgspec.to_builtins(do.Run(_STEPS, dtype, about=about))}, tensors) for dtype in dtypes]

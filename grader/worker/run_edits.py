@@ -11,12 +11,14 @@ from itertools import takewhile
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
+import msgspec
 import safetensors.torch
 from torch import Tensor, nn
 
 from grader.worker.load import Loaded
 from grader.worker.program import Program
 from grader.worker.results import packed
+from grader.worker.steps import Build, Load, Mode, Provide, Run
 from grader.worker.time_limit import cpu_limit
 
 MAX_LINES = 5000  # that a reply names
@@ -60,10 +62,10 @@ class Editor:
         return reply, b"".join(bodies)
 
     def _case(self, request: Mapping[str, Any], body: bytes) -> _Case:
-        last = self._last
-        if last is not None and last.body == body and last.case == request["case"]:
+        asked, last = msgspec.convert(request["case"], Run), self._last
+        if last is not None and last.body == body and last.case == asked:
             return last
-        case = _Case(self._loaded, request["case"], body, self._device)
+        case = _Case(self._loaded, asked, body, self._device)
         if len(request["edits"]) > 1:
             case.keep_models(request["seconds"])
             self._last = case
@@ -92,7 +94,7 @@ def _noting(files: Collection[str], lines: set[tuple[str, int]]) -> Iterator[Non
 class _Case:
     """A case with its decoded inputs, of which each program gets copies, and with its models if they can be reused."""
 
-    def __init__(self, loaded: Loaded, case: Mapping[str, Any], body: bytes, device: str):
+    def __init__(self, loaded: Loaded, case: Run, body: bytes, device: str):
         self.loaded, self.case, self.body, self.device = loaded, case, body, device
         self.tensors = safetensors.torch.load(body) if body else {}
         self.kept: KeptModels | None = None
@@ -201,7 +203,7 @@ class _Discard(io.TextIOBase):
 
 
 # Steps that make models, load their weights and set their mode.
-BUILDING = ("provide", "build", "load", "mode")
+BUILDING = (Provide, Build, Load, Mode)
 Function = tuple[str, int]  # a file, and the first line of a function in it
 
 
@@ -214,7 +216,7 @@ class KeptModels:
     def __init__(self, program: Program, files: Collection[str]):
         """Build the models. Raises ValueError if they cannot be reused."""
         self.built_by: set[Function] = set()
-        first = list(takewhile(lambda step: step["do"] in BUILDING, program.steps))
+        first = list(takewhile(lambda step: isinstance(step, BUILDING), program.steps))
         self._steps, program.steps = program.steps[len(first) :], first
 
         def note(frame: FrameType, event: str, _value: object) -> None:

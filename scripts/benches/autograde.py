@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 
@@ -22,12 +23,14 @@ from benches.nine import EXERCISES, IMPORTS, class_of, definitions
 from benches.nine import course as course_of_nine
 from grader.bundle.files import load_all
 from grader.bundle.safetensors import encode
+from grader.worker.steps import Run
 
 # The module that test cells import. It runs the cases on the notebook's definitions, and compares in numpy.
 CHECKS = """
 import json, pathlib
-import numpy as np, safetensors.numpy, safetensors.torch
+import msgspec, numpy as np, safetensors.numpy, safetensors.torch
 from grader.worker.program import Program
+from grader.worker.steps import Run
 
 HERE = pathlib.Path(__file__).parent
 CASES = json.loads((HERE / "cases.json").read_text())
@@ -36,12 +39,12 @@ WANTED = safetensors.numpy.load_file(HERE / "wanted.safetensors")
 
 
 def check(exercise, names):
-    for number, case in CASES[exercise]:
-        stem = f"{number}/"
-        program = Program(names, case, {k[len(stem):]: v for k, v in INPUTS.items() if k.startswith(stem)})
+    for number, case, judged in CASES[exercise]:
+        stem, run = f"{number}/", msgspec.convert(case, Run)
+        program = Program(names, run, {k[len(stem):]: v for k, v in INPUTS.items() if k.startswith(stem)})
         program.run(())
         for name, tensor in program.observed.items():
-            if stem + name in WANTED and name in case["judged"]:
+            if stem + name in WANTED and name in judged:
                 np.testing.assert_allclose(tensor.double().numpy(), WANTED[stem + name], rtol=1e-4, atol=1e-4)
 """
 
@@ -88,7 +91,7 @@ def _write_checks(folder: Path) -> None:
         for case in exercise.cases:
             stem = f"{name}.{case.id}"
             judged = [n for check in case.checks if check.judge == "equal" for n in check.of]
-            cases[name].append([stem, {"steps": case.steps, "dtype": case.dtype, "judged": judged}])
+            cases[name].append([stem, msgspec.to_builtins(Run(case.steps, case.dtype)), judged])
             inputs |= {f"{stem}/{key}": array for key, array in case.tensors.items()}
             wanted |= {f"{stem}/{key}": array for key, array in case.expected.items()}
     (folder / "cases.json").write_text(json.dumps(cases), "utf-8")

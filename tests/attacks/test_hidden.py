@@ -16,6 +16,7 @@ from grader.engine.engine import Engine
 from grader.engine.submission_run import GradingOptions
 from grader.report.formats import FORMATS
 from grader.report.terminal import show
+from grader.worker.steps import Call
 
 WRONG_RETURN = "    return X.softmax(1) * 0.9\n"
 # An expression for student code: the text "LEAK" with the first value of a hidden input.
@@ -97,10 +98,10 @@ def test_answers_copied_from_public_cases_fail_hidden_cases(hidden, engine, bund
     for case in exercise.cases:
         if case.dtype != "float32":
             continue
-        for step in case.steps:
-            if step["do"] == "call" and step["name"] in case.expected:
-                argument = case.tensors[step["args"][0]["ref"]]
-                table[argument.tobytes()] = case.expected[step["name"]].tolist()
+        for call in case.all_of(Call):
+            if call.name in case.expected:
+                argument = case.tensors[call.args[0].name]
+                table[argument.tobytes()] = case.expected[call.name].tolist()
     source = (
         f"import torch\nTABLE = {table!r}\n"
         "def sequence_mask(X, valid_len, value=0):\n"

@@ -1,7 +1,6 @@
 """Authors write a case as calls of `Case`. The result is plain data."""
 
-import json
-
+import msgspec
 import numpy as np
 import pytest
 import torch
@@ -10,7 +9,8 @@ from grader.authoring.content import ContentError, read
 from grader.authoring.scaffold import scaffold
 from grader.bundle.steps import round_to
 from grader.cases.case import Case
-from grader.cases.ref import eye, filled, zeros
+from grader.cases.draw import eye, filled, zeros
+from grader.worker.steps import Call, Callee, Step
 
 
 def test_the_steps_of_a_case_can_be_written_as_json():
@@ -26,8 +26,8 @@ def test_the_steps_of_a_case_can_be_written_as_json():
     case.join([Y, Y[0]], dim=1)
     case.part(Y, (None, None), (1, 2))
     case.gradients(Y, np.ones((2, 3)), wrt=[X], parameters=module)
-    assert json.loads(json.dumps(case.steps)) == case.steps
-    done = [step["do"] for step in case.steps]
+    assert msgspec.json.decode(msgspec.json.encode(case.steps), type=list[Step]) == case.steps
+    done = [step.do for step in case.steps]
     assert done == ["input", "build", "load", "mode", "seed", "call", "call", "join", "part", "gradients"]
 
 
@@ -97,15 +97,14 @@ def test_large_tensors_of_one_value_are_not_stored():
 def test_a_training_is_called_with_its_number_of_steps():
     case = Case("one", "train")
     case.call_training(30, 5, name="returned")
-    assert case.steps[-1]["steps"] == 30
-    assert case.steps[-1]["args"] == [5]
+    assert case.steps[-1] == Call("returned", Callee("train"), [5], {}, steps=30)
 
 
 def test_a_module_may_be_made_of_the_students_parts():
     case = Case("one", "train")
     case.provide("class Model: ...", "Model")
     case.provide_with_parts("class Model: ...", "Model", "own")
-    assert [step.get("own") for step in case.steps] == [None, True]
+    assert [step.own for step in case.steps] == [False, True]
 
 
 def test_a_case_that_is_never_yielded_is_an_error(tmp_path):

@@ -15,9 +15,9 @@ from grader.authoring.record import record, require_used
 from grader.bundle.model import Bundle
 from grader.bundle.safetensors import Array
 from grader.cases.case import Case
-from grader.cases.ref import Ref
 from grader.judge import decide
 from grader.judge.observation import Observation, Seen
+from grader.worker.steps import Ref
 
 COURSE = {assignment.name: assignment for assignment in read_all(ROOT / "solutions")}
 

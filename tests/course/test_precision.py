@@ -13,6 +13,7 @@ from grader.cases.case import Case
 from grader.engine.engine import Engine
 from grader.judge.finding import TOLERANCE
 from grader.report.model import ExerciseResult
+from grader.worker.steps import Input
 
 pytestmark = pytest.mark.slow
 
@@ -54,8 +55,8 @@ def written() -> Case:
 def test_a_repeated_case_rounds_its_inputs_and_stops_at_its_result(dtype):
     (again,) = [case for case in written().in_other_dtypes() if case.dtype == dtype]
     assert (again.id, again.like) == (f"numbers-{dtype}", "numbers")
-    assert [step["do"] for step in again.steps] == ["input", "input", "build", "load", "call", "see"]
-    assert not any(step.get("grad") for step in again.steps)
+    assert [step.do for step in again.steps] == ["input", "input", "build", "load", "call", "see"]
+    assert not any(step.grad for step in again.steps if isinstance(step, Input))
     assert set(again.tensors) == {"X", "tokens", "module.W"}
     assert again.tensors["tokens"].tolist() == [1, 2]
     assert again.tensors["X"][1] == (np.float32(1000.1) if dtype == "float64" else 1000.0)

@@ -22,6 +22,7 @@ from grader.engine.engine import Engine
 from grader.engine.submission_run import GradingOptions
 from grader.given import prune_heads
 from grader.judge.removals import spearman
+from grader.worker.steps import Provide
 
 ASSIGNMENT = read(ROOT / "solutions" / "10_pruning")
 EXERCISES = {e["name"]: e for e in ASSIGNMENT.exercises}
@@ -64,10 +65,10 @@ def test_without_noise_on_the_targets_every_gradient_is_zero():
 
 def from_case(case, name: str) -> nn.Module:
     """Return a module of a case, with its weights."""
-    step = next(s for s in case.steps if s["do"] == "provide" and s["name"] == name)
+    step = next(s for s in case.steps if isinstance(s, Provide) and s.name == name)
     names: dict = {}
-    exec(step["source"], names)
-    module = names[step["of"]](**step["kwargs"])
+    exec(step.source, names)
+    module = names[step.of](**step.kwargs)
     prefix = f"{name}."
     weights = {
         k.removeprefix(prefix): torch.from_numpy(v) for k, v in case.tensors.items() if k.startswith(prefix)

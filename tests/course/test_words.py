@@ -16,6 +16,7 @@ from helpers.command_line import ROOT
 from grader.authoring.content import Assignment, read_all
 from grader.authoring.verify import code_in
 from grader.support.code import BEGIN, END
+from grader.worker.steps import Stages
 
 ASSIGNMENTS = read_all(ROOT / "solutions")
 # The modules with messages about values (level 0). Titles of cases belong to level 0 too.
@@ -42,7 +43,7 @@ def of_the_code() -> dict[str, str]:
             name = exercise["name"]
             out |= dict.fromkeys((exercise["title"], *exercise["hints"]), name)
             for case in assignment.cases(name, "public"):
-                stages = [title for s in case.steps if s["do"] == "stages" for _path, title in s["of"]]
+                stages = [stage.title for s in case.steps if isinstance(s, Stages) for stage in s.of]
                 says = [p for c in case.checks for p in c.params.values() if isinstance(p, str)]
                 out |= dict.fromkeys((*stages, *says, *(c.title for c in case.checks)), f"{name}, {case.id}")
     return out

@@ -9,6 +9,7 @@ from grader.diagnosis.signature import PROJECTIONS, project, slots
 from grader.diagnosis.signature import signature as of_judged
 from grader.judge.observation import Observation, Seen, StudentError
 from grader.judge.verdict import judge_all
+from grader.worker.steps import Seed
 
 WANT = np.random.default_rng(0).standard_normal((2, 3, 5))
 
@@ -88,7 +89,7 @@ def test_an_error_has_the_same_state_in_an_older_torch():
 
 
 def test_random_or_imprecise_results_have_no_slot_for_values():
-    random = case(EQUAL, steps=[{"do": "seed", "number": 1}])
+    random = case(EQUAL, steps=[Seed(1)])
     assert slots([random]) == ("c|check:c/values",)
     assert slots([case(EQUAL, dtype="bfloat16")]) == ()
 

@@ -18,6 +18,7 @@ from grader.sandbox import basic
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.basic import ColdLauncher
 from grader.sandbox.channel import MAX_LOG, MAX_RECENT
+from grader.worker.steps import Call, Callee, Run
 
 # For these lines: `read` receives a request, `frame` makes a message, `send` sends bytes.
 # A message has `words`, as JSON, and a `body`, the tensors.
@@ -289,8 +290,8 @@ def test_a_timeout_while_loading_names_the_students_line(real):
 def test_a_timeout_within_torch_names_the_students_line(real):
     source = "import torch\n\n\ndef f(x):\n    while True:\n        x = torch.linalg.inv(torch.eye(300))\n"
     real.ask(load(real, source), seconds=60)
-    call = {"do": "call", "name": "out", "on": {"function": "f"}, "args": [1], "kwargs": {}}
-    lost = gone(real, request={"op": "run", "case": {"dtype": "float32", "steps": [call]}})
+    call = Call("out", Callee("f"), [1], {})
+    lost = gone(real, request={"op": "run", "case": Run([call], "float32")})
     assert (lost.why, lost.line) == ("time", ("a.py", 6))
 
 

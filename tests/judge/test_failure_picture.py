@@ -11,6 +11,7 @@ from grader.judge.failure_picture import first_picture, picture
 from grader.judge.observation import Seen, StudentError
 from grader.judge.verdict import judge_case
 from grader.report.picture_data import Bars, Chain, Grids, in_words
+from grader.worker.steps import Input, Stage, Stages
 
 WEIGHTS = ("batch", "query", "key")
 RANDOM = np.random.default_rng(0)
@@ -40,8 +41,8 @@ def wrong_cells(grids: Grids):
 # ---- shapes
 
 
-INPUT = {"do": "input", "name": "X", "grad": False}
-STAGES = {"do": "stages", "module": "m", "of": [["a", "the split heads"], ["b", "the joined heads"]]}
+INPUT = Input("X")
+STAGES = Stages("m", [Stage("a", "the split heads"), Stage("b", "the joined heads")])
 
 
 @pytest.mark.parametrize(

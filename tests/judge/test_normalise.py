@@ -8,6 +8,7 @@ import pytest
 
 from grader.judge.normalise import MAX_ROWS, normalise_layouts
 from grader.judge.observation import Observation, Seen
+from grader.worker.steps import Ref, Sentences, Weights
 
 B, H, T, S = 2, 3, 4, 5
 WEIGHTS = np.random.default_rng(0).random((B, H, T, S))
@@ -17,7 +18,7 @@ def arrange(array, stacked=False, **step):
     """Return the weights after normalisation. stacked: the worker stacked them from a list."""
     seen = array if isinstance(array, Seen) else Seen(array.shape, "float32", array)
     observation = Observation({"w": seen}, stacked=frozenset(["w"] if stacked else []))
-    return normalise_layouts(observation, [{"do": "weights", "name": "w", "heads": H, **step}]).seen["w"]
+    return normalise_layouts(observation, [Weights("w", Ref("m"), **{"heads": H, **step})]).seen["w"]
 
 
 @pytest.mark.parametrize(
@@ -56,11 +57,8 @@ def written(*rows, steps=4, of_several_lengths=False):
     array = np.array([[*row, *[-1] * (width - len(row))] for row in rows], dtype=np.int64)
     stacked = frozenset(["s"] if of_several_lengths else [])
     seen = Observation({"s": Seen(array.shape, "int64", array)}, stacked=stacked)
-    return (
-        normalise_layouts(seen, [{"do": "sentences", "name": "s", "steps": steps, "eos": EOS}])
-        .seen["s"]
-        .array.tolist()
-    )
+    step = Sentences("s", Ref("out"), steps, EOS)
+    return normalise_layouts(seen, [step]).seen["s"].array.tolist()
 
 
 CUT = [[5, 8], [5, 8, EOS], [5, 8, EOS, EOS], [5, 8, EOS, 0], [5, 8, 0, 0], [5, 8, EOS, 9]]
@@ -89,5 +87,5 @@ def test_sentences_become_rows_that_are_cut_at_their_end(rows, several_lengths, 
 def test_sentences_with_too_many_rows_are_left_as_they_are():
     array = np.zeros((MAX_ROWS + 1, 1), dtype=np.int64)
     seen = Observation({"s": Seen(array.shape, "int64", array)})
-    step = {"do": "sentences", "name": "s", "steps": 1, "eos": 3}
+    step = Sentences("s", Ref("out"), steps=1, eos=3)
     assert normalise_layouts(seen, [step]).seen["s"].array is array

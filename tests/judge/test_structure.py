@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from grader.judge.observation import Seen, StudentError
+from grader.worker.steps import Filled, Load
 
 WANT = np.ones((2, 3))
-STEPS = (
-    {"do": "load", "module": "m", "weights": {"W_q.weight": "m.W_q.weight", "W_o.weight": {"shape": [4, 4]}}},
-)
+STEPS = (Load("m", {"W_q.weight": "m.W_q.weight", "W_o.weight": Filled((4, 4))}),)
 # What a worker observes of parameters that fit.
 NOTHING = {"missing": [], "unexpected": [], "misshapen": [], "shared": [], "layout": "", "shapes": {}}
 

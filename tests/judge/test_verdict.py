@@ -20,6 +20,7 @@ from grader.judge.redact import Evidence, redact
 from grader.judge.trivial import is_trivial
 from grader.judge.verdict import Budget, JudgingTimeoutError, judge_case, lost_case, unseen_case
 from grader.report.model import ExerciseResult, Report, to_json
+from grader.worker.steps import Filled, Load
 
 WANT = np.random.default_rng(0).standard_normal((2, 3))
 SECRET = "0.1234567"
@@ -49,7 +50,7 @@ OF = {
     **dict.fromkeys(("varies", "dropped_elements"), ("out", "out")),
     "same": ("out", "other"),
 }
-STEPS = ({"do": "load", "module": "m", "weights": {"W": {"shape": [2, 2]}}},)
+STEPS = (Load("m", {"W": Filled((2, 2))}),)
 
 
 def check_of(judge):

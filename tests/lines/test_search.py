@@ -10,6 +10,7 @@ from grader.judge.observation import Observation, StudentError
 from grader.judge.verdict import judge_case, right_answer
 from grader.lines.candidates import places
 from grader.lines.search import Budget, Search, passes, runnable, up_to_first_failure
+from grader.worker.steps import Gradients, Ref, See
 from tests.helpers.minimal import submission_of
 
 
@@ -36,9 +37,9 @@ def gradient(case) -> str:
 
 
 def test_a_wrong_result_needs_no_gradients(case):
-    result = next(step["name"] for step in case.steps if step["do"] == "see")
+    result = case.all_of(See)[0].name
     short = up_to_first_failure(case, wrong_in(case, result))
-    assert (short.steps[-1]["do"], short.steps[-1]["name"]) == ("see", result)
+    assert short.steps[-1] == See(result, Ref(result))
     assert len(short.steps) < len(case.steps)
     assert not passes(short, wrong_in(case, result))
     assert passes(short, right_answer(case))
@@ -46,7 +47,7 @@ def test_a_wrong_result_needs_no_gradients(case):
 
 def test_a_wrong_gradient_keeps_the_steps_up_to_gradients(case):
     short = up_to_first_failure(case, wrong_in(case, gradient(case)))
-    assert short.steps[-1]["do"] == "gradients"
+    assert isinstance(short.steps[-1], Gradients)
     assert not passes(short, wrong_in(case, gradient(case)))
 
 
@@ -57,8 +58,8 @@ def test_a_case_that_requires_an_exception_is_not_shortened(bundles):
 
 
 def test_stages_are_not_watched_in_a_search(exercise):
-    assert any(step["do"] == "stages" for case in exercise.cases for step in case.steps)
-    assert not any(step["do"] == "stages" for case in runnable(exercise) for step in case.steps)
+    assert any(case.stages for case in exercise.cases)
+    assert not any(case.stages for case in runnable(exercise))
 
 
 def test_a_search_passes_the_observations_that_the_grader_passes(case):

@@ -10,12 +10,12 @@ from grader.given import BLOCKS, source
 from grader.worker import stand_in_modules
 from grader.worker.constructors import EDITION_1, accepted_forms, fitting_form
 from grader.worker.program import Program
+from grader.worker.steps import Build, Run
 
 
 def build(name, kwargs, constructor):
     """Run a program that builds the class `name` of a submission with the course's keywords."""
-    step = {"do": "build", "name": "m", "of": name, "kwargs": kwargs}
-    program = Program({name: constructor}, {"steps": [step], "dtype": "float32"}, {})
+    program = Program({name: constructor}, Run([Build("m", name, kwargs)], "float32"), {})
     program.run(frozenset())
     return program
 

@@ -5,6 +5,8 @@ Each layout has the same four projections. The worker's own program loads the we
 Parameters that do not fit are reported.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -14,6 +16,7 @@ from torch import Tensor, nn
 from grader.given import EncoderBlock, MultiHeadAttention, PositionWiseFFN, TransformerEncoder
 from grader.worker import layouts
 from grader.worker.program import Program
+from grader.worker.steps import Build, Call, Callee, Gradients, Input, Load, Ref, Run, See, Tokens
 
 
 def weights(sizes, bias, prefix=""):
@@ -27,21 +30,20 @@ def weights(sizes, bias, prefix=""):
     return out
 
 
-def called(build, loaded, tensors, inputs, do, *more):
+def called(build, loaded, tensors, inputs, make, *more):
     """Build a module, load these weights, and observe its output for these inputs. Return the program.
 
-    do: the kind of step that makes an input. more: steps that follow.
+    make: returns the step that makes an input of a name. more: steps that follow.
     """
-    call = {"do": "call", "name": "out", "on": {"ref": "m"}, "kwargs": {}}
     steps = [
-        *({"do": do, "name": name, "grad": True} for name in inputs),
-        {"do": "build", "name": "m", "of": "Answer", "kwargs": {}},
-        {"do": "load", "module": "m", "weights": {name: name for name in loaded}},
-        {**call, "args": [{"ref": name} for name in inputs]},
-        {"do": "see", "name": "out", "of": {"ref": "out"}},
+        *map(make, inputs),
+        Build("m", "Answer", {}),
+        Load("m", {name: name for name in loaded}),
+        Call("out", Callee(ref="m"), [*map(Ref, inputs)], {}),
+        See("out", Ref("out")),
         *more,
     ]
-    program = Program({"Answer": build}, {"steps": steps, "dtype": "float64"}, tensors | loaded)
+    program = Program({"Answer": build}, Run(steps, "float64"), tensors | loaded)
     program.run(frozenset())
     return program
 
@@ -57,10 +59,8 @@ def run(build, sizes, bias):
         "up": (B, T, D),
     }
     tensors = {name: torch.from_numpy(rng.standard_normal(shape)) for name, shape in shapes.items()}
-    steps = [
-        {"do": "gradients", "of": [{"ref": "out"}], "upstream": ["up"], "wrt": list("qkv"), "module": "m"}
-    ]
-    return called(build, weights(sizes, bias), tensors, "qkv", "input", *steps)
+    steps = [Gradients([Ref("out")], upstream=["up"], wrt=list("qkv"), module="m")]
+    return called(build, weights(sizes, bias), tensors, "qkv", partial(Input, grad=True), *steps)
 
 
 def reference(sizes, bias):
@@ -266,7 +266,7 @@ def encoded(build):
     contract = TransformerEncoder(*ENCODER)
     weights = {name: torch.randn(p.shape, dtype=torch.float64) for name, p in contract.named_parameters()}
     tokens = {"X": torch.randint(9, (3, 4)).double(), "lens": torch.tensor([2, 4, 3]).double()}
-    program = called(build, weights, tokens, ["X", "lens"], "tokens")
+    program = called(build, weights, tokens, ["X", "lens"], Tokens)
     assert "error" not in program.reply, program.reply
     return program
 

@@ -6,12 +6,13 @@ from torch import nn
 
 from grader.worker.measures import ORDERS
 from grader.worker.program import Program
+from grader.worker.steps import Descend, Flops, ParameterCount, Ref, Removals, Run
 
-MODULE = {"ref": "module"}
+MODULE = Ref("module")
 
 
 def run(module, *steps, tensors=None, **env):
-    program = Program({}, {"steps": [*steps], "dtype": "float32"}, tensors or {})
+    program = Program({}, Run(steps, "float32"), tensors or {})
     program.env.update(module=module, **env)
     program.run(frozenset({__file__}))
     return program
@@ -19,27 +20,30 @@ def run(module, *steps, tensors=None, **env):
 
 def test_shared_parameters_are_counted_once():
     layer = nn.Linear(3, 4)
-    program = run(
-        nn.Sequential(layer, nn.ReLU(), layer), {"do": "parameter_count", "name": "n", "of": MODULE}
-    )
+    program = run(nn.Sequential(layer, nn.ReLU(), layer), ParameterCount("n", MODULE))
     assert program.reply["values"] == {"n": 16}
 
 
 def test_each_product_counts_as_two_operations():
-    step = {"do": "flops", "name": "n", "of": MODULE, "args": [{"ref": "x"}]}
-    program = run(nn.Linear(3, 4), step, x=torch.ones(5, 3))
+    program = run(nn.Linear(3, 4), Flops("n", MODULE, [Ref("x")]), x=torch.ones(5, 3))
     assert program.reply["values"] == {"n": 2 * 5 * 3 * 4}
 
 
-@pytest.mark.parametrize("do", ["parameter_count", "flops", "descend"])
-def test_a_value_that_is_no_module_has_a_message(do):
-    step = {"do": do, "name": "n", "of": MODULE, "module": MODULE, "args": [], "names": ["n"]}
-    assert run(None, step).reply["error"]["message"] == "NoneType was returned where a module was expected"
+@pytest.mark.parametrize(
+    "step",
+    [ParameterCount("n", MODULE), Flops("n", MODULE, []), Descend(MODULE, of=MODULE, upstream="g", rate=0.5)],
+    ids=["parameter_count", "flops", "descend"],
+)
+def test_a_value_that_is_no_module_has_a_message(step):
+    assert (
+        run(None, step, tensors={"g": torch.ones(1)}).reply["error"]["message"]
+        == "NoneType was returned where a module was expected"
+    )
 
 
 def descended(layer):
     """Do one step of gradient descent: rate 0.5, upstream gradient 2, and inputs of 1. Return the layer."""
-    step = {"do": "descend", "module": MODULE, "of": {"ref": "y"}, "upstream": "g", "rate": 0.5}
+    step = Descend(MODULE, Ref("y"), upstream="g", rate=0.5)
     y = layer(torch.ones(1, 2))
     program = run(layer, step, tensors={"g": torch.full((1, 1), 2.0)}, y=y)
     assert "error" not in program.reply
@@ -53,7 +57,7 @@ def test_a_frozen_layer_is_unchanged_and_no_error():
 
 
 ROW = {"seed": 7, "order": "reverse", "removed": [2, 0], "accuracy": 0.25}
-STEP = {"do": "removals", "name": "r", "of": {"ref": "rows"}, "heads": 3}
+STEP = Removals("r", Ref("rows"), heads=3)
 
 
 def test_rows_become_a_table():

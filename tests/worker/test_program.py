@@ -8,17 +8,34 @@ from torch import nn
 
 from grader.worker.program import Program
 from grader.worker.results import MAX_VALUES
+from grader.worker.steps import (
+    Build,
+    Call,
+    Callee,
+    Gradients,
+    Input,
+    Load,
+    Mode,
+    Ref,
+    Run,
+    See,
+    SeeNone,
+    SeeValue,
+    Stage,
+    Stages,
+    Weights,
+)
 
 
 def run(f, *steps, tensors=None, dtype="float32", **names):
-    case = {"steps": [*steps], "dtype": dtype}
-    program = Program({"f": f, **names}, case, tensors or {})
+    program = Program({"f": f, **names}, Run(steps, dtype), tensors or {})
     program.run(frozenset({__file__}))  # as if this file were the submission: errors name a line in it
     return program
 
 
-CALL = {"do": "call", "name": "out", "on": {"function": "f"}, "args": [], "kwargs": {}}
-SEE = {"do": "see", "name": "out", "of": {"ref": "out"}}
+OUT, X = Ref("out"), Ref("X")
+CALL, CALL_X = (Call("out", Callee("f"), args, {}) for args in ([], [X]))
+SEE = See("out", OUT)
 
 
 def see(value):
@@ -100,8 +117,8 @@ def test_only_the_shape_of_a_giant_tensor_is_reported():
 def test_what_was_seen_before_an_exception_stays():
     program = run(
         lambda: 1 / 0,
-        {"do": "input", "name": "X", "grad": False},
-        {"do": "see", "name": "X", "of": {"ref": "X"}},
+        Input("X"),
+        See("X", X),
         CALL,
         SEE,
         tensors={"X": torch.ones(2)},
@@ -114,9 +131,9 @@ def test_what_was_seen_before_an_exception_stays():
 def gradient(f, upstream):
     """Return the gradient of the input (1, 1, 1) of `f` for this gradient of its output."""
     steps = [
-        {"do": "input", "name": "X", "grad": True},
-        {**CALL, "args": [{"ref": "X"}]},
-        {"do": "gradients", "of": [{"ref": "out"}], "upstream": ["g"], "wrt": ["X"], "module": None},
+        Input("X", grad=True),
+        CALL_X,
+        Gradients([OUT], upstream=["g"], wrt=["X"]),
     ]
     program = run(f, *steps, tensors={"X": torch.ones(3), "g": torch.tensor(upstream)})
     return program.observed["grad X"].tolist()
@@ -137,11 +154,11 @@ def test_gradients_are_enabled_again_after_each_program():
 
 
 def test_only_floating_tensors_get_the_dtype_of_the_case():
-    steps = [{"do": "input", "name": n, "grad": False} for n in ("X", "lens")]
     program = run(
         lambda x, n: (x.dtype, n.dtype),
-        *steps,
-        {**CALL, "args": [{"ref": "X"}, {"ref": "lens"}]},
+        Input("X"),
+        Input("lens"),
+        Call("out", Callee("f"), [X, Ref("lens")], {}),
         tensors={"X": torch.ones(2), "lens": torch.ones(2, dtype=torch.int64)},
         dtype="bfloat16",
     )
@@ -164,15 +181,13 @@ def see_weights(value, **options):
     module = Module()
     if value is not NotImplemented:
         module.attention_weights = value
-    weights = {"do": "weights", "name": "w", "of": {"ref": "out"}, "heads": 2}
-    return run(lambda: module, CALL, weights | options)
+    return run(lambda: module, CALL, Weights("w", OUT, **{"heads": 2, **options}))
 
 
 def test_attention_weights_are_found_in_a_submodule():
     module = nn.Sequential(nn.Module())
     module[0].attention_weights = torch.ones(4, 2, 3)
-    step = {"do": "weights", "name": "w", "of": {"ref": "out"}, "heads": 2}
-    assert run(lambda: module, CALL, step).observed["w"].shape == (4, 2, 3)
+    assert run(lambda: module, CALL, Weights("w", OUT, heads=2)).observed["w"].shape == (4, 2, 3)
 
 
 SELF, CROSS = torch.ones(6, 4, 4), torch.zeros(6, 4, 5)
@@ -227,7 +242,7 @@ def test_attention_weights_that_do_not_fit_are_described(value, options, sentenc
 
 def see_value(value):
     """Return the reply of a program that observes a plain value which `f` returns."""
-    return run(lambda: value, CALL, {"do": "see_value", "name": "v", "of": {"ref": "out"}}).reply
+    return run(lambda: value, CALL, SeeValue("v", OUT)).reply
 
 
 def test_plain_values_are_reported_and_others_described():
@@ -245,15 +260,13 @@ def test_plain_values_are_reported_and_others_described():
 )
 def test_an_entry_is_none_or_not_or_is_not_observed(value, observed):
     """The step `none` observes 1.0 if the entry is None and 0.0 if it is not; nothing if there is no such entry."""
-    entry = {"do": "none", "name": "none entry", "of": {"ref": "out", "at": [0]}}
-    program = run(lambda: value, CALL, entry)
+    program = run(lambda: value, CALL, SeeNone("none entry", OUT[0]))
     assert {name: tensor.item() for name, tensor in program.observed.items()} == observed
     assert "error" not in program.reply
 
 
 def test_a_class_under_another_name_is_built_by_its_alias():
-    build = {"do": "build", "name": "m", "of": "Net", "kwargs": {}}
-    case = {"steps": [build], "dtype": "float32", "aliases": {"Net": "my_net"}}
+    case = Run([Build("m", "Net", {})], "float32", aliases={"Net": "my_net"})
     program = Program({"my_net": lambda: "mine"}, case, {})
     program.run(frozenset())
     assert program.env["m"] == "mine"
@@ -276,7 +289,7 @@ def test_a_result_without_the_wanted_entry_names_the_function_s_line():
     def f():
         return {}
 
-    program = run(f, CALL, {"do": "see", "name": "out", "of": {"ref": "out", "at": ["encoder"]}})
+    program = run(f, CALL, See("out", OUT["encoder"]))
     assert program.reply["error"]["type"] == "KeyError"
     assert program.reply["error"]["where"]["line"] == f.__code__.co_firstlineno
 
@@ -305,12 +318,12 @@ class Twice(nn.Module):
 
 def test_a_module_is_loaded_under_all_its_names_switched_and_watched():
     steps = [
-        {"do": "input", "name": "X", "grad": False},
-        {"do": "build", "name": "module", "of": "Twice", "kwargs": {}},
-        {"do": "load", "module": "module", "weights": {"a.w": "w", "b.w": "w"}},
-        {"do": "mode", "module": "module", "train": False},
-        {"do": "stages", "module": "module", "of": [["a", ""]]},
-        CALL | {"on": {"ref": "module"}, "args": [{"ref": "X"}]},
+        Input("X"),
+        Build("module", "Twice", {}),
+        Load("module", {"a.w": "w", "b.w": "w"}),
+        Mode("module", train=False),
+        Stages("module", [Stage("a", "")]),
+        Call("out", Callee(ref="module"), [X], {}),
         SEE,
     ]
     tensors = {"X": torch.tensor([1.0, 2.0]), "w": torch.tensor([3.0])}

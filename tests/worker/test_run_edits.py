@@ -6,6 +6,7 @@ import torch
 from grader.worker.load import load
 from grader.worker.results import packed
 from grader.worker.run_edits import Editor
+from grader.worker.steps import Build, Call, Callee, Input, Load, Mode, Ref, Run, See
 
 FORWARD = """    def forward(self, X):
         self.seen.append(1)
@@ -23,17 +24,17 @@ class Scale(torch.nn.Module):
 
 """
 SOURCE += FORWARD
-CASE = {
-    "steps": [
-        {"do": "build", "name": "module", "of": "Scale", "kwargs": {"start": 1}},
-        {"do": "load", "module": "module", "weights": {"W.weight": "W.weight"}},
-        {"do": "mode", "module": "module", "train": False},
-        {"do": "input", "name": "X", "grad": False},
-        {"do": "call", "name": "out", "on": {"ref": "module"}, "args": [{"ref": "X"}], "kwargs": {}},
-        {"do": "see", "name": "out", "of": {"ref": "out"}},
+CASE = Run(
+    [
+        Build("module", "Scale", {"start": 1}),
+        Load("module", {"W.weight": "W.weight"}),
+        Mode("module", train=False),
+        Input("X"),
+        Call("out", Callee(ref="module"), [Ref("X")], {}),
+        See("out", Ref("out")),
     ],
-    "dtype": "float32",
-}
+    "float32",
+)
 BODY = packed({"X": torch.tensor([[2.0]]), "W.weight": torch.tensor([[3.0]])})
 FIRST = SOURCE.splitlines().index("    def forward(self, X):") + 1  # the line number of `forward`
 

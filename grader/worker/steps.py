@@ -1,0 +1,400 @@
+"""The steps of a case: what to make, what to call, and what to observe.
+
+`grader.cases.case.Case` writes them, a bundle stores them, and `grader.worker.program` carries them out. All that is
+known of a kind of step without carrying it out is here: its fields, the stored tensors that it takes, and the
+observations that it makes. In JSON, a step is an object whose `do` is the name of its kind, such as "see_value".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+
+
+class Ref(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A value that exists while a case runs: an input, a module, a result, or a part of one.
+
+    at: the indices and keys that lead to the part.
+    """
+
+    name: str = field(name="ref")
+    at: tuple[int | str, ...] = ()
+
+    def __getitem__(self, index: int | str) -> Ref:
+        return Ref(self.name, (*self.at, index))
+
+
+class Callee(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What a step calls: the student's function of an exercise, or a value, or a method of a value."""
+
+    function: str = ""
+    ref: str = ""
+    at: tuple[int | str, ...] = ()
+    method: str = ""
+
+
+class Filled(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A large tensor of one value, or with one value on its diagonal, stored as its shape.
+
+    rows: only the first `rows` rows have the value; the others are zero.
+    """
+
+    shape: tuple[int, ...]
+    value: float = 0.0
+    diagonal: bool = False
+    rows: int | None = None
+
+
+class Stage(Struct, frozen=True, array_like=True):
+    """A submodule to watch: its path, and its title in plain words. A path that ends in `.in0` is an argument."""
+
+    path: str
+    title: str
+
+    @property
+    def name(self) -> str:
+        """The name of the observation."""
+        return f"stage {self.path}"
+
+
+def with_refs(value: Any) -> Any:
+    """Return lists, dicts and numbers as JSON has them, but each {"ref": …} as a `Ref`."""
+    if isinstance(value, dict):
+        if "ref" in value:
+            return msgspec.convert(value, Ref)
+        return {key: with_refs(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [with_refs(item) for item in value]
+    return value.item() if hasattr(value, "item") else value  # a number of numpy
+
+
+def refs_in(value: Any) -> Iterator[str]:
+    """Yield the names of the values to which a step, or a part of one, refers; "" for the student's function."""
+    if isinstance(value, Ref):
+        yield value.name
+    elif isinstance(value, Callee):
+        yield value.ref
+    elif isinstance(value, _Step):
+        yield from refs_in(msgspec.structs.asdict(value))
+    elif isinstance(value, (list, tuple, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from refs_in(item)
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+class _Step(Struct, frozen=True, tag_field="do", tag=_snake, omit_defaults=True, forbid_unknown_fields=True):
+    @property
+    def do(self) -> str:
+        """The name of its kind."""
+        return str(self.__struct_config__.tag)
+
+    @property
+    def tensors(self) -> tuple[str, ...]:
+        """The names of the stored tensors that it takes."""
+        return ()
+
+    def observes(self, name: str) -> bool:
+        """Whether it makes the observation of this name."""
+        return False
+
+
+class _WithValues(_Step, frozen=True):
+    """Has values made of lists, dicts, numbers and references."""
+
+    def __post_init__(self) -> None:
+        for name in ("value", "args", "kwargs"):
+            if name in self.__struct_fields__:
+                msgspec.structs.force_setattr(self, name, with_refs(getattr(self, name)))
+
+
+class _Named(_Step, frozen=True):
+    """Makes one observation, of its own name."""
+
+    name: str
+
+    def observes(self, name: str) -> bool:
+        return name == self.name
+
+
+# ---- what goes in
+
+
+class _Stored(_Step, frozen=True):
+    name: str
+
+    @property
+    def tensors(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+class Input(_Stored, frozen=True):
+    """A stored tensor. grad: whether it can be differentiated."""
+
+    grad: bool = False
+
+
+class Tokens(_Stored, frozen=True):
+    """A stored tensor of bytes, passed as int64."""
+
+
+class Batches(_Step, frozen=True):
+    """A list of tuples with `size` rows of every stored tensor in `of`, as int64."""
+
+    name: str
+    of: list[str]
+    size: int
+
+    @property
+    def tensors(self) -> tuple[str, ...]:
+        return tuple(self.of)
+
+
+class Constant(_Step, frozen=True):
+    """A floating tensor with one repeated value."""
+
+    name: str
+    shape: list[int]
+    value: float
+    grad: bool = False
+
+
+class Value(_WithValues, frozen=True):
+    """A Python value."""
+
+    name: str
+    value: Any
+
+
+Given = Input | Tokens | Batches | Constant | Value
+
+
+# ---- what happens
+
+
+class Build(_WithValues, frozen=True):
+    """Construct the student's class of the exercise `of`."""
+
+    name: str
+    of: str
+    kwargs: dict[str, Any]
+
+
+class Provide(_WithValues, frozen=True):
+    """Construct the class `of` of a source that belongs to the case.
+
+    own: the student's parts replace the building blocks of the same names.
+    """
+
+    name: str
+    source: str
+    of: str
+    kwargs: dict[str, Any]
+    own: bool = False
+
+
+class Load(_Step, frozen=True):
+    """Load weights: name → the stored tensor, or how to make it."""
+
+    module: str
+    weights: dict[str, str | Filled]
+
+    @property
+    def tensors(self) -> tuple[str, ...]:
+        return tuple(recipe for recipe in self.weights.values() if isinstance(recipe, str))
+
+    def shapes(self, tensors: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+        """Return the shape of every weight."""
+        return {
+            name: tuple(tensors[recipe].shape) if isinstance(recipe, str) else recipe.shape
+            for name, recipe in self.weights.items()
+        }
+
+
+class Mode(_Step, frozen=True):
+    """Set a module to train() or eval()."""
+
+    module: str
+    train: bool
+
+
+class Grad(_Step, frozen=True):
+    """Turn the recording of gradients on or off."""
+
+    on: bool
+
+
+class Seed(_Step, frozen=True):
+    """Seed the random numbers."""
+
+    number: int
+
+
+class Stages(_Step, frozen=True):
+    """Watch submodules until the program ends."""
+
+    module: str
+    of: list[Stage]
+
+
+class Call(_WithValues, frozen=True):
+    """Call the student's function, a module, or a method. steps: of the training that a function carries out."""
+
+    name: str
+    on: Callee
+    args: list[Any]
+    kwargs: dict[str, Any]
+    steps: int | None = None
+
+    @property
+    def arguments(self) -> list[Any]:
+        """All that it passes, by position and by keyword."""
+        return [*self.args, *self.kwargs.values()]
+
+
+class Join(_Step, frozen=True):
+    """Concatenate results, or the tensors of one result."""
+
+    name: str
+    parts: Ref | list[Ref]
+    dim: int
+
+
+class Part(_Step, frozen=True):
+    """Take a slice of a result: one (start, stop) per axis."""
+
+    name: str
+    of: Ref
+    slices: list[tuple[int | None, int | None]]
+
+
+class Descend(_Step, frozen=True):
+    """Do one step of gradient descent on Σ (of · upstream)."""
+
+    module: Ref
+    of: Ref
+    upstream: str
+    rate: float
+
+    @property
+    def tensors(self) -> tuple[str, ...]:
+        return (self.upstream,)
+
+
+Happening = Build | Provide | Load | Mode | Grad | Seed | Stages | Call | Join | Part | Descend
+
+
+# ---- what is observed
+
+
+class See(_Named, frozen=True):
+    """A tensor."""
+
+    of: Ref
+
+
+class SeeValue(_Named, frozen=True):
+    """A bool, a number, None, or a tensor with one value."""
+
+    of: Ref
+
+
+class SeeNone(_Named, frozen=True, tag="none"):
+    """Whether a value is None."""
+
+    of: Ref
+
+
+class After(_Named, frozen=True):
+    """An input, once more."""
+
+    of: str
+
+
+class State(_Step, frozen=True):
+    """The weights of a state dict by the names of the contract; they are loaded into the module."""
+
+    module: str
+    of: Ref
+
+    def observes(self, name: str) -> bool:
+        return name.startswith("state ")
+
+
+class Sentences(_Named, frozen=True):
+    """Generated sentences of at most `steps` tokens, cut at `eos`."""
+
+    of: Ref
+    steps: int
+    eos: int
+
+
+class Weights(_Named, frozen=True):
+    """The attention weights that a module stores, see `Case.weights` and `Case.weights_of_layers`."""
+
+    of: Ref
+    heads: int | None = None
+    steps: int | None = None
+    part: int | None = None
+    layers: bool = False
+
+
+class Gradients(_Step, frozen=True):
+    """Gradients of Σ (of · upstream) for the inputs `wrt` and for the loaded weights of a module."""
+
+    of: list[Ref]
+    upstream: list[str]
+    wrt: list[str]
+    module: str | None = None
+
+    @property
+    def tensors(self) -> tuple[str, ...]:
+        return tuple(self.upstream)
+
+    def observes(self, name: str) -> bool:
+        return name.startswith("grad ")
+
+
+class ParameterCount(_Named, frozen=True):
+    """The number of values in all parameters of a module."""
+
+    of: Ref
+
+
+class Flops(_Named, _WithValues, frozen=True):
+    """The number of floating-point operations of one call of a module."""
+
+    of: Ref
+    args: list[Any]
+
+
+class Removals(_Named, frozen=True):
+    """The rows of a removal experiment."""
+
+    of: Ref
+    heads: int
+
+
+Measured = ParameterCount | Flops | Removals
+Observing = See | SeeValue | SeeNone | After | State | Sentences | Weights | Gradients | Measured
+Step = Given | Happening | Observing
+
+
+class Run(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What a worker gets of a case, besides its tensors.
+
+    aliases: exercise → its name in the submission. renamed: exercise → the course's keyword → the submission's.
+    about: forbidden calls to watch for.
+    """
+
+    steps: Sequence[Step]
+    dtype: str
+    aliases: Mapping[str, str] = {}
+    renamed: Mapping[str, Mapping[str, str]] = {}
+    about: Sequence[str] = ()
