@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import msgspec
+
 from grader.bundle.model import Bundle, Exercise, KnownMistake, RecordedCase
 
 FACTS, NAME, QUESTION, PAGE = range(4)  # what a diagnosis may say at most
@@ -18,7 +20,7 @@ class Rules:
     own_weights: exercise → facet → weight; it overrides `weights`. level: what a diagnosis may say at most.
     """
 
-    counted: tuple[str, ...] = ()
+    counted: frozenset[str] = frozenset()
     points: Mapping[str, float] = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
     own_weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -32,11 +34,7 @@ class Rules:
 
     def words(self) -> str:
         """Return a text that is equal for equal rules; "" for none."""
-        if self == NO_RULES:
-            return ""
-        own = sorted((name, sorted(weights.items())) for name, weights in self.own_weights.items())
-        points, weights = sorted(self.points.items()), sorted(self.weights.items())
-        return repr((sorted(self.counted), points, weights, own, self.level))
+        return "" if self == NO_RULES else msgspec.json.encode(self, order="deterministic").decode()
 
     def _exercise(self, exercise: Exercise) -> Exercise:
         level = min(exercise.level, self.level)

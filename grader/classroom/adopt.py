@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 from grader.authoring.bank import apply
@@ -11,7 +10,7 @@ from grader.authoring.content import read
 from grader.bundle.files import digest_of_cases
 from grader.bundle.model import bundle_of
 from grader.classroom.grade_folder import Classroom
-from grader.classroom.groups import ID, Named, exercise_of, known_ids, read_groups, write_groups
+from grader.classroom.groups import ID, Groups, Named, exercise_of, known_ids, read_groups, write_groups
 from grader.engine.engine import Engine
 from grader.engine.submission_run import GradingOptions
 from grader.intake.read import submission_from
@@ -38,7 +37,7 @@ def adopt(room: Classroom, group: str, id: str, says: str, asks: str) -> tuple[P
     passed = _pass_all_right_answers(room, exercise)
     cases = digest_of_cases(bundle_of(room.bundles, exercise).exercise(exercise))
     named = {**groups.named, group: Named(id, says, asks, cases)}
-    return write_groups(room.home, replace(groups, named=named)), passed
+    return write_groups(room.home, Groups(named, groups.comments)), passed
 
 
 def _pass_all_right_answers(room: Classroom, exercise: str) -> int:

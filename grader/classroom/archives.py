@@ -1,6 +1,7 @@
 """Read the gradable files of an archive in one pass, with limits on all sizes and counts.
 
 Nothing is written to disk. An archive may hold 2,000 members, 64 MiB when unpacked, and 50 files that can be graded.
+The message of a BadData is a clause that does not name the file.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import IO
 
 from grader.intake.limits import MAX_FILE_BYTES
 from grader.intake.read import KINDS
-from grader.support.errors import GraderError
+from grader.support.errors import BadData
 from grader.support.files import open_regular
 from grader.support.i18n import _
 
@@ -27,10 +28,6 @@ MAX_GRADABLE = 50
 MAX_EXTENSION = 64 << 10  # bytes of a long name or of other fields before a member of a tar file
 
 _LINK = 0xA  # the file type of a symbolic link, in the upper four bits of a zip member's attributes
-
-
-class BadArchive(GraderError):
-    """The archive or one of its files cannot be used; the message is a clause that does not name the file."""
 
 
 @dataclass(frozen=True)
@@ -46,43 +43,43 @@ def is_archive(path: Path) -> bool:
 
 
 def members(path: Path) -> dict[PurePosixPath, Member]:
-    """Return the gradable files of an archive by their path in it. Raises BadArchive.
+    """Return the gradable files of an archive by their path in it. Raises BadData.
 
     If a member of a zip file cannot be unpacked, only its own entry has a problem. A tar file with such a member
-    raises BadArchive. Links, devices, sparse files and paths with a part that begins with "." or "__" are left out.
+    raises BadData. Links, devices, sparse files and paths with a part that begins with "." or "__" are left out.
     """
     found: dict[PurePosixPath, Member] = {}
     for place, content in _contents(path):
-        if isinstance(content, BadArchive):
+        if isinstance(content, BadData):
             found[place] = Member(problem=str(content))
         else:
             found[place] = Member(hashlib.sha256(content).digest())
         if len(found) > MAX_GRADABLE:
-            raise BadArchive(_("holds more than {n} files that can be graded").format(n=MAX_GRADABLE))
+            raise BadData(_("holds more than {n} files that can be graded").format(n=MAX_GRADABLE))
     return found
 
 
 def read_member(path: Path, place: PurePosixPath) -> bytes:
-    """Return the content of one gradable file; of several with the same path, the last. Raises BadArchive."""
-    content: bytes | BadArchive = BadArchive(_("no longer contains this file"))
+    """Return the content of one gradable file; of several with the same path, the last. Raises BadData."""
+    content: bytes | BadData = BadData(_("no longer contains this file"))
     for found, candidate in _contents(path):
         content = candidate if found == place else content
-    if isinstance(content, BadArchive):
+    if isinstance(content, BadData):
         raise content
     return content
 
 
-def _contents(path: Path) -> Iterator[tuple[PurePosixPath, bytes | BadArchive]]:
+def _contents(path: Path) -> Iterator[tuple[PurePosixPath, bytes | BadData]]:
     reader = _zip_contents if path.name.lower().endswith(".zip") else _tar_contents
     try:
         yield from reader(path)
-    except (BadArchive, MemoryError):
+    except (BadData, MemoryError):
         raise
     except Exception:  # these libraries raise dozens of kinds for a broken file
-        raise BadArchive(_("cannot be read as an archive")) from None
+        raise BadData(_("cannot be read as an archive")) from None
 
 
-def _zip_contents(path: Path) -> Iterator[tuple[PurePosixPath, bytes | BadArchive]]:
+def _zip_contents(path: Path) -> Iterator[tuple[PurePosixPath, bytes | BadData]]:
     if path.stat().st_size > MAX_TOTAL:
         raise _too_large()
     with open_regular(path) as file, zipfile.ZipFile(file) as archive:
@@ -98,7 +95,7 @@ def _zip_contents(path: Path) -> Iterator[tuple[PurePosixPath, bytes | BadArchiv
                 yield place, _unzipped(archive, info)
 
 
-def _unzipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes | BadArchive:
+def _unzipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes | BadData:
     """Return a member's content, or why it cannot be read.
 
     At most MAX_FILE_BYTES + 1 bytes are read: enough to refuse the file later.
@@ -106,20 +103,20 @@ def _unzipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes | BadArc
     limit, so they are refused.
     """
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        return BadArchive(_("is compressed with a method other than deflate"))
+        return BadData(_("is compressed with a method other than deflate"))
     if info.flag_bits & 1:
-        return BadArchive(_("needs a password"))
+        return BadData(_("needs a password"))
     try:
         with archive.open(info) as file:
             return file.read(MAX_FILE_BYTES + 1)
     except MemoryError:
         raise
     except Exception:  # zlib.error, BadZipFile, EOFError, OSError, NotImplementedError, …
-        return BadArchive(_("cannot be unpacked"))
+        return BadData(_("cannot be unpacked"))
 
 
 class _Counted:
-    """A stream that raises BadArchive after MAX_TOTAL unpacked bytes, whatever sizes the headers announce."""
+    """A stream that raises BadData after MAX_TOTAL unpacked bytes, whatever sizes the headers announce."""
 
     def __init__(self, file: IO[bytes]):
         self._file = file
@@ -143,11 +140,11 @@ class _BoundedInfo(tarfile.TarInfo):
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _BoundedInfo:
         info = super().frombuf(buf, encoding, errors)
         if not info.isreg() and info.size > MAX_EXTENSION:
-            raise BadArchive(_("holds a name of more than {n} KiB").format(n=MAX_EXTENSION >> 10))
+            raise BadData(_("holds a name of more than {n} KiB").format(n=MAX_EXTENSION >> 10))
         return info
 
 
-def _tar_contents(path: Path) -> Iterator[tuple[PurePosixPath, bytes | BadArchive]]:
+def _tar_contents(path: Path) -> Iterator[tuple[PurePosixPath, bytes | BadData]]:
     with open_regular(path) as file:
         packed = file.read(2) == b"\x1f\x8b"
         file.seek(0)
@@ -165,11 +162,11 @@ def _tar_contents(path: Path) -> Iterator[tuple[PurePosixPath, bytes | BadArchiv
 
 def _check_count(count: int) -> None:
     if count > MAX_MEMBERS:
-        raise BadArchive(_("holds more than {n} files").format(n=MAX_MEMBERS))
+        raise BadData(_("holds more than {n} files").format(n=MAX_MEMBERS))
 
 
-def _too_large() -> BadArchive:
-    return BadArchive(_("holds more than {n} MiB").format(n=MAX_TOTAL >> 20))
+def _too_large() -> BadData:
+    return BadData(_("holds more than {n} MiB").format(n=MAX_TOTAL >> 20))
 
 
 def _is_gradable(place: PurePosixPath) -> bool:
@@ -177,7 +174,7 @@ def _is_gradable(place: PurePosixPath) -> bool:
 
 
 def _place(name: str) -> PurePosixPath:
-    """Return the path of a member in its archive. Raises BadArchive for a path that leaves the archive."""
+    """Return the path of a member in its archive. Raises BadData for a path that leaves the archive."""
     place = PurePosixPath(name.replace("\\", "/"))
     if (
         place.is_absolute()
@@ -185,5 +182,5 @@ def _place(name: str) -> PurePosixPath:
         or "\0" in name
         or (place.parts and place.parts[0].endswith(":"))  # a drive of Windows
     ):
-        raise BadArchive(_("contains a path outside the archive"))
+        raise BadData(_("contains a path outside the archive"))
     return place

@@ -13,17 +13,13 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from grader.engine.process_pool import Lost, ProcessPool
-from grader.support.errors import GraderError
+from grader.support.errors import BadData, GraderError
 from grader.support.i18n import _
 
 MEMORY = 1 << 30  # bytes of address space
 SECONDS = 30.0  # per call
 
 T = TypeVar("T")
-
-
-class Unreadable(GraderError):
-    """The file could not be read within the limits; the message is a clause that does not name the file."""
 
 
 class BoundedReader:
@@ -46,7 +42,8 @@ class BoundedReader:
     def call(self, function: Callable[..., T], *arguments: Any) -> T:
         """Call a function of a module in the process; return its value.
 
-        Raises Unreadable, or the GraderError that the function raises.
+        Raises BadData beyond a limit, with a clause that does not name the file, or the GraderError that the function
+        raises.
         """
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each thread of OpenBLAS reserves address space
         try:
@@ -55,17 +52,17 @@ class BoundedReader:
             self.close()
             answer = Lost("exited")
         if isinstance(answer, Lost) and answer.why == "timeout":
-            raise Unreadable(_("takes more than {n:.0f} seconds to read").format(n=self._seconds))
+            raise BadData(_("takes more than {n:.0f} seconds to read").format(n=self._seconds))
         if isinstance(answer, Lost):
-            raise Unreadable(_("crashed the process that read it"))
+            raise BadData(_("crashed the process that read it"))
         value, error = answer
         if error == "MemoryError":
             self.close()
-            raise Unreadable(_("takes more than {n} MiB of memory to read").format(n=MEMORY >> 20))
+            raise BadData(_("takes more than {n} MiB of memory to read").format(n=MEMORY >> 20))
         if isinstance(error, GraderError):
             raise error
         if error is not None:
-            raise Unreadable(_("cannot be read ({error})").format(error=error))
+            raise BadData(_("cannot be read ({error})").format(error=error))
         result: T = value
         return result
 

@@ -20,6 +20,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from distributed import Future, wait
 from distributed.worker import Worker
 
@@ -62,6 +63,16 @@ class Course:
     files: dict[str, bytes] = field(repr=False)  # the recorded cases, by their path
 
 
+class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a worker sends about a task, as JSON. results: as `to_text` writes them."""
+
+    results: tuple[str, ...]
+    graded: bool  # now, not found in the store
+    problem: str
+    remarks: tuple[str, ...]
+    grader_failed: bool
+
+
 # The runs for which this worker grades: the process that grades, and the folder of the cases.
 _serving: dict[str, tuple[BoundedGrading, tempfile.TemporaryDirectory[str]]] = {}
 
@@ -94,11 +105,14 @@ def tear_down(run: str) -> None:
         folder.cleanup()
 
 
-def grade_sent(run: str, task: Task) -> TaskResult | None:
-    """Return the result of a task, on a worker; None if it is not set up, or cannot grade."""
+def grade_sent(run: str, task: Task) -> bytes | None:
+    """Return the `Reply` to a task, on a worker; None if it is not set up, or cannot grade."""
     with suppress(Exception):  # Dask would log an exception with its arguments
         ((_task, result),) = _serving[run][0].run([task])
-        return result
+        texts = tuple(map(to_text, result.results))
+        remarks = result.remarks
+        reply = Reply(texts, bool(result.new), result.problem, remarks, result.grader_failed)
+        return msgspec.json.encode(reply)
     return None
 
 
@@ -228,7 +242,7 @@ class ClusterGrading:
             if answer is not None and address not in self._refused:
                 try:
                     taken = self._checked(found, answer)
-                except Exception:
+                except (ValueError, TypeError, RecursionError):
                     self._refuse(address, _("it sent something else than a result"))
                     self._queue.append((task, found))
                 else:
@@ -255,21 +269,21 @@ class ClusterGrading:
             self._here.close()
             return TaskResult(problem=str(error), grader_failed=True)
 
-    def _checked(self, found: TaskResult, graded: TaskResult) -> TaskResult:
+    def _checked(self, found: TaskResult, answer: bytes) -> TaskResult:
         """Add a worker's results, if they are those that were asked for, to the stored ones, as of this submission.
 
-        Raises any exception if the worker sent something else.
+        Raises ValueError, TypeError or RecursionError if the worker sent something else.
         """
-        texts = [to_text(result) for result in graded.results]
-        results = tuple(replace(from_text(text), content=found.content) for text in texts)
+        reply = msgspec.json.decode(answer, type=Reply)
+        results = tuple(replace(from_text(text), content=found.content) for text in reply.results)
         asked = [(e.name, e.assignment, e.points) for e in map(self._exercises.__getitem__, found.missing)]
         if [(r.name, r.assignment, r.points) for r in results] != asked:
             raise ValueError("results of other exercises")
         return replace(
             found.completed(results),
-            new=results if graded.new else (),
-            problem=str(graded.problem),
-            remarks=tuple(dict.fromkeys((*found.remarks, *map(str, graded.remarks)))),
-            grader_failed=bool(graded.grader_failed),
+            new=results if reply.graded else (),
+            problem=reply.problem,
+            remarks=tuple(dict.fromkeys((*found.remarks, *reply.remarks))),
+            grader_failed=reply.grader_failed,
             to_send=None,
         )

@@ -131,7 +131,7 @@ def grade_folder(root: Path, options: GradeOptions, warn: Callable[[str], None])
 def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[GradedSubmission]:
     """Grade every submission below `root`.
 
-    Raises UsageError for wrong use, BadStore for a store that cannot be used, SandboxError if the sandbox tier is not
+    Raises UsageError for wrong use, BadData for a store that cannot be used, SandboxError if the sandbox tier is not
     available, and ClusterError if the cluster is lost.
     """
     if not root.exists():
@@ -164,7 +164,7 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
         warm="full" if options.cluster or len(found) >= WARM_FROM * jobs else "none",
         public=room.course.root if options.lines and room.course.settings.name_lines else None,
     )
-    Store(store, room.key).close()  # raise BadStore before anything is started
+    Store(store, room.key).close()  # raise BadData before anything is started
     with live(len(found)) as progress:
         pool = _pool(room.bundles, config, options, jobs)
         return without_helpers(ClassRun(found, room.bundles, config, pool, progress).grade())

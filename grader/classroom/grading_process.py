@@ -16,7 +16,6 @@ from pathlib import Path
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle, Exercise
 from grader.bundle.rules import NO_RULES, Rules
-from grader.classroom.archives import BadArchive
 from grader.classroom.store import Store, StoredResults, StoreKey
 from grader.engine.engine import Engine, known
 from grader.engine.load_request import MAX_ENDLESS, case_timeout, limits, load_timeout
@@ -29,6 +28,7 @@ from grader.intake.stub_changes import copied_blocks, own_tree
 from grader.lines.find import Source, add_lines
 from grader.report.model import ExerciseResult, Outcome
 from grader.sandbox.choose import choose
+from grader.support.errors import BadData
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
@@ -169,7 +169,7 @@ def grade(
     """
     try:
         data = task.read()
-    except (OSError, BadArchive, MemoryError):
+    except (OSError, BadData, MemoryError):
         problem = _("{file} cannot be read").format(file=shown(task.file))
         return TaskResult(problem=problem, grader_failed=True)
     found = TaskResult(content=hashlib.sha256(data).hexdigest(), size=len(data), wanted=task.expected)

@@ -11,17 +11,18 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
+
+import msgspec
 
 from grader.bundle.files import digest_of_cases
 from grader.bundle.model import Bundle
 from grader.bundle.rules import NAME, PAGE, QUESTION
 from grader.intake.course import Course, one_exercise
 from grader.report.model import ExerciseResult
-from grader.support import records
 from grader.support.errors import UsageError
 from grader.support.files import write_atomically
 from grader.support.i18n import _
@@ -29,33 +30,33 @@ from grader.support.sanitize import sanitize
 
 FILE = "groups.toml"
 MAX_TEXT = 550
-GROUP = re.compile(r"(\w{1,100}):([0-9a-f]{16})")
-ID = re.compile(r"(?=.{1,100}$)[a-z0-9]+(-[a-z0-9]+)*")
+GROUP = re.compile(r"^(\w{1,100}):([0-9a-f]{16})\Z")
+ID = re.compile(r"^(?=.{1,100}\Z)[a-z0-9]+(-[a-z0-9]+)*\Z")
+Group = Annotated[str, msgspec.Meta(pattern=GROUP.pattern)]
+Id = Annotated[str, msgspec.Meta(pattern=ID.pattern)]
 
 
-@dataclass(frozen=True)
-class Named:
+class Named(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The instructor's name for a group: a short id, a sentence, and a question.
 
     cases: the digest of the exercise's cases when the group was adopted.
     """
 
-    id: str
+    id: Id
     says: str
     asks: str
     cases: str
 
 
-@dataclass(frozen=True)
-class Groups:
+class Groups(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The content of the file.
 
     named: group → its name. comments: a group, the id of its name, or the id of a known mistake → a comment for
     students.
     """
 
-    named: Mapping[str, Named] = field(default_factory=dict)
-    comments: Mapping[str, str] = field(default_factory=dict)
+    named: Mapping[Group, Named] = {}
+    comments: Mapping[str, str] = {}
 
     def apply(self, results: Sequence[ExerciseResult], level: int = PAGE) -> tuple[ExerciseResult, ...]:
         """Name wrong answers that have no name yet, and add the comments. level: see `Rules`."""
@@ -99,13 +100,7 @@ def read_groups(folder: Path) -> Groups:
     """Return the groups of the checkout `folder`; none if there is no file. Raises UsageError for a wrong file."""
     path = folder / FILE
     try:
-        groups: Groups = records.read(tomllib.loads(path.read_text("utf-8")), Groups)
-        for group, named in groups.named.items():
-            if not (GROUP.fullmatch(group) and ID.fullmatch(named.id)):
-                raise ValueError(
-                    _("{group} or its id is not as `grader adopt` writes it").format(group=group)
-                )
-        return groups
+        return msgspec.toml.decode(path.read_bytes(), type=Groups)
     except FileNotFoundError:
         return Groups()
     except (OSError, ValueError, RecursionError) as error:
@@ -119,7 +114,7 @@ def write_groups(folder: Path, groups: Groups) -> Path:
     lines = [_("# Names and comments of groups, as `grader adopt` and `grader comment` write them.")]
     for group, named in groups.named.items():
         lines += ["", f"[named.{_quoted(group)}]"]
-        lines += [f"{key} = {_quoted(text)}" for key, text in vars(named).items()]
+        lines += [f"{key} = {_quoted(text)}" for key, text in msgspec.structs.asdict(named).items()]
     lines += ["", "[comments]"]
     lines += [f"{_quoted(group)} = {_quoted(text)}" for group, text in groups.comments.items()]
     write_atomically(path, ("\n".join(lines) + "\n").encode())
@@ -138,7 +133,7 @@ def forget(course: Course, group: str) -> Path:
     if group not in groups.named:
         raise UsageError(_("{group} has no name in {folder}").format(group=group, folder=home))
     named = {key: one for key, one in groups.named.items() if key != group}
-    return write_groups(home, replace(groups, named=named))
+    return write_groups(home, Groups(named, groups.comments))
 
 
 def comment(course: Course, group: str, text: str) -> Path:
@@ -153,7 +148,7 @@ def comment(course: Course, group: str, text: str) -> Path:
     if not set(group.split("+")) <= known:
         exercise_of(group, course.bundles)
     comments = {key: old for key, old in groups.comments.items() if key != group}
-    return write_groups(home, replace(groups, comments=comments | ({group: text} if text else {})))
+    return write_groups(home, Groups(groups.named, comments | ({group: text} if text else {})))
 
 
 def exercise_of(group: str, bundles: Sequence[Bundle]) -> str:

@@ -16,8 +16,8 @@ from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
 from grader.report.model import ExerciseResult
-from grader.report.stored import BadResult, from_text, to_text
-from grader.support.errors import GraderError
+from grader.report.stored import FORMAT, from_text, to_text
+from grader.support.errors import BadData
 from grader.support.files import cache_folder
 from grader.support.i18n import _
 
@@ -27,6 +27,7 @@ _TABLE = """results (
     content TEXT, exercise TEXT, cases TEXT, grader TEXT, sandbox TEXT, result TEXT,
     UNIQUE (content, exercise, cases, grader, sandbox)
 )"""
+_MAKE = f"BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS {_TABLE}; PRAGMA user_version = {FORMAT}; COMMIT"
 _SCHEMA = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"
 _PUT = """
 INSERT OR REPLACE INTO results (content, exercise, cases, grader, sandbox, result) VALUES (?, ?, ?, ?, ?, ?)
@@ -35,10 +36,6 @@ _OF_KEY = "SELECT exercise, result FROM results WHERE content = ? AND (cases, gr
 _EARLIER = """
 SELECT exercise, result FROM results WHERE content = ? ORDER BY (cases, grader, sandbox) = (?, ?, ?), id DESC
 """
-
-
-class BadStore(GraderError):
-    """The store cannot be used."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +68,12 @@ def default_store(folder: Path) -> Path:
 
 
 class Store:
-    """One open store. Several processes may read while one writes. All methods that write raise BadStore."""
+    """One open store. Several processes may read while one writes. All methods that write raise BadData."""
 
     def __init__(self, path: Path, key: StoreKey):
         """Open a store, or make it for this user alone.
 
-        Raises BadStore for a file that is no store, that belongs to another user, or that others can write to.
+        Raises BadData for a file that is no store, that belongs to another user, or that others can write to.
         """
         self.path, self._key = path, astuple(key)
         with self._usable(), ExitStack() as on_error:
@@ -87,13 +84,13 @@ class Store:
             on_error.callback(self.close)
             if not self._database.execute(_SCHEMA).fetchall():
                 self._database.execute("PRAGMA journal_mode = WAL")
-                self._database.execute(f"CREATE TABLE IF NOT EXISTS {_TABLE}")
-            if self._database.execute(_SCHEMA).fetchall() != [(f"CREATE TABLE {_TABLE}",)]:
-                raise BadStore(
-                    _(
-                        "{path} cannot be used as a store: its tables are not the grader's; name another with --store"
-                    ).format(path=path)
+                self._database.executescript(_MAKE)
+            found = [*self._database.execute(_SCHEMA), *self._database.execute("PRAGMA user_version")]
+            if found != [(f"CREATE TABLE {_TABLE}",), (FORMAT,)]:
+                says = _(
+                    "{path} cannot be used as a store: its tables are not those of this version of the grader; name another with --store"
                 )
+                raise BadData(says.format(path=path))
             self._database.execute("PRAGMA synchronous = NORMAL")
             on_error.pop_all()
 
@@ -109,7 +106,7 @@ class Store:
             says = _(
                 "{path} cannot be used as a store: {reason}; try again, or remove it, or name another with --store"
             )
-            raise BadStore(says.format(path=self.path, reason=error)) from None
+            raise BadData(says.format(path=self.path, reason=error)) from None
 
     def get(self, content: str, exercises: Collection[str]) -> StoredResults:
         """Return the stored results of a submission."""
@@ -163,9 +160,9 @@ def _require_ours(path: Path) -> None:
     if not hasattr(os, "geteuid"):  # Windows: not checked; the cache of a user is private
         return
     if found.st_uid != os.geteuid():
-        raise BadStore(_("{path} belongs to another user; name another store with --store").format(path=path))
+        raise BadData(_("{path} belongs to another user; name another store with --store").format(path=path))
     if found.st_mode & 0o022:
-        raise BadStore(
+        raise BadData(
             _(
                 "other users can write to {path}; remove their write permission (chmod go-w), or name another store with --store"
             ).format(path=path)
@@ -175,5 +172,5 @@ def _require_ours(path: Path) -> None:
 def _result(text: object) -> ExerciseResult | None:
     try:
         return from_text(str(text))
-    except BadResult:
+    except BadData:
         return None

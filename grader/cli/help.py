@@ -6,16 +6,20 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Any
+from typing import TYPE_CHECKING, Annotated
 
 import click
+import msgspec
 
 from grader.cli.shared_options import course_option, sandbox_option
 from grader.support.files import read_regular
 from grader.support.i18n import _
+
+if TYPE_CHECKING:
+    from grader.student.progress import LastCheck
 
 FILE = ".headway/hints.json"
 
@@ -41,7 +45,7 @@ def hint(exercise: str, course: Path | None, again: bool) -> None:
     path = where.root / FILE
     counts = _read(path)
     shown = min(counts.get(exercise, 0) + (0 if again else 1), len(found.hints))
-    for line in _about_the_mistake(progress.load(where.root).get(exercise, {}), found.level, shown):
+    for line in _about_the_mistake(progress.load(where.root)[exercise], found.level, shown):
         click.echo(_wrapped(line))
     for number, hint in enumerate(found.hints[:shown], 1):
         click.echo(_wrapped(f"{number}. {_(hint)}"))
@@ -61,26 +65,24 @@ def _wrapped(text: str) -> str:
     return click.wrap_text(text, width=get_terminal_size().columns)
 
 
-def _about_the_mistake(last: Mapping[str, Any], level: int, shown: int) -> Iterator[str]:
+def _about_the_mistake(last: LastCheck, level: int, shown: int) -> Iterator[str]:
     """Yield a question about the last wrong answer and, from the second hint on, where to read on.
 
     level: what the course allows (2: the question, 3: also the page). shown: how many hints are shown.
     """
-    asks, page = str(last.get("asks", "")), str(last.get("page", ""))
-    if last.get("outcome") != "failed":
+    if last.outcome != "failed":
         return
-    if asks and level >= 2:
-        yield _("About your last answer: {question}").format(question=_(asks))
-    if page and level >= 3 and shown >= 2:
-        yield _("Read more about it: grader explain {name}").format(name=page)
+    if last.asks and level >= 2:
+        yield _("About your last answer: {question}").format(question=_(last.asks))
+    if last.page and level >= 3 and shown >= 2:
+        yield _("Read more about it: grader explain {name}").format(name=last.page)
 
 
 def _read(path: Path) -> dict[str, int]:
     try:
-        counts = json.loads(read_regular(path))
-    except (OSError, ValueError):
+        return msgspec.json.decode(read_regular(path), type=dict[str, Annotated[int, msgspec.Meta(ge=0)]])
+    except (OSError, ValueError, RecursionError):
         return {}
-    return {k: v for k, v in counts.items() if type(v) is int and v >= 0} if isinstance(counts, dict) else {}
 
 
 EXPLAIN_EXAMPLES = _("""\b

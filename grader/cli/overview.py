@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -15,6 +15,7 @@ from grader.report.shared_sentences import points
 from grader.report.terminal import outcome_text
 from grader.student import progress
 from grader.student.exercise_list import ENTER, ExerciseList, Row, rows_of
+from grader.student.progress import LastCheck
 from grader.student.terminal_keys import QUIT
 from grader.support.i18n import _
 
@@ -51,15 +52,15 @@ def _rows(rows: Sequence[Row], widest: int, width: int) -> RenderableType:
     return Group(*lines) if width < NARROW else table
 
 
-def _next(course: Course, known: dict[str, dict[str, object]]) -> Text:
+def _next(course: Course, known: Mapping[str, LastCheck]) -> Text:
     """Return the points, and the next exercise: the first that has not passed, but whose needed exercises have.
 
     Needed exercises that this course does not have are ignored.
     """
-    passed = {name for name, entry in known.items() if entry.get("outcome") == "passed"}
+    passed = {name for name, entry in known.items() if entry.outcome == "passed"}
     everything = [(b, e) for b in course.bundles for e in b.exercises]
     names_here = {e.name for _b, e in everything}
-    earned = sum(float(str(known.get(e.name, {}).get("score") or 0)) for _b, e in everything)
+    earned = sum((known[e.name].score or 0.0) for _b, e in everything)
     score = points(earned, sum(e.points for _b, e in everything))
     for bundle, exercise in everything:
         open_needs = [need for need in exercise.needs if need in names_here and need not in passed]

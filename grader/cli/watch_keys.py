@@ -145,7 +145,7 @@ class WatchKeys:
         from grader.cli.help import explain
         from grader.student import progress
 
-        page = progress.load(self.watcher.course.root).get(self.watcher.current, {}).get("page", "")
+        page = progress.load(self.watcher.course.root)[self.watcher.current].page
         if page:
             self._call(explain, page)
         else:

@@ -18,7 +18,7 @@ from grader.engine.submission_run import Context
 from grader.engine.visibility import with_requirements
 from grader.given import source
 from grader.report.model import ExerciseResult
-from grader.report.stored import from_text, to_text
+from grader.report.stored import FORMAT, from_text, to_text
 from grader.support.files import read_regular, write_own
 from grader.support.i18n import _, language
 from grader.support.version import __version__
@@ -65,7 +65,7 @@ def _path(context: Context, content: str, exercise: Exercise) -> Path | None:
         return None
     blocks = (text for name in with_requirements(exercise.given) for text in (name, source(name)))
     tier = context.workers.launcher.tier
-    circumstances = (__version__, options.torch_version, tier, options.device, language())
+    circumstances = (__version__, str(FORMAT), options.torch_version, tier, options.device, language())
     parts = (exercise.name, digest(exercise), content, *blocks, *circumstances)
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
     return options.cache / f"{exercise.name}-{key}.json"

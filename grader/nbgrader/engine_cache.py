@@ -20,13 +20,13 @@ from grader.classroom.class_run import store_key
 from grader.classroom.grading_process import RunConfig, Task, TaskResult
 from grader.classroom.groups import FILE as GROUPS
 from grader.classroom.groups import Groups, read_groups
-from grader.classroom.store import BadStore, Store, StoredResults, StoreKey
+from grader.classroom.store import Store, StoredResults, StoreKey
 from grader.intake.course import MARK, Course
 from grader.intake.neighbours import ReadFile, among
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.choose import best_tier
 from grader.support.environment import environment_variable
-from grader.support.errors import GraderError
+from grader.support.errors import BadData, GraderError
 from grader.support.i18n import _
 from grader.support.version import __version__
 
@@ -116,7 +116,7 @@ class CourseGrader:
         try:
             with contextlib.closing(Store(path, self.key)) as store:
                 return store.get(answer.content, wanted)
-        except BadStore as bad:
+        except BadData as bad:
             warn(str(bad))
             return StoredResults()
 

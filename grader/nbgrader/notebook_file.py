@@ -16,11 +16,12 @@ import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbformat.notebooknode import NotebookNode
 
-from grader.classroom.bounded_reader import BoundedReader, Unreadable
+from grader.classroom.bounded_reader import BoundedReader
 from grader.classroom.discover import SubmittedFile
 from grader.intake.notebook import SURROGATE, code_cells, plain_python
 from grader.intake.read import Blocked, read_bytes, shown, submission_from
 from grader.nbgrader.submissions import graded_as, submitted
+from grader.support.errors import BadData
 from grader.support.i18n import _
 
 KINDS = {
@@ -205,7 +206,7 @@ def bounded(read: Callable[..., T], path: Path, *more: Any) -> T:
     """
     try:
         return _reader.call(read, path, *more)
-    except Unreadable as why:
+    except BadData as why:
         raise Blocked(_("{file} {reason}").format(file=shown(path), reason=why)) from None
 
 

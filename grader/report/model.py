@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
+
+import msgspec
 
 from grader.report.picture_data import Picture, in_words
 
@@ -209,12 +211,6 @@ def to_json(report: Report) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _plain(part) for key, part in value.items()}
-    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
-
-
 def _exercise(result: ExerciseResult) -> dict[str, Any]:
     return {
         "name": result.name,
@@ -223,7 +219,7 @@ def _exercise(result: ExerciseResult) -> dict[str, Any]:
         "score": result.score,
         "points": result.points,
         "message": result.message,
-        "checks": [vars(check) for check in result.checks],
+        "checks": msgspec.to_builtins(result.checks),
         "diagnosis": {
             "kind": result.diagnosis.kind,
             "alternatives": [list(names) for names in result.diagnosis.alternatives],
@@ -234,20 +230,21 @@ def _exercise(result: ExerciseResult) -> dict[str, Any]:
                 for line in result.diagnosis.lines
             ],
         },
-        "advice": [_plain(asdict(advice)) for advice in result.advice],
+        "advice": msgspec.to_builtins(result.advice),
         "remarks": list(result.remarks),
         "fix_first": list(result.fix_first),
         "seconds": round(result.seconds, 4),
         **({"picture": _picture(result.picture)} if result.picture else {}),
         **({"printed": result.printed} if result.printed else {}),
-        **({"code": _plain(asdict(result.code))} if result.code else {}),
+        **({"code": msgspec.to_builtins(result.code)} if result.code else {}),
     }
 
 
 def _picture(picture: Picture) -> dict[str, Any]:
+    form = msgspec.to_builtins(picture.form)
     return {
         "title": picture.title,
-        picture.kind: _plain(asdict(picture.form)),
+        form.pop("kind"): form,
         "notes": list(picture.notes),
         "words": in_words(picture),
     }

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import msgspec
+
 from grader.support.i18n import _, ngettext
 
 SHADES = 4  # besides blank; distinguishable without colour
@@ -36,8 +38,7 @@ class Panel:
     rows: tuple[tuple[Cell, ...], ...]
 
 
-@dataclass(frozen=True)
-class Grids:
+class Grids(msgspec.Struct, frozen=True, tag="grids", tag_field="kind"):
     """Grids with the same rows and columns, side by side: usually what is expected and what was computed.
 
     row, column: the names of the axes. rows, columns: the names of the single rows and columns.
@@ -63,8 +64,7 @@ class Link:
     arrow: bool = True
 
 
-@dataclass(frozen=True)
-class Chain:
+class Chain(msgspec.Struct, frozen=True, tag="chain", tag_field="kind"):
     """Shapes in the order in which they were computed."""
 
     links: tuple[Link, ...]
@@ -79,8 +79,7 @@ class Bar:
     wrong: bool = False
 
 
-@dataclass(frozen=True)
-class Bars:
+class Bars(msgspec.Struct, frozen=True, tag="bars", tag_field="kind"):
     """Named rows of bars; the bars of one column have one scale."""
 
     columns: tuple[str, ...]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from grader.bundle.model import Bundle
 from grader.intake.course import Course
 from grader.intake.read import read_bytes
 from grader.intake.stub_changes import answers
 from grader.student import progress
+from grader.student.progress import LastCheck
 
 FILTERS = ("all", "to do", "passed")
 UP, DOWN, ENTER, BACK = "up", "down", "enter", "back"
@@ -50,7 +50,7 @@ def rows_of(course: Course) -> list[Row]:
             bundle.assignment,
             exercise.name,
             _outcome(course, bundle, exercise.name, known),
-            _number(known.get(exercise.name, {}).get("score", 0.0)),
+            known[exercise.name].score,
             exercise.points,
         )
         for bundle in course.bundles
@@ -58,17 +58,13 @@ def rows_of(course: Course) -> list[Row]:
     ]
 
 
-def _outcome(course: Course, bundle: Bundle, name: str, known: Mapping[str, dict[str, Any]]) -> str:
-    outcome = str(known.get(name, {}).get("outcome", "not_started"))
+def _outcome(course: Course, bundle: Bundle, name: str, known: Mapping[str, LastCheck]) -> str:
+    outcome = known[name].outcome
     if outcome != "not_started":
         return outcome
     file = course.file_for(bundle)
     written = file.is_file() and answers(file, partial(read_bytes, file), bundle.stub, [name])
     return "not_checked" if written else outcome
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, (int, float)) else None
 
 
 @dataclass

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import json
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from grader.report.model import ExerciseResult
 from grader.support.files import read_regular, write_own
@@ -15,36 +16,41 @@ FILE = ".headway/progress.json"
 CURRENT = ".headway/current"
 
 
+class LastCheck(msgspec.Struct, frozen=True):
+    """What the last check of an exercise found; the defaults are those of an exercise that was never checked.
+
+    content: a hash of what was graded. asks: the question about the known mistake, for `grader hint`. page: its id,
+    for `grader explain`.
+    """
+
+    outcome: str = "not_started"
+    score: float | None = 0.0
+    content: str = ""
+    asks: str = ""
+    page: str = ""
+
+
 def save(root: Path, results: Sequence[ExerciseResult]) -> None:
     """Save outcomes in the course folder; do nothing if it cannot be written."""
-    known = load(root)
+    known = dict(load(root))
     for result in results:
         if result.partial and result.outcome == "passed":
             continue  # a quick check is not a final score
         found = result.diagnosis
-        known[result.name] = {
-            "outcome": result.outcome,
-            "score": result.score,
-            "content": result.content,  # a hash of what was graded
-            "asks": found.asks,  # for `grader hint`
-            # The id of the known mistake, for `grader explain`.
-            "page": found.alternatives[0][0] if found.alternatives else "",
-        }
+        page = found.alternatives[0][0] if found.alternatives else ""
+        known[result.name] = LastCheck(result.outcome, result.score, result.content, found.asks, page)
     path = root / FILE
     with contextlib.suppress(OSError):
         path.parent.mkdir(exist_ok=True)
-        write_own(path, json.dumps(known, indent=1, sort_keys=True).encode())
+        write_own(path, msgspec.json.format(msgspec.json.encode(known, order="sorted"), indent=1))
 
 
-def load(root: Path) -> dict[str, dict[str, Any]]:
-    """Return the known outcomes by exercise; {} if the file is missing or damaged."""
-    try:
-        known = json.loads(read_regular(root / FILE))
-    except (OSError, ValueError):
-        return {}
-    if not isinstance(known, dict):
-        return {}
-    return {name: row for name, row in known.items() if isinstance(row, dict)}
+def load(root: Path) -> Mapping[str, LastCheck]:
+    """Return what is known by exercise, with the defaults for all others and if the file is missing or damaged."""
+    known: dict[str, LastCheck] = {}
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        known = msgspec.json.decode(read_regular(root / FILE), type=dict[str, LastCheck])
+    return defaultdict(LastCheck, known)
 
 
 def save_current(root: Path, name: str) -> None:

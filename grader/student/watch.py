@@ -136,7 +136,7 @@ class Watcher:
 
     def _last_or_first_unsolved(self) -> str:
         last = progress.load_current(self.course.root)
-        is_open = progress.load(self.course.root).get(last, {}).get("outcome") != "passed"
+        is_open = progress.load(self.course.root)[last].outcome != "passed"
         return last if last in self._bundle_of and is_open else self._first_unsolved(self.names)
 
     def go_to_next(self) -> None:
@@ -147,7 +147,7 @@ class Watcher:
 
     def _first_unsolved(self, names: Sequence[str]) -> str:
         known = progress.load(self.course.root)
-        return next((name for name in names if known.get(name, {}).get("outcome") != "passed"), names[0])
+        return next((name for name in names if known[name].outcome != "passed"), names[0])
 
     def _changed_exercises(self, bundle: Bundle) -> list[str]:
         """Return the exercises whose definitions differ from those at the last call."""

@@ -6,8 +6,8 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from grader.classroom.archives import BadArchive
-from grader.classroom.bounded_reader import BoundedReader, Unreadable
+from grader.classroom.bounded_reader import BoundedReader
+from grader.support.errors import BadData
 
 
 def take_memory():
@@ -19,7 +19,7 @@ def crash():
 
 
 def raise_bad_archive():
-    raise BadArchive("cannot be read as an archive")
+    raise BadData("cannot be read as an archive")
 
 
 def raise_zero_division():
@@ -40,11 +40,11 @@ LONG = 120.0  # seconds: much more than a quick call needs, even on a busy machi
 )
 def test_after_a_failed_call_the_next_call_works(function, arguments, seconds, sentence):
     with BoundedReader(seconds=seconds) as reader:
-        with pytest.raises(Unreadable, match=sentence):
+        with pytest.raises(BadData, match=sentence):
             reader.call(function, *arguments)
         assert reader.call(PurePosixPath, "a/b") == PurePosixPath("a/b")
 
 
 def test_an_exception_of_the_grader_reaches_the_caller():
-    with BoundedReader() as reader, pytest.raises(BadArchive, match="cannot be read as an archive"):
+    with BoundedReader() as reader, pytest.raises(BadData, match="cannot be read as an archive"):
         reader.call(raise_bad_archive)

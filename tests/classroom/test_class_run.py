@@ -19,13 +19,13 @@ from helpers.command_line import ROOT
 
 from grader.bundle.files import load_all
 from grader.classroom import bounded_grading, grading_process
-from grader.classroom.archives import BadArchive
 from grader.classroom.class_run import ClassRun
 from grader.classroom.discover import SubmittedFile
 from grader.classroom.grading_process import PLAIN_FILE, RunConfig, Task, TaskResult, grade, seconds_for
 from grader.classroom.store import Store, StoreKey
 from grader.engine.engine import contracts_of, stubs_of
 from grader.report.model import ExerciseResult, Report
+from grader.support.errors import BadData
 
 NAMES = ("transpose_qkv", "transpose_output")
 
@@ -127,7 +127,7 @@ def test_a_file_fails_if_the_engine_raises_on_that_file_alone(bundles, config, e
     assert type(error).__name__ in at_fault.problem
 
 
-@pytest.mark.parametrize("error", [OSError("gone"), BadArchive("broken"), MemoryError()])
+@pytest.mark.parametrize("error", [OSError("gone"), BadData("broken"), MemoryError()])
 def test_a_file_that_cannot_be_read_is_a_problem_of_the_grader(error):
     def read() -> bytes:
         raise error

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import dask
+import msgspec
 import pytest
 import yaml
 from helpers.command_line import GRADER, HANGS_AFTER, ROOT, process
@@ -25,14 +26,15 @@ from helpers.school import ANSWER, WRONG, make_school, rows, run
 from grader.bundle.files import load_all
 from grader.classroom import cluster
 from grader.classroom.class_run import versions
-from grader.classroom.cluster import ClusterError, ClusterGrading, grade_sent, set_up, tear_down
+from grader.classroom.cluster import ClusterError, ClusterGrading, Reply, grade_sent, set_up, tear_down
 from grader.classroom.cluster_connection import connect, write_certificate
 from grader.classroom.grading_process import RunConfig, Task, TaskResult
 from grader.classroom.store import Store, StoreKey
 from grader.cli.instructor.cluster import cluster as command
 from grader.report.model import CheckResult, ExerciseResult
+from grader.report.stored import to_text
 from grader.sandbox.base import SandboxError
-from grader.support.errors import GraderError, UsageError
+from grader.support.errors import BadData, GraderError, UsageError
 
 RECIPES = ROOT / "docs" / "recipes" / "cluster"
 NAMES = ("transpose_qkv",)
@@ -161,19 +163,37 @@ HONEST = ExerciseResult(
         replace(HONEST, score=4.0),
         replace(HONEST, score=float("nan")),
         replace(HONEST, outcome="excellent"),
-        replace(HONEST, title=b"bytes"),
+        replace(HONEST, seconds=float("inf")),
+        replace(HONEST, title=3),
         replace(HONEST, checks=({"id": "a"},)),
-        SimpleNamespace(name="transpose_qkv"),
-        "a text",
     ],
 )
 def test_what_is_no_result_of_the_exercise_is_not_taken(config, lie):
-    (sent,) = tasks(ANSWER)
-    found = TaskResult(content="ada", wanted=NAMES, to_send=sent)
     check = grading(config)._checked
-    for wrong in (TaskResult((lie,), (lie,)), TaskResult(), TaskResult((HONEST, HONEST)), lie):
-        with pytest.raises((ValueError, TypeError, AttributeError)):
-            check(found, wrong)
+    with pytest.raises((BadData, ValueError)):
+        check(TaskResult(content="ada", wanted=NAMES), reply(lie))
+
+
+def reply(*results: ExerciseResult) -> bytes:
+    return msgspec.json.encode(Reply(tuple(map(to_text, results)), True, "", (), False))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        reply(),
+        reply(HONEST, HONEST),
+        reply(HONEST)[:-1] + b',"content":"bob"}',
+        reply(HONEST)[:-1],
+        b"{}",
+        b"[" * 100_000,
+        HONEST,
+    ],
+)
+def test_what_is_no_reply_is_not_taken(config, answer):
+    check = grading(config)._checked
+    with pytest.raises((ValueError, TypeError, RecursionError)):
+        check(TaskResult(content="ada", wanted=NAMES), answer)
 
 
 def test_a_result_is_stored_for_the_submission_that_was_sent(config):
@@ -181,9 +201,7 @@ def test_a_result_is_stored_for_the_submission_that_was_sent(config):
     (sent,) = tasks(ANSWER)
     found = TaskResult(content="ada", size=9, tree="t", defines=NAMES, wanted=NAMES, to_send=sent)
     forged = replace(HONEST, content="bob")
-    taken = grading(config)._checked(
-        found, TaskResult((forged,), (forged, forged), "bob", 1, tree="b", to_send=sent)
-    )
+    taken = grading(config)._checked(found, reply(forged))
     assert taken == replace(found, results=(replace(HONEST, content="ada"),), new=taken.results, to_send=None)
 
 

@@ -9,9 +9,9 @@ import pytest
 from helpers.files import fill
 
 from grader.bundle.model import Bundle
-from grader.classroom.archives import BadArchive
-from grader.classroom.bounded_reader import BoundedReader, Unreadable
+from grader.classroom.bounded_reader import BoundedReader
 from grader.classroom.discover import discover, is_changed
+from grader.support.errors import BadData
 
 RIGHT = "def transpose_qkv(X, num_heads): ...\n"
 
@@ -91,7 +91,7 @@ def test_an_archive_counts_as_the_folder_it_holds(bundles: list[Bundle], tmp_pat
     assert found["ada.zip/04_heads/heads.py"].expected
 
 
-@pytest.mark.parametrize("error", [Unreadable("takes too long to read"), BadArchive("cannot be read")])
+@pytest.mark.parametrize("error", [BadData("takes too long to read"), BadData("cannot be read")])
 def test_a_file_that_cannot_be_read_affects_no_other_student(bundles, tmp_path, monkeypatch, error):
     """The files of ada are read to find out which one was changed; her archive may change meanwhile."""
     call = BoundedReader.call

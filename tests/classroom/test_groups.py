@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 from helpers.files import fill
 from helpers.samples import KNOWN, UNKNOWN, entry, failed, result
@@ -76,8 +77,11 @@ def test_a_group_in_the_bank_is_stale_once_its_cases_change(bundles):
     """A rule of the course that changes no case, such as its points, makes no group stale."""
     softmax = next(b.exercise("masked_softmax") for b in bundles if b.assignment == "02_masking")
     group = f"masked_softmax:{HEX}"
-    adopted = Groups({group: replace(NAMED, cases=digest_of_cases(softmax))})
-    assert adopted.stale(Rules(counted=("precision",), points={"masked_softmax": 9}).apply(bundles)) == []
+    adopted = Groups({group: msgspec.structs.replace(NAMED, cases=digest_of_cases(softmax))})
+    assert (
+        adopted.stale(Rules(counted=frozenset({"precision"}), points={"masked_softmax": 9}).apply(bundles))
+        == []
+    )
     fewer = replace(softmax, cases=softmax.cases[1:])
     (sentence,) = adopted.stale(
         [replace(b, exercises=(fewer,)) for b in bundles if b.assignment == "02_masking"]
@@ -100,12 +104,12 @@ TABLE = f'[named."{GROUP}"]\nid = "a"\nsays = "s"\nasks = "a"\ncases = "c"\n'
     ("text", "why"),
     [
         ("{", "at line 1"),
-        ("named = []", "named has the wrong type"),
-        ("[comments]\na = 1", "comments.a has the wrong type"),
-        (TABLE.replace("cases", "case"), "case is unknown or missing"),
-        (TABLE.replace('says = "s"\n', ""), "says is unknown or missing"),
-        (TABLE.replace('"a"', '"A b"'), "is not as `grader adopt` writes it"),
-        (TABLE.replace(GROUP, "x"), "is not as `grader adopt` writes it"),
+        ("named = []", "Expected `object`, got `array` - at `$.named`"),
+        ("[comments]\na = 1", "Expected `str`, got `int` - at `$.comments[...]`"),
+        (TABLE.replace("cases", "case"), "contains unknown field `case` - at `$.named[...]`"),
+        (TABLE.replace('says = "s"\n', ""), "missing required field `says` - at `$.named[...]`"),
+        (TABLE.replace('"a"', '"A b"'), "- at `$.named[...].id`"),
+        (TABLE.replace(GROUP, "x"), "- at `key` in `$.named`"),
         ("a = " + "[" * 100_000, ""),
     ],
 )
@@ -128,7 +132,7 @@ def test_a_malformed_bank_is_reported_in_one_sentence(tmp_path, text, why):
     ],
 )
 def test_an_unknown_group_or_a_wrong_id_changes_no_bank(tmp_path, bundles, group, id, sentence):
-    bank = Groups({f"sequence_mask:{HEX[::-1]}": replace(NAMED, id="taken")})
+    bank = Groups({f"sequence_mask:{HEX[::-1]}": msgspec.structs.replace(NAMED, id="taken")})
     write_groups(tmp_path, bank)
     room = SimpleNamespace(bundles=bundles, home=tmp_path)
     with pytest.raises(UsageError, match=re.escape(sentence)):

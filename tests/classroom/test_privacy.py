@@ -10,7 +10,7 @@ from helpers.files import fill
 from helpers.samples import FAILED, KNOWN, entry, failed, result
 from helpers.school import ANSWER, SHARED, WRONG, make_school, rows, run, store_of
 
-from grader.classroom.bounded_reader import BoundedReader, Unreadable
+from grader.classroom.bounded_reader import BoundedReader
 from grader.classroom.formats import FORMATS
 from grader.classroom.pages import pages_of, write_pages
 from grader.classroom.pseudonyms import pseudonym, pseudonymous
@@ -20,7 +20,7 @@ from grader.classroom.roster import Person
 from grader.classroom.store import Store, StoreKey, default_store
 from grader.intake.neighbours import among, content_of
 from grader.report.model import Code, ExerciseResult, Line
-from grader.support.errors import GraderError, UsageError
+from grader.support.errors import BadData, GraderError, UsageError
 
 KEY = b"key"
 ADA = {
@@ -199,7 +199,7 @@ def test_an_unknown_name_removes_nothing(submitted):
 
 def test_a_file_that_cannot_be_read_stops_the_purge(submitted, monkeypatch):
     def call(self, function, path, *more):
-        raise Unreadable("takes more than 30 seconds to read")
+        raise BadData("takes more than 30 seconds to read")
 
     monkeypatch.setattr(BoundedReader, "call", call)
     with pytest.raises(

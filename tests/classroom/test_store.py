@@ -11,8 +11,10 @@ import pytest
 
 from grader.authoring.hidden_cases import COMPLETE
 from grader.classroom import class_run
-from grader.classroom.store import BadStore, Store, StoreKey, default_store
+from grader.classroom.store import Store, StoreKey, default_store
 from grader.report.model import ExerciseResult
+from grader.report.stored import FORMAT
+from grader.support.errors import BadData
 
 OLD, NEW = (StoreKey(cases, "grader", "strict") for cases in ("old cases", "new cases"))
 FAILED = ExerciseResult("train", "11_capstone", "failed", 1.0, 5.0, content="of the file")
@@ -107,14 +109,14 @@ def test_a_file_that_is_damaged_while_it_is_open_is_one_sentence(path):
             lambda: store.earlier("of the file"),
             lambda: store.delete(["x"]),
         ):
-            with pytest.raises(BadStore, match="cannot be used as a store"):
+            with pytest.raises(BadData, match="cannot be used as a store"):
                 use()
 
 
 @pytest.mark.parametrize("data", [b"no database, and longer than its header " * 9, b"SQLite format 3\0" * 9])
 def test_a_file_that_is_no_database_is_refused(path, data):
     path.write_bytes(data)
-    with pytest.raises(BadStore, match="cannot be used as a store"):
+    with pytest.raises(BadData, match="cannot be used as a store"):
         Store(path, NEW)
     assert path.read_bytes() == data
 
@@ -124,16 +126,22 @@ def test_a_database_of_something_else_is_refused_unchanged(path, foreign):
     change(path, "CREATE TABLE other (x)")
     change(path, foreign)
     before = path.read_bytes()
-    with pytest.raises(BadStore, match="its tables are not the grader's"):
+    with pytest.raises(BadData, match="its tables are not those of this version"):
         Store(path, NEW)
     assert path.read_bytes() == before
+
+
+def test_a_store_of_another_format_is_refused(path):
+    change(path, f"PRAGMA user_version = {FORMAT - 1}")
+    with pytest.raises(BadData, match="its tables are not those of this version"):
+        Store(path, NEW)
 
 
 def test_a_store_that_another_run_locks_raises_bad_store(path):
     with closing(Store(path, NEW)) as store, closing(sqlite3.connect(path)) as other:
         store._database.execute("PRAGMA busy_timeout = 10")
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(BadStore, match="database is locked; try again"):
+        with pytest.raises(BadData, match="database is locked; try again"):
             store.put([FAILED])
 
 
@@ -144,14 +152,14 @@ def test_a_store_that_another_run_locks_raises_bad_store(path):
 @pytest.mark.parametrize("mode", [0o620, 0o602])
 def test_a_store_that_others_can_write_to_is_refused(path, mode):
     path.chmod(mode)
-    with pytest.raises(BadStore, match="other users can write to"):
+    with pytest.raises(BadData, match="other users can write to"):
         Store(path, NEW)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
 def test_a_store_of_another_user_is_refused(path):
     os.chown(path, 65534, 65534)
-    with pytest.raises(BadStore, match="belongs to another user"):
+    with pytest.raises(BadData, match="belongs to another user"):
         Store(path, NEW)
 
 

@@ -89,11 +89,11 @@ def test_a_course_chooses_whether_a_policy_counts(course, counted, status):
     [
         (
             'policies_that_count = ["precison"]',
-            "'precison' is not a policy; the policies are precision, odd-width,",
+            "matching regex '^(precision|odd-width|grad-mode)$' - at `$.policies_that_count[0]`",
         ),
-        ("policies_that_count = 3", "must be a list of policies; the policies are precision"),
-        ("policies_that_count = [[]]", "[] is not a policy"),
-        ("name_lines = 1", "name_lines = 1: must be true or false"),
+        ("policies_that_count = 3", "Expected `array`, got `int` - at `$.policies_that_count`"),
+        ("policies_that_count = [[]]", "Expected `str`, got `array` - at `$.policies_that_count[0]`"),
+        ("name_lines = 1", "Expected `bool`, got `int` - at `$.name_lines`"),
         ("a = " + "[" * 100_000, "headway.toml cannot be read: "),
     ],
     ids=["policy", "type", "unhashable", "no bool", "deep"],

@@ -131,7 +131,7 @@ def test_advice_names_the_mistake_the_line_and_the_reason(grade):
 
 
 def test_a_course_may_let_a_policy_count(bundles, engine):
-    counted = Rules(counted=("precision",)).apply(bundles)
+    counted = Rules(counted=frozenset({"precision"})).apply(bundles)
     with closing(Engine(counted, engine.launcher, engine.options)) as strict:
         report = strict.grade(submission_of(FILL), ["masked_softmax"])
     (result,) = report.exercises

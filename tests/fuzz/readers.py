@@ -22,8 +22,8 @@ import numpy as np
 
 from grader.bundle.files import load_all
 from grader.bundle.safetensors import encode
-from grader.classroom.archives import BadArchive, members, read_member
-from grader.classroom.store import BadStore, Store, StoreKey
+from grader.classroom.archives import members, read_member
+from grader.classroom.store import Store, StoreKey
 from grader.diagnosis.match import diagnose
 from grader.engine.engine import Engine
 from grader.engine.interface import Source, interface, takes_mask
@@ -44,8 +44,8 @@ from grader.nbgrader.notebook_file import readable
 from grader.nbgrader.preprocessors import exercise_of
 from grader.report.formats import FORMATS
 from grader.report.model import CheckResult, ExerciseResult, Report
-from grader.report.stored import BadResult, from_text
-from grader.support.errors import UsageError
+from grader.report.stored import from_text
+from grader.support.errors import BadData, UsageError
 
 from .mutate import changed_bytes, changed_text, confused
 
@@ -169,7 +169,7 @@ def read_archive(data):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"a.{data[:3].decode()}")
         path.write_bytes(data[3:])
-        with suppress(BadArchive):
+        with suppress(BadData):
             for place, member in members(path).items():
                 if not member.problem:
                     read_member(path, place)
@@ -316,14 +316,14 @@ def make_row(rng):
 
 def read_row(data):
     if data[:4] == b"text":
-        with suppress(BadResult):
+        with suppress(BadData):
             from_text(data[4:].decode("utf-8", "surrogatepass"))
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "grades.sqlite")
         path.write_bytes(data[4:])
         path.chmod(0o600)
-        with suppress(BadStore), closing(Store(path, store_key())) as store:
+        with suppress(BadData), closing(Store(path, store_key())) as store:
             store.get("c", ["masked_softmax"])
 
 

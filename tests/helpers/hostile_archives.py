@@ -164,9 +164,10 @@ def problems(path):
     """Return the sentences of `classroom/archives.py` about the problems of one archive."""
     from pathlib import Path
 
-    from grader.classroom.archives import BadArchive, members
+    from grader.classroom.archives import members
+    from grader.support.errors import BadData
 
     try:
         return [member.problem for member in members(Path(path)).values() if member.problem]
-    except BadArchive as bad:
+    except BadData as bad:
         return [str(bad)]
