@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from grader.bundle.model import Exercise, RecordedCase
 from grader.engine.load_request import (
     LoadRequest,
@@ -136,9 +138,10 @@ class Lease:
         cpu: CPU seconds for all edits. each: CPU seconds for one edit. wall: seconds until the worker is given up.
         lines: also ask which lines ran. Raises WorkerGone.
         """
+        run = case_message(self.request, case)["case"]
         message = {
             "op": "try",
-            "case": case_message(self.request, case)["case"] | {"about": []},  # watching for calls takes time
+            "case": msgspec.structs.replace(run, about=()),  # watching for calls takes time
             "edits": [vars(edit) for edit in edits],
             "seconds": cpu,
             "each": each,
