@@ -9,11 +9,11 @@ student are observed in the same way. Needs solutions/ and torch.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from msgspec.structs import replace
 
 from grader.authoring.bank import KnownAnswer, apply
 from grader.authoring.content import DEFAULT_LIMITS, Assignment, ContentError
@@ -153,7 +153,6 @@ def _examined(case: Case) -> RecordedCase:
 def _with(case: Case, headers: Mapping[str, Header], expected: Mapping[str, Array]) -> RecordedCase:
     return RecordedCase(
         id=case.id,
-        exercise=case.exercise,
         dtype=case.dtype,
         steps=tuple(case.steps),
         checks=tuple(case.checks),

@@ -55,7 +55,7 @@ def signatures(
     singles = [row for row in rows if len(row.explains) < 2]
     distinct = [row for row in rows if len(row.explains) < 2 or not any(_alike(row, one) for one in singles)]
     kept = _opened(distinct, [tells_apart(place) for place in places])
-    return Signatures(
+    return Signatures.of(
         slots=places,
         explains=tuple(row.explains for row in kept),
         states=np.array([row.states + row.dtype_states for row in kept], dtype=object),

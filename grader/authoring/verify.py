@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import structs
 
 from grader import given
 from grader.authoring.bank import DEVICE, KnownAnswer, apply
@@ -178,10 +180,10 @@ def _check_variant(row: Row, answer: KnownAnswer, result: ExerciseResult) -> Non
 def _check_block(row: Row, engine: Engine, assignment: Assignment, exercise: Exercise) -> None:
     if exercise.name not in given.BLOCKS:
         return
-    allowed = replace(exercise, given=(exercise.name,))
+    allowed = structs.replace(exercise, given=(exercise.name,))
     # An import alone is no answer, so the block is assigned to its own name.
     source = f"from grader.given import {exercise.name}\n{exercise.name} = {exercise.name}\n"
-    bundle = replace(_bundle_of(engine, assignment), exercises=(allowed,))
+    bundle = structs.replace(_bundle_of(engine, assignment), exercises=(allowed,))
     single = Engine([bundle], engine.launcher, workers=engine.context.workers)
     result = _graded(single, assignment, source, exercise.name)
     if result.outcome != "passed":

@@ -1,24 +1,52 @@
 """A bundle: everything about one assignment that grading needs, as data.
 
 Two files beside each other: `bundle.json` (texts: exercises, cases, checks, sentences, the stub) and
-`bundle.safetensors` (values: inputs, results of the reference, signatures of mistakes).
+`bundle.safetensors` (values: inputs, results of the reference, signatures of mistakes). The types of this module are
+those of `bundle.json`. The fields that are mappings of arrays are in the other file; see grader/bundle/files.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
+
+import numpy as np
+from msgspec import Struct
 
 from grader.bundle.safetensors import Array, encode
 from grader.worker.steps import Input, Load, Provide, Seed, Stage, Stages, Step, Tokens
 
 Kind = TypeVar("Kind", bound=Step)
+Arrays = Mapping[str, Array]
+SCHEMA = 3  # of the two files
+
+FACETS = (
+    "shapes",
+    "values",
+    "masking",
+    "gradients",
+    "modes",
+    "purity",
+    "weights",
+    "device",
+    "precision",
+    "pruning",
+    "defaults",
+)
+
+# The dtypes in which a result is checked besides float32; docs/precision.md has the tolerances.
+OTHER_DTYPES = ("float16", "bfloat16", "float64")
+PRECISION = "precision"  # the policy of all checks in these dtypes
+# Failures of these kinds cost no points unless a course lets them count; see docs/decisions/22.
+POLICIES = (PRECISION, "odd-width", "grad-mode")
 
 
-@dataclass(frozen=True)
-class Header:
+class _Text(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, dict=True):
+    """An object of `bundle.json`."""
+
+
+class Header(Struct, frozen=True, array_like=True):
     """Shape and dtype of an observation of the reference; `axes` name the axes for messages.
 
     A Python value (`Case.see_value`) has the shape () and the dtype "value".
@@ -29,22 +57,42 @@ class Header:
     axes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class RecordedCase:
-    """A case with the results of the reference: headers of all observations, and the values that checks compare."""
+class Check(Struct, frozen=True, array_like=True):
+    """One line of the report: a facet, a title, and how the judge decides it.
+
+    `judge` names a function of grader/judge; `of` names the observations that the judge looks at; `params` are its
+    settings. `policy`: one of POLICIES if a failure costs no points; "" for a check that counts.
+    """
 
     id: str
-    exercise: str
+    facet: str
+    title: str
+    judge: str
+    of: tuple[str, ...]
+    params: Mapping[str, Any] = {}
+    policy: str = ""
+
+
+class RecordedCase(_Text, frozen=True):
+    """A case with the results of the reference: headers of all observations, and the values that checks compare.
+
+    like: the id of the case that this one repeats in another dtype, with its steps and inputs.
+    exam: measures the result of this case in a worker without student code.
+    costly: takes a few seconds: a quick check leaves it out.
+    tensors, expected, for_judge: inputs, results of the reference, and what no worker receives.
+    """
+
+    id: str
     dtype: str
-    steps: tuple[Step, ...]
     checks: tuple[Check, ...]
-    tensors: Mapping[str, Array]
     headers: Mapping[str, Header]
-    expected: Mapping[str, Array]
-    for_judge: Mapping[str, Array] = field(default_factory=dict)  # never sent to a worker
-    like: str = ""  # the id of the case that this one repeats in another dtype, with its steps and inputs
-    exam: RecordedCase | None = None  # measures the result of this case in a worker without student code
-    costly: bool = False  # takes a few seconds: a quick check leaves it out
+    steps: tuple[Step, ...] = ()
+    like: str = ""
+    exam: RecordedCase | None = None
+    costly: bool = False
+    tensors: Arrays = {}
+    expected: Arrays = {}
+    for_judge: Arrays = {}
 
     @cached_property
     def asked(self) -> frozenset[str]:
@@ -97,11 +145,11 @@ class RecordedCase:
         return any(step.own for step in self.all_of(Provide))
 
 
-@dataclass(frozen=True)
-class KnownMistake:
+class KnownMistake(_Text, frozen=True):
     """The texts of a known mistake.
 
     kind: "mistake", "different" or "policy", see grader/authoring/bank.py.
+    policy: that of the checks that it fails; "" if it costs points.
     statements: hashes of the words of the statements that it changes, see grader/lines/suspects.py.
     """
 
@@ -110,44 +158,80 @@ class KnownMistake:
     says: str
     asks: str
     page: str
-    policy: str = ""  # the policy of the checks that it fails; "" if it costs points
+    policy: str = ""
     statements: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class Signatures:
+class Signatures(_Text, frozen=True):
     """The results of known mistakes, and of pairs of them, on the cases of an exercise; see
     grader/diagnosis/signature.py.
 
     Each row is one answer; `explains` names its mistakes, and is () for a right answer. A mistake has one row per
     way to write it, and per accepted answer that it can be made in (`bank.also`).
+
+    slots: names of what is compared: an observation of a case, or the code of a check. vocabulary: the texts in `states`.
+    arrays: `states` and `numbers`, packed.
     """
 
-    slots: tuple[str, ...]  # names of what is compared: an observation of a case, or the code of a check
+    slots: tuple[str, ...]
     explains: tuple[tuple[str, ...], ...]
-    states: Array  # (rows, slots) of texts
-    numbers: Array  # (rows, slots, PROJECTIONS); NaN where they vary from run to run
+    vocabulary: tuple[str, ...]
+    arrays: Arrays = {}
+
+    @classmethod
+    def of(
+        cls, slots: tuple[str, ...], explains: tuple[tuple[str, ...], ...], states: Array, numbers: Array
+    ) -> Signatures:
+        """Pack a table: states as indices into a vocabulary, values only where a row differs from the first row."""
+        vocabulary, places = np.unique(states, return_inverse=True)
+        near = np.abs(numbers - numbers[0]) <= 1e-9 * (1 + np.abs(numbers[0]))
+        departs = ~near.all(axis=2)  # a value that is left open is NaN, and never near
+        departs[0] = True
+        arrays = {
+            "states": places.reshape(states.shape).astype(np.int16),
+            "departs": departs,
+            "numbers": numbers[departs].astype(np.float32),
+        }
+        return cls(slots, explains, tuple(vocabulary.tolist()), arrays)
+
+    @cached_property
+    def states(self) -> Array:
+        """The states: (rows, slots) of texts."""
+        return np.array(self.vocabulary, dtype=object)[self.arrays["states"]]
+
+    @cached_property
+    def numbers(self) -> Array:
+        """The values: (rows, slots, PROJECTIONS); NaN where they vary from run to run."""
+        departs, packed = self.arrays["departs"], self.arrays["numbers"].astype(np.float64)
+        # The first row is stored whole: start with it in every row.
+        unpacked = np.broadcast_to(packed[: departs.shape[1]], (*departs.shape, packed.shape[1])).copy()
+        unpacked[departs] = packed
+        return unpacked
 
 
-@dataclass(frozen=True)
-class Exercise:
-    """One exercise as a grader needs it."""
+class Exercise(_Text, frozen=True):
+    """One exercise as a grader needs it.
+
+    limits: field of sandbox.base.Limits → its value instead of the default. needs: the exercises on which it builds.
+    given: building blocks. forbids: calls that the exercise is about: their use is remarked on, and costs the share
+    `forbids_costs` of the points. level: what a diagnosis may say at most, see grader/bundle/rules.py.
+    """
 
     name: str
-    assignment: str
     title: str
     points: float
     weights: Mapping[str, float]
-    limits: Mapping[str, float]  # field of sandbox.base.Limits → its value instead of the default
+    limits: Mapping[str, float]
     hints: tuple[str, ...]
-    needs: tuple[str, ...]  # the exercises on which it builds
-    given: tuple[str, ...]  # building blocks
-    forbids: tuple[str, ...]  # calls that the exercise is about: their use is remarked on
-    level: int  # what a diagnosis may say at most, see grader/bundle/rules.py
+    needs: tuple[str, ...]
+    given: tuple[str, ...]
+    forbids: tuple[str, ...]
+    level: int
     cases: tuple[RecordedCase, ...] = ()
     mistakes: tuple[KnownMistake, ...] = ()
     signatures: Signatures | None = None
-    forbids_costs: float = 0.0  # the share of the points that a forbidden call costs
+    forbids_costs: float = 0.0
+    assignment: str = ""  # in `bundle.json`, only the bundle names it
 
     def counts(self, facet: str) -> bool:
         """Whether checks of a facet decide anything: a facet of weight 0 is off."""
@@ -164,18 +248,22 @@ class Exercise:
         return any(case.brings_classes for case in self.cases)
 
 
-@dataclass(frozen=True)
-class Bundle:
-    """One assignment: its texts, its original stub, and its exercises in order."""
+class Bundle(Struct, frozen=True, forbid_unknown_fields=True):
+    """One assignment: its texts, its original stub, and its exercises in order.
+
+    module: the student's file without ".py". minutes: the time that a student needs, roughly. seed: "public" or
+    "hidden"; the secret seed itself is not in a bundle. schema: the number of the format.
+    """
 
     assignment: str
-    module: str  # the student's file without ".py"
+    module: str
     title: str
     summary: str
-    minutes: int  # the time that a student needs, roughly
-    seed: str  # "public" or "hidden"; the secret seed itself is not in a bundle
+    minutes: int
+    seed: str
     stub: str
-    exercises: tuple[Exercise, ...] = field(default=())
+    exercises: tuple[Exercise, ...] = ()
+    schema: int = SCHEMA
 
     def exercise(self, name: str) -> Exercise:
         return next(e for e in self.exercises if e.name == name)
@@ -184,43 +272,3 @@ class Bundle:
 def bundle_of(bundles: Iterable[Bundle], exercise: str) -> Bundle:
     """Return the bundle that has an exercise. Raises StopIteration if none has."""
     return next(bundle for bundle in bundles if any(e.name == exercise for e in bundle.exercises))
-
-
-Json = Any
-
-FACETS = (
-    "shapes",
-    "values",
-    "masking",
-    "gradients",
-    "modes",
-    "purity",
-    "weights",
-    "device",
-    "precision",
-    "pruning",
-    "defaults",
-)
-
-# The dtypes in which a result is checked besides float32; docs/precision.md has the tolerances.
-OTHER_DTYPES = ("float16", "bfloat16", "float64")
-PRECISION = "precision"  # the policy of all checks in these dtypes
-# Failures of these kinds cost no points unless a course lets them count; see docs/decisions/22.
-POLICIES = (PRECISION, "odd-width", "grad-mode")
-
-
-@dataclass(frozen=True)
-class Check:
-    """One line of the report: a facet, a title, and how the judge decides it.
-
-    `judge` names a function of grader/judge; `of` names the observations that the judge looks at; `params` are its
-    settings. `policy`: one of POLICIES if a failure costs no points; "" for a check that counts.
-    """
-
-    id: str
-    facet: str
-    title: str
-    judge: str
-    of: tuple[str, ...]
-    params: Mapping[str, Json] = field(default_factory=dict)
-    policy: str = ""

@@ -1,5 +1,7 @@
 """Read and write safetensors with the safetensors library, and limit the sizes in an untrusted file.
 
+`read` is for a file that may be hostile; `StoredTensors` is for one of the course, and decodes only what is asked for.
+
 The library checks the format (https://github.com/huggingface/safetensors): the header is JSON, and the tensors
 tile the bytes without a hole or an overlap. Worker replies come from untrusted code. So the length of the header
 is checked before the library reads it, and names, counts and shapes before numpy does.
@@ -7,16 +9,19 @@ is checked before the library reads it, and names, counts and shapes before nump
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property, partial
 from math import prod
 from typing import Any
 
+import msgspec
 import numpy as np
 import safetensors
 from safetensors.numpy import save
 
-from grader.support.errors import GraderError
+from grader.support.errors import BadData
 
 Array = np.ndarray[Any, Any]
 
@@ -42,10 +47,6 @@ _DTYPES: dict[str, tuple[str, np.dtype[Any]]] = {
 }
 
 
-class BadTensors(GraderError, ValueError):
-    """The bytes are not a safetensors file within the limits of this module."""
-
-
 @dataclass(frozen=True)
 class Tensor:
     """One tensor of a file: its dtype as torch names it, its shape, the library's code of its dtype, and its bytes."""
@@ -53,7 +54,7 @@ class Tensor:
     dtype: str
     shape: tuple[int, ...]
     code: str
-    data: bytes | bytearray
+    data: bytes | bytearray | memoryview
 
     def array(self) -> Array:
         """Return the values. BF16 becomes float32 and BOOL becomes bool; values of other dtypes are not copied."""
@@ -71,28 +72,87 @@ def encode(tensors: Mapping[str, Array]) -> bytes:
 
 
 def read(data: bytes) -> dict[str, Tensor]:
-    """Return every tensor of a safetensors file, by name. Raises BadTensors for a wrong format or an exceeded limit."""
+    """Return every tensor of a safetensors file, by name. Raises BadData for a wrong format or an exceeded limit."""
     if int.from_bytes(data[:8], "little") > MAX_HEADER:
-        raise BadTensors("the header is too long")
+        raise BadData("the header is too long")
     try:
         found = safetensors.deserialize(data)
     except safetensors.SafetensorError as error:
-        raise BadTensors(str(error)) from None
+        raise BadData(str(error)) from None
     if len(found) > MAX_TENSORS:
-        raise BadTensors(f"{len(found)} tensors")
+        raise BadData(f"{len(found)} tensors")
     return {name: _tensor(name, fields) for name, fields in found}
 
 
 def _tensor(name: str, fields: Mapping[str, Any]) -> Tensor:
     code, shape = fields["dtype"], fields["shape"]
     if len(name) > MAX_NAME or code not in _DTYPES:
-        raise BadTensors("a name is too long" if len(name) > MAX_NAME else f"{name!r}: dtype {code!r}")
+        raise BadData("a name is too long" if len(name) > MAX_NAME else f"{name!r}: dtype {code!r}")
     huge_and_empty = 0 in shape and max(shape) > MAX_EMPTY_AXIS
     if len(shape) > MAX_AXES or huge_and_empty or prod(n or 1 for n in shape) > MAX_SIZE:
-        raise BadTensors(f"{name!r}: shape {shape[:MAX_AXES]!r}")
+        raise BadData(f"{name!r}: shape {shape[:MAX_AXES]!r}")
     return Tensor(_DTYPES[code][0], tuple(shape), code, fields["data"])
 
 
 def decode(data: bytes) -> dict[str, Array]:
-    """Return the values of every tensor of a safetensors file, by name. Raises BadTensors as `read` does."""
+    """Return the values of every tensor of a safetensors file, by name. Raises BadData as `read` does."""
     return {name: tensor.array() for name, tensor in read(data).items()}
+
+
+class Later(Mapping[str, Array]):
+    """Arrays that are made when they are first asked for."""
+
+    def __init__(self, make: Callable[[], Mapping[str, Array]]):
+        self._make = make
+
+    @cached_property
+    def _made(self) -> Mapping[str, Array]:
+        return self._make()
+
+    def __getitem__(self, name: str) -> Array:
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+
+class _Place(msgspec.Struct):
+    dtype: str
+    shape: tuple[int, ...]
+    data_offsets: tuple[int, int]
+
+
+class StoredTensors:
+    """The tensors of a file of the course, by the folders in their names, such as "exercise/case/in".
+
+    All after the third slash is the name of the array in its folder. Raises BadData for a file that is cut off.
+    """
+
+    def __init__(self, data: bytes):
+        start = 8 + int.from_bytes(data[:8], "little")
+        try:
+            places = msgspec.json.decode(data[8:start], type=dict[str, _Place])
+        except msgspec.MsgspecError as error:
+            raise BadData(str(error)) from None
+        if start + max((place.data_offsets[1] for place in places.values()), default=0) != len(data):
+            raise BadData("tensors are missing")
+        self._values = memoryview(data)[start:]
+        self._folders: defaultdict[str, dict[str, _Place]] = defaultdict(dict)
+        for path, place in places.items():
+            *folder, name = path.split("/", 3)
+            self._folders["/".join(folder)][name] = place
+
+    def folder(self, path: str) -> Mapping[str, Array]:
+        """Return the arrays of a folder; none for an unknown one."""
+        places = self._folders.get(path)
+        return Later(partial(self._decoded, places)) if places else {}
+
+    def _decoded(self, places: Mapping[str, _Place]) -> dict[str, Array]:
+        return {name: self._array(place) for name, place in places.items()}
+
+    def _array(self, place: _Place) -> Array:
+        start, stop = place.data_offsets
+        return Tensor("", place.shape, place.dtype, self._values[start:stop]).array()

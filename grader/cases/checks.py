@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from grader.bundle.model import FACETS, POLICIES, PRECISION, Check, Json
+from grader.bundle.model import FACETS, POLICIES, PRECISION, Check
+from grader.cases.inputs import as_stored
 from grader.worker.steps import Ref
 
 
@@ -15,7 +17,7 @@ class Again:
 
     see: str
     title: str
-    params: Mapping[str, Json]
+    params: Mapping[str, Any]
 
 
 class Checks:
@@ -39,7 +41,7 @@ class Checks:
         *,
         policy: str = "",
         caps: bool = True,
-        **params: Json,
+        **params: Any,
     ) -> None:
         """Add a check by the name of its judge. The methods below cover the usual ones.
 
@@ -54,19 +56,18 @@ class Checks:
             raise ValueError(f"unknown policy {policy!r}")
         id = f"{self.id}/{facet}"
         taken = sum(check.id.split("#")[0] == id for check in self.checks)
-        self.checks.append(
-            Check(f"{id}#{taken + 1}" if taken else id, facet, title, judge, tuple(of), params, policy)
-        )
+        id = f"{id}#{taken + 1}" if taken else id
+        self.checks.append(as_stored(Check(id, facet, title, judge, tuple(of), params, policy)))
 
     def check_shape(self, ref: Ref, title: str = "shape and dtype of the result", policy: str = "") -> None:
         """The shape and the dtype are those of the reference in the case's dtype; see `judge.structure.shape`."""
         self.check("shapes", "shape", [self.see(ref)], title, policy=policy)
 
-    def check_values(self, ref: Ref, title: str, facet: str = "values", **params: Json) -> None:
+    def check_values(self, ref: Ref, title: str, facet: str = "values", **params: Any) -> None:
         """The values are those of the reference. `tol`: relative to 1 + |reference|; replaces the default."""
         self.check(facet, "equal", [self.see(ref)], title, **params)
 
-    def check_precision(self, ref: Ref, title: str, **params: Json) -> None:
+    def check_precision(self, ref: Ref, title: str, **params: Any) -> None:
         """In each of `bundle.check.OTHER_DTYPES`, the result is right and has this dtype. A failure is advice.
 
         A float32 case is repeated in these dtypes. A case in another dtype gets the check itself. `tol`: as in
@@ -82,7 +83,7 @@ class Checks:
         """The result equals that of the reference, or of another accepted answer (`bank.also`)."""
         self.check(facet, "one_of", [self.see(ref)], title)
 
-    def check_gradients(self, names: Sequence[str], title: str, **params: Json) -> None:
+    def check_gradients(self, names: Sequence[str], title: str, **params: Any) -> None:
         """The gradients are those of the reference. `names`: as `gradients` returns them. `tol`: see `check_values`."""
         self.check("gradients", "equal", names, title, **params)
 
@@ -94,7 +95,7 @@ class Checks:
         self, title: str = "names and shapes of the parameters", may_have: Sequence[str] = ()
     ) -> None:
         """The module has the parameters of the reference. `may_have`: further ones that change no result."""
-        params: dict[str, Json] = {"may_have": list(may_have)} if may_have else {}
+        params: dict[str, Any] = {"may_have": list(may_have)} if may_have else {}
         self.check("purity", "parameters", ["parameters"], title, **params)
 
     def check_weights(
@@ -107,7 +108,7 @@ class Checks:
         """The stored weights are those of every layer, in this order. A stack that stores none passes too."""
         self.check("weights", "kept_weights", [name], title, may_miss=True)
 
-    def check_value(self, ref: Ref, want: Json, facet: str, title: str, says: str) -> None:
+    def check_value(self, ref: Ref, want: Any, facet: str, title: str, says: str) -> None:
         """A plain Python value is `want`. `says`: the message of the report if it is not."""
         self.check(facet, "value", [self.see_value(ref)], title, want=want, says=says)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 
 from grader.bundle.model import Check
@@ -69,7 +70,7 @@ class Inputs:
         return Ref(name)
 
     def _add(self, step: Step) -> None:
-        self.steps.append(step)
+        self.steps.append(as_stored(step))
 
     def _hold(self, name: str, values: Array) -> None:
         array = np.asarray(values)
@@ -86,6 +87,24 @@ class Inputs:
     def _named(self, name: str, axes: Sequence[str]) -> Ref:
         self._axes[Ref(name)] = tuple(axes)
         return Ref(name)
+
+
+T = TypeVar("T", bound=Step | Check)
+
+
+def as_stored(described: T) -> T:
+    """Return a step or a check as it is read from a bundle: with numbers of Python, and lists for tuples.
+
+    Raises ValueError for a value of another type than its field has.
+    """
+    return msgspec.convert(msgspec.to_builtins(described, enc_hook=_number), type(described))
+
+
+def _number(value: Any) -> Any:
+    """Return a number of numpy as one of Python."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} cannot be stored in a case")
 
 
 def _bytes(values: Array) -> Array:

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from msgspec import structs
+
 from grader.bundle.model import Exercise, RecordedCase
 from grader.bundle.rules import FACTS
 from grader.bundle.safetensors import Array, encode
@@ -59,7 +61,9 @@ def off_last(exercise: Exercise, case: RecordedCase) -> RecordedCase:
     """
     if all(exercise.counts(check.facet) for check in case.checks):
         return case
-    return replace(case, checks=tuple(sorted(case.checks, key=lambda c: not exercise.counts(c.facet))))
+    return structs.replace(
+        case, checks=tuple(sorted(case.checks, key=lambda c: not exercise.counts(c.facet)))
+    )
 
 
 def without_off(exercise: Exercise, judged: JudgedCase) -> JudgedCase:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.bundle.model import RecordedCase
-from grader.bundle.safetensors import Array, BadTensors, read
-from grader.support.errors import GraderError
+from grader.bundle.safetensors import Array, read
+from grader.support.errors import BadData, GraderError
 
 MAX_LINE = 1 << 20  # an error with a larger line number has no `where`
 MAX_KEPT = 1 << 22  # values of 8 bytes; a tensor with more bytes is not read
@@ -98,7 +98,7 @@ def read_observation(
     if body:
         try:
             tensors = read(body)
-        except BadTensors:
+        except BadData:
             raise BadReply("not the tensors it claims to be") from None
         for name, tensor in tensors.items():
             if name not in asked:

@@ -6,8 +6,10 @@ import math
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf
+
+from msgspec import structs
 
 from grader.bundle.model import Exercise, RecordedCase
 from grader.engine.lease import Workers
@@ -232,7 +234,7 @@ def up_to_first_failure(case: RecordedCase, observation: Observation) -> Recorde
     needed = {c.id: max((_step_of(case, name) for name in c.of), default=loaded) for c in case.checks}
     for last in sorted(set(needed.values())):
         checks = tuple(check for check in case.checks if needed[check.id] <= last)
-        short = replace(case, steps=case.steps[: last + 1], checks=checks)
+        short = structs.replace(case, steps=case.steps[: last + 1], checks=checks)
         if not passes(short, observation):
             return short
     return case
@@ -250,7 +252,7 @@ def runnable(exercise: Exercise) -> list[RecordedCase]:
     It may run neither costly cases nor those that a worker without student code measures.
     """
     return [
-        replace(case, steps=tuple(step for step in case.steps if not isinstance(step, Stages)))
+        structs.replace(case, steps=tuple(step for step in case.steps if not isinstance(step, Stages)))
         for case in exercise.cases
         if not case.costly and case.exam is None
     ]

@@ -62,14 +62,14 @@ class Stage(Struct, frozen=True, array_like=True):
 
 
 def with_refs(value: Any) -> Any:
-    """Return lists, dicts and numbers as JSON has them, but each {"ref": …} as a `Ref`."""
+    """Return lists, dicts and plain values as JSON has them, but each {"ref": …} as a `Ref`."""
     if isinstance(value, dict):
         if "ref" in value:
             return msgspec.convert(value, Ref)
         return {key: with_refs(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [with_refs(item) for item in value]
-    return value.item() if hasattr(value, "item") else value  # a number of numpy
+    return value
 
 
 def refs_in(value: Any) -> Iterator[str]:

@@ -11,7 +11,7 @@ import shutil
 import sysconfig
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from unittest import mock
@@ -21,6 +21,7 @@ import pytest
 from attacks.conftest import TIERS_HERE
 from helpers.command_line import ROOT
 from helpers.minimal import submission_of
+from msgspec import structs
 
 from grader.authoring.content import read
 from grader.authoring.record import record
@@ -122,9 +123,11 @@ def hostile(secrets: Secrets, roots: list[str]) -> Submission:
 
 def search(secrets: Secrets, tier: str, roots: list[str]) -> tuple[Report, list[str], dict[str, int]]:
     """Grade the search. Return the report, the findings ("needle in place"), and how much was read."""
-    exercises = tuple(replace(e, limits=LARGE_LIMITS) for e in secrets.bundle.exercises)
+    exercises = tuple(structs.replace(e, limits=LARGE_LIMITS) for e in secrets.bundle.exercises)
     launcher = choose(tier)
-    engine = Engine([replace(secrets.bundle, exercises=exercises)], launcher, GradingOptions(hidden=True))
+    engine = Engine(
+        [structs.replace(secrets.bundle, exercises=exercises)], launcher, GradingOptions(hidden=True)
+    )
     try:
         with mock.patch("grader.engine.load_request.SHORT_SECONDS", LARGE_LIMITS["wall_seconds"]):
             report = engine.grade(hostile(secrets, roots), [EXERCISE])

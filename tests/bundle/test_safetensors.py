@@ -8,7 +8,8 @@ import pytest
 import safetensors.torch
 import torch
 
-from grader.bundle.safetensors import MAX_EMPTY_AXIS, MAX_HEADER, BadTensors, decode, encode, read
+from grader.bundle.safetensors import MAX_EMPTY_AXIS, MAX_HEADER, decode, encode, read
+from grader.support.errors import BadData
 
 DTYPES = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool")
 
@@ -109,7 +110,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN)
 def test_broken_bytes_are_refused_with_a_sentence(data):
-    with pytest.raises(BadTensors, match=r"\w"):
+    with pytest.raises(BadData, match=r"\w"):
         decode(data)
 
 
@@ -124,7 +125,7 @@ def test_a_large_size_in_a_header_takes_no_memory(shape):
     tracemalloc.start()
     try:
         decode(data)
-    except BadTensors:
+    except BadData:
         pass
     finally:
         peak = tracemalloc.get_traced_memory()[1]

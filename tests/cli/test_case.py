@@ -1,11 +1,11 @@
 """`grader case`: a file with the inputs of the first failing case, without expected values."""
 
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from helpers.command_line import ROOT, process, run
+from msgspec.structs import replace
 
 from grader.bundle.safetensors import encode
 from grader.student.case_file import case_text

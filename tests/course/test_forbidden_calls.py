@@ -1,11 +1,11 @@
 """A call that does the exercise's work gives a remark, and costs points only where the exercise says so."""
 
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from helpers.minimal import submission_of
+from msgspec.structs import replace
 
 from grader.bundle.files import load, save
 from grader.engine.engine import Engine

@@ -145,7 +145,7 @@ def test_the_result_must_have_the_dtype_of_the_case(got, params, passes, tmp_pat
     from grader.judge.observation import Observation, Seen
 
     want = np.array([1.0, 2.0])
-    case = RecordedCase("c", "f", "float16", (), (), {}, {"out": Header((2,), "float16")}, {"out": want})
+    case = RecordedCase("c", "float16", (), {"out": Header((2,), "float16")}, expected={"out": want})
     check = Check("c/precision", "precision", "numbers", "precise", ("out",), params)
     found = decide(check, case, Observation({"out": Seen((2,), got, want.astype(got))}))
     assert found.passed is passes

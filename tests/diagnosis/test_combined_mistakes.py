@@ -1,12 +1,12 @@
 """If an answer has several known mistakes, the diagnosis nearly always names all of them, and no other."""
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.answers import BY_ID
+from msgspec.structs import replace
 
 from grader.bundle.model import Check, Header, RecordedCase, Signatures
 from grader.diagnosis.combined_mistakes import together
@@ -73,7 +73,7 @@ def test_two_of_the_commonest_mistakes_at_once_are_both_named(bundles):
 
 
 CASES = [
-    RecordedCase(id, "f", "float32", (), (), {"X": np.zeros(size)}, {"out": Header((size,), "float32")}, {})
+    RecordedCase(id, "float32", (), {"out": Header((size,), "float32")}, tensors={"X": np.zeros(size)})
     for id, size in (("a", 5), ("b", 6), ("c", 7))
 ]
 SLOTS = tuple(f"{case.id}|out" for case in CASES)
@@ -83,7 +83,7 @@ RIGHT = [1.0, 1.0, 1.0]
 def table(**rows: list[float | str]) -> Signatures:
     """Return a table of known mistakes. Each has one entry per case: a value, or a state without a value."""
     all_rows = [RIGHT, *rows.values()]
-    return Signatures(
+    return Signatures.of(
         SLOTS,
         ((), *((id,) for id in rows)),
         np.array([[states(v) for v in row] for row in all_rows], dtype=object),
@@ -190,16 +190,8 @@ def test_a_mistake_that_only_open_slots_show_is_not_named():
 
 def state(message: str, type: str = "RuntimeError", step: str = "call") -> str:
     """Return the state of a result that is missing because of an exception."""
-    case = RecordedCase(
-        "c",
-        "f",
-        "float32",
-        (),
-        (Check("c/v", "values", "", "equal", ("out",)),),
-        {},
-        {"out": Header((2,), "float32")},
-        {"out": np.zeros(2)},
-    )
+    checks, headers = (Check("c/v", "values", "", "equal", ("out",)),), {"out": Header((2,), "float32")}
+    case = RecordedCase("c", "float32", checks, headers, expected={"out": np.zeros(2)})
     seen = {"c": Observation({}, error=StudentError(type, message, None, step))}
     return signature([case], judge_all([case], seen))[0][0]
 
@@ -247,8 +239,8 @@ def test_a_mistake_that_raises_another_exception_is_not_named(bundles):
     exercise = next(e for b in bundles for e in b.exercises if e.name == "PositionalEncoding")
     known = exercise.signatures
     row = next(r for r, ids in enumerate(known.explains) if ids == ("pos-odd-crash",))
-    single = replace(
-        known,
+    single = Signatures.of(
+        known.slots,
         explains=(known.explains[0], known.explains[row]),
         states=known.states[[0, row]],
         numbers=known.numbers[[0, row]],

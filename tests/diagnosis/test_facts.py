@@ -1,9 +1,8 @@
 """Facts about a wrong result are true; they name the cause before an index, and where sizes come from."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from grader.bundle.model import RecordedCase
 from grader.diagnosis.facts import of_facets, of_numbers, of_sizes

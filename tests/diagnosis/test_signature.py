@@ -19,16 +19,8 @@ def signature(cases, observations):
 
 
 def case(*checks, steps=(), dtype="float32", headers=("out",)):
-    return RecordedCase(
-        "c",
-        "f",
-        dtype,
-        tuple(steps),
-        tuple(checks),
-        {},
-        {n: Header((2, 3, 5), dtype) for n in headers},
-        {"out": WANT},
-    )
+    shapes = {n: Header((2, 3, 5), dtype) for n in headers}
+    return RecordedCase("c", dtype, tuple(checks), shapes, tuple(steps), expected={"out": WANT})
 
 
 EQUAL = Check("c/values", "values", "", "equal", ("out",))

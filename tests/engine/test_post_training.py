@@ -26,9 +26,9 @@ def case_with_exam(divisor: int) -> RecordedCase:
     exam = Case("exam", "train")
     exam.see(exam.call(on=exam.provide(MODEL.format(divisor=divisor), "Model")), "y")
     asked = {"y": Header((2,), "float32")}
-    recorded = RecordedCase("exam", "train", "float32", tuple(exam.steps), (), {}, asked, {})
+    recorded = RecordedCase("exam", "float32", (), asked, tuple(exam.steps))
     headers = {"state w": Header((2,), "float32")}
-    return RecordedCase("train", "train", "float32", (), (), {}, headers, {}, exam=recorded)
+    return RecordedCase("train", "float32", (), headers, exam=recorded)
 
 
 def seen(array: np.ndarray) -> Observation:

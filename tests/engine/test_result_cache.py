@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 from helpers.capstone import CAPSTONE, graded, part, solution
 from helpers.minimal import submission_of
+from msgspec import structs
 
 from grader.engine.engine import Engine
 from grader.engine.grade_exercise import grade_exercise
@@ -29,9 +30,9 @@ def caching(bundles, engine, tmp_path, monkeypatch) -> Iterator[Engine]:
     """Return an engine with a cache. It grades `train` with the shorter training only, marked as a long one."""
     monkeypatch.delenv("CI", raising=False)
     last = next(b for b in bundles if b.assignment == CAPSTONE)
-    short = [replace(c, costly=True) for c in last.exercise("train").cases if c.id == "reverse"]
-    bare = replace(last.exercise("train"), cases=tuple(short), signatures=None, level=0)
-    only, options = replace(last, exercises=(bare,)), GradingOptions(cache=tmp_path / "cache")
+    short = [structs.replace(c, costly=True) for c in last.exercise("train").cases if c.id == "reverse"]
+    bare = structs.replace(last.exercise("train"), cases=tuple(short), signatures=None, level=0)
+    only, options = structs.replace(last, exercises=(bare,)), GradingOptions(cache=tmp_path / "cache")
     with closing(Engine([only], engine.launcher, options)) as made:
         yield made
 

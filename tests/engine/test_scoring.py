@@ -1,12 +1,12 @@
 """The points of an exercise follow from its checks and the weights of the facets; a facet of weight 0 and advice cost none."""
 
 from contextlib import closing
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 from helpers.answers import BY_ID
 from helpers.minimal import submission_of
+from msgspec.structs import replace
 
 from grader.bundle.rules import Rules
 from grader.engine.engine import Engine

@@ -13,7 +13,6 @@ def submission_of(source: str, name: str = "answer.py") -> Submission:
 def exercise_of(case: RecordedCase, *mistakes: KnownMistake) -> Exercise:
     return Exercise(
         "f",
-        "01_a",
         "a title",
         points=1.0,
         weights={},
@@ -25,4 +24,5 @@ def exercise_of(case: RecordedCase, *mistakes: KnownMistake) -> Exercise:
         level=1,
         cases=(case,),
         mistakes=mistakes,
+        assignment="01_a",
     )

@@ -1,10 +1,10 @@
 """headway.toml: settings take effect; the message on a wrong value names the key and, if possible, valid values."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from helpers.command_line import ROOT
+from msgspec.structs import replace
 
 from grader.bundle.model import FACETS
 from grader.bundle.rules import NO_RULES, Rules

@@ -52,7 +52,8 @@ def parts(
         for n, a in arrays.items()
     }
     check = Check("c/x", facet, "title", judge, of or tuple(want), params)
-    case = RecordedCase("c", "f", dtype, steps, (check,), tensors or {}, headers, arrays, for_judge or {})
+    stored = {"tensors": tensors or {}, "expected": arrays, "for_judge": for_judge or {}}
+    case = RecordedCase("c", dtype, (check,), headers, steps, **stored)
     return check, case, Observation({n: seen(v) for n, v in got.items()}, error, parameters, values or {})
 
 

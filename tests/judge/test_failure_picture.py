@@ -2,6 +2,7 @@
 
 import json
 
+import msgspec
 import numpy as np
 import pytest
 from judge.conftest import parts
@@ -23,7 +24,7 @@ def drawn(*args, **more):
     finding = decide(check, case, observation)
     assert not finding.passed
     made = picture(check, case, observation, finding)
-    json.dumps(made, default=vars)  # stores and `--format json` contain pictures
+    json.dumps(msgspec.to_builtins(made))  # stores and `--format json` contain pictures
     return made
 
 

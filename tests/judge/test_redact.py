@@ -45,7 +45,7 @@ HANDLED = {
 def exercise_with(judge: str) -> Exercise:
     headers = {"out": Header((2, 3), "float64", ("batch", "query"))}
     check = Check("c/values", "values", "the values", judge, ("out",))
-    case = RecordedCase("c", "f", "float64", (), (check,), {}, headers, {"out": np.zeros((2, 3))})
+    case = RecordedCase("c", "float64", (check,), headers, expected={"out": np.zeros((2, 3))})
     mistake = KnownMistake("m", "wrong", "it is transposed", "which axis?", "")
     return exercise_of(case, mistake)
 

@@ -61,7 +61,7 @@ def case_for(*judges):
     headers = {**HEADERS, "other": HEADERS["out"]}
     checks = tuple(check_of(j) for j in judges)
     tensors = {"a": np.zeros((2, 3)), "b": np.zeros((2, 2))}
-    return RecordedCase("c", "f", "float64", STEPS, checks, tensors, headers, {"out": WANT})
+    return RecordedCase("c", "float64", checks, headers, STEPS, tensors=tensors, expected={"out": WANT})
 
 
 def judged(observation, *judges, hidden=False):
@@ -94,7 +94,7 @@ def test_the_first_check_reports_an_exception_others_are_skipped_results_before_
 
 
 def test_only_the_first_check_of_a_lost_case_fails():
-    case = RecordedCase("c", "f", "float64", (), tuple(CHECKS.values()), {}, HEADERS, {})
+    case = RecordedCase("c", "float64", tuple(CHECKS.values()), HEADERS)
     lost = lost_case(case, "failed", "time", "", "", "cpu").checks
     assert [r.outcome for r in lost] == ["failed"] + ["skipped"] * (len(CHECKS) - 1)
     unknown = unseen_case(case, "could_not_grade", "fault", "no worker").checks
@@ -194,7 +194,7 @@ X = np.random.default_rng(1).standard_normal((2, 3))
 
 
 def trivial(got, want=WANT):
-    case = RecordedCase("c", "f", "float64", (), (CHECKS["equal"],), {"X": X}, HEADERS, {"out": want})
+    case = RecordedCase("c", "float64", (CHECKS["equal"],), HEADERS, tensors={"X": X}, expected={"out": want})
     return is_trivial([(case, Observation(seen(got)))])
 
 

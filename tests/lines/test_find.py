@@ -5,6 +5,7 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from grader.classroom.grading_process import with_public_lines
 from grader.engine.engine import Engine
@@ -88,9 +89,9 @@ def at_level(bundles, engine) -> Iterator[Callable[[int], Engine]]:
 
         def made(level: int) -> Engine:
             masking = next(b for b in bundles if b.assignment == "02_masking")
-            exercises = tuple(replace(e, level=level) for e in masking.exercises)
+            exercises = tuple(structs.replace(e, level=level) for e in masking.exercises)
             return stack.enter_context(
-                closing(Engine([replace(masking, exercises=exercises)], engine.launcher))
+                closing(Engine([structs.replace(masking, exercises=exercises)], engine.launcher))
             )
 
         yield made

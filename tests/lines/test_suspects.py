@@ -2,10 +2,10 @@
 
 import ast
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from grader.bundle.files import dump, loads
 from grader.intake.names import read_names
