@@ -75,17 +75,11 @@ def _fuzzed() -> str:
 
 
 def _row(attack: Attack) -> str:
-    cells = (
-        f"`{attack.id}`",
-        attack.tries,
-        attack.success,
-        "●" if attack.control else "○" if attack.every_tier else "",
+    tries, success = (
+        text.replace("|", "\\|").replace("@FOLDER@/", "") for text in (attack.tries, attack.success)
     )
-    return "| " + " | ".join(_plain(cell) for cell in cells) + " |"
-
-
-def _plain(text: str) -> str:
-    return text.replace("|", "\\|").replace("@FOLDER@/", "")
+    mark = "●" if attack.control else "○" if attack.every_tier else ""
+    return f"| `{attack.id}` | {tries} | {success} | {mark} |"
 
 
 if __name__ == "__main__":

@@ -22,7 +22,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benches import autograde, bulk
-from benches.measure import GRADER, ROOT, Each, interleaved, load, machine, milliseconds, seconds, timed
+from benches.measure import GRADER, ROOT, Each, interleaved, machine, milliseconds, seconds, timed
+from shared import parser
 
 Row = tuple[str, str]
 SEVEN = (
@@ -120,15 +121,15 @@ def many(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
         f"stock `nbgrader autograde`, same notebooks, public cases, {options.stock} submissions",
         f"{60 / theirs.seconds:.0f} a minute ({each(theirs)})",
     )
-    for run in bulk.graded(folder, options.submissions):
-        cores = "1 core" if run.cores == 1 else f"{run.cores} cores"
-        ratio = run.a_minute * theirs.seconds / 60
-        less_cpu = theirs.cpu * run.size / run.cpu
+    size = options.submissions
+    for count, cost, peak in bulk.graded(folder, size):
+        cores = "1 core" if count == 1 else f"{count} cores"
+        mine = cost / size
         figure = (
-            f"{run.a_minute:.0f} a minute ({run.seconds:.1f} s), **{ratio:.0f} times stock**; "
-            f"{run.cpu / run.size:.2f} s of CPU each, {less_cpu:.0f} times less; {run.peak / 2**20:.0f} MiB at most"
+            f"{60 / mine.seconds:.0f} a minute ({cost.seconds:.1f} s), **{theirs.seconds / mine.seconds:.0f} times stock**; "
+            f"{mine.cpu:.2f} s of CPU each, {theirs.cpu / mine.cpu:.0f} times less; {peak / 2**20:.0f} MiB at most"
         )
-        yield f"`grader grade`, {run.size} notebooks of nine exercises, {cores}, start included", figure
+        yield f"`grader grade`, {size} notebooks of nine exercises, {cores}, start included", figure
 
 
 def with_ours(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
@@ -184,27 +185,24 @@ nbgrader's own work: it converts, checks and writes each notebook and its databa
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
-    parser.add_argument("--pairs", type=int, default=10)
-    parser.add_argument("--saves", type=int, default=20)
-    parser.add_argument("--submissions", type=int, default=200)
-    parser.add_argument("--stock", type=int, default=8)
-    parser.add_argument("--notebooks", type=int, default=40)
-    options = parser.parse_args()
+    known = parser(__doc__)
+    known.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    known.add_argument("--pairs", type=int, default=10)
+    known.add_argument("--saves", type=int, default=20)
+    known.add_argument("--submissions", type=int, default=200)
+    known.add_argument("--stock", type=int, default=8)
+    known.add_argument("--notebooks", type=int, default=40)
+    options = known.parse_args()
     unknown = [part for part in options.parts if part not in PARTS]
     if unknown:
-        parser.error(f"there is no part {unknown[0]}; choose from {', '.join(PARTS)}")
-    began, rows = load(), []
+        known.error(f"there is no part {unknown[0]}; choose from {', '.join(PARTS)}")
+    began, rows = os.getloadavg()[0], []
     for part in options.parts or PARTS:
         with tempfile.TemporaryDirectory(prefix="bench-") as folder:
             for what, figure in PARTS[part](Path(folder), options):
                 print(f"{what}: {figure}", flush=True)
                 rows.append(f"| {what} | {figure} |")
     if not options.parts:
-        (ROOT / "docs").mkdir(exist_ok=True)
         (ROOT / "docs" / "benchmarks.md").write_text(
             PAGE.format(machine=machine(), load=began, rows="\n".join(rows)), "utf-8"
         )

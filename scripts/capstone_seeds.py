@@ -10,13 +10,12 @@ Exits with 1 if a share of right sequences is below the share that the exercise 
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import torch
+from shared import ROOT, parser
 
 import grader.authoring.record  # noqa: F401 (before `load` replaces grader.given)
 from grader.authoring.content import Assignment, read
@@ -28,7 +27,6 @@ from grader.worker.load import Loaded, load
 from grader.worker.program import Program
 from grader.worker.steps import Run
 
-ROOT = Path(__file__).resolve().parents[1]
 ASSIGNMENT, EXERCISE = "11_capstone", "train"
 RATE = "lr=0.003"  # as the reference solution writes it; `rows` replaces the number
 TARGET = ROOT / "docs" / "capstone.md"
@@ -76,14 +74,12 @@ def rows(assignment: Assignment, seeds: range, rate: str) -> Iterator[tuple[str,
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--rate", action="append")
-    parser.add_argument("--write", action="store_true")
-    options = parser.parse_args()
+    known = parser(__doc__)
+    known.add_argument("--first", type=int, default=0)
+    known.add_argument("--seeds", type=int, default=10)
+    known.add_argument("--rate", action="append")
+    known.add_argument("--write", action="store_true")
+    options = known.parse_args()
     torch.set_num_threads(1)
     assignment = read(ROOT / "solutions" / ASSIGNMENT)
     seeds, missed = range(options.first, options.first + options.seeds), 0

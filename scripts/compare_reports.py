@@ -202,21 +202,17 @@ def base_tree(commit: str, folder: Path) -> Path:
 
 def differences(old: dict[str, Any], new: dict[str, Any]) -> dict[tuple[str, ...], tuple[Any, Any]]:
     """Return (file, seed, exercise, part, check) → both values, where they differ."""
-    found: dict[tuple[str, ...], tuple[Any, Any]] = {}
-    for file in old.keys() | new.keys():
-        for seed in ("public", "hidden"):
-            sides = [results.get(file, {}).get(seed, {}) for results in (old, new)]
-            for exercise in sides[0].keys() | sides[1].keys():
-                a, b = (one.get(exercise, {}) for one in sides)
-                for part in PARTS:
-                    x, y = a.get(part), b.get(part)
-                    if isinstance(x, dict) and isinstance(y, dict):
-                        for check in x.keys() | y.keys():
-                            if x.get(check) != y.get(check):
-                                found[file, seed, exercise, part, check] = (x.get(check), y.get(check))
-                    elif x != y:
-                        found[file, seed, exercise, part, ""] = (x, y)
-    return found
+    a, b = dict(_values(old)), dict(_values(new))
+    return {key: (a.get(key), b.get(key)) for key in a.keys() | b.keys() if a.get(key) != b.get(key)}
+
+
+def _values(found: Any, *key: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield each value of nested dictionaries with the five names that lead to it; a missing name is ""."""
+    if not isinstance(found, dict):
+        yield (*key, "")[:5], found
+        return
+    for name, inner in found.items():
+        yield from _values(inner, *key, name)
 
 
 def counts(results: dict[str, Any]) -> Counter[str]:
@@ -252,10 +248,8 @@ def main() -> int:
 
 def compare(base: str, only: str, jobs: int) -> int:
     """Grade what is not stored, and print the differences."""
-    revision = subprocess.run(
-        ["git", "rev-parse", f"{base}^{{commit}}"], cwd=ROOT, check=True, capture_output=True, text=True
-    )
-    commit = revision.stdout.strip()
+    revision = ["git", "rev-parse", f"{base}^{{commit}}"]
+    commit = subprocess.check_output(revision, cwd=ROOT, text=True).strip()
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
     folder = cache / "headway-compare" / commit  # not in the folder of seeds, which attacks look for
     files = folder / "files"

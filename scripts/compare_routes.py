@@ -11,7 +11,6 @@ the same hidden cases, and neither sees a result of the other. The exit status i
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import os
@@ -24,13 +23,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nbgrader.api import Gradebook
+from shared import ANSWERS, ROOT, Answer, parser
 
 from grader.bundle.files import load
 from grader.bundle.model import Bundle
-
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
-from helpers.answers import ANSWERS, Answer  # noqa: E402 (tests/ must be on the path first)
 
 BIN = Path(sys.executable).parent
 Marks = dict[tuple[str, str], float | None]  # (student, exercise) → points; None: a person has to grade it
@@ -42,37 +38,31 @@ def submit(course: Path, bundle: Bundle, answers: Sequence[Answer]) -> None:
     released = (course / "release" / bundle.assignment / f"{bundle.assignment}.ipynb").read_text("utf-8")
     for number, answer in enumerate(answers):
         way = WAYS[number % len(WAYS)]
-        home = course / "submitted" / f"{answer.exercise}-{answer.name}-{way}"
+        student = course / "submitted" / f"{answer.exercise}-{answer.name}-{way}"
         name, data = _file(way, bundle, json.loads(released), answer)
-        path = Path(os.path.normpath(home / bundle.assignment / name))
-        path.parent.mkdir(parents=True)
-        path.write_bytes(data)
+        folder = student / ("homework" if way == "folder" else bundle.assignment)
+        folder.mkdir(parents=True)
+        (folder / name).write_bytes(data)
 
 
 def _file(way: str, bundle: Bundle, book: dict, answer: Answer) -> tuple[str, bytes]:
-    """Return the name of a submitted file, from the folder of the assignment, and its content."""
+    """Return the name of a submitted file and its content. book: the released notebook, which is changed."""
     source = answer.source
     if way == "notebook":
-        (cell,) = (
-            c for c in book["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == answer.exercise
-        )
-        cell["source"] = source
+        marks = {cell["metadata"].get("nbgrader", {}).get("grade_id"): cell for cell in book["cells"]}
+        marks[answer.exercise]["source"] = source
         return f"{bundle.assignment}.ipynb", json.dumps(book).encode()
     if way == "colab":
         cell = {"cell_type": "code", "metadata": {"id": "x"}, "outputs": [], "source": source}
-        colab = {
-            "cells": [cell | {"execution_count": None}],
-            "metadata": {},
-            "nbformat": 4,
-            "nbformat_minor": 0,
-        }
+        cells = [cell | {"execution_count": None}]
+        colab = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 0}
         return "Untitled0.ipynb", json.dumps(colab).encode()
     if way == "archive":
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w") as archive:
             archive.writestr(f"homework/{bundle.module}.py", source)
         return "homework.zip", packed.getvalue()
-    return f"{bundle.module}.py" if way == "script" else "../homework/answer.py", source.encode()
+    return f"{bundle.module}.py" if way == "script" else "answer.py", source.encode()
 
 
 def by_nbgrader(course: Path, assignment: str) -> Marks:
@@ -98,13 +88,10 @@ def by_grader(course: Path, assignment: str) -> Marks:
 
 def _run(name: str, *arguments: object, cwd: Path, statuses: Sequence[int] = (0,)) -> str:
     environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(
-        [str(BIN / name), *map(str, arguments)], cwd=cwd, env=environment, capture_output=True, text=True
-    )
+    words = [str(BIN / name), *map(str, arguments)]
+    done = subprocess.run(words, cwd=cwd, env=environment, capture_output=True, text=True)
     if done.returncode not in statuses:
-        raise SystemExit(
-            f"{name} {' '.join(map(str, arguments))} ended with {done.returncode}\n{done.stderr[-3000:]}"
-        )
+        raise SystemExit(f"{' '.join(words)} ended with {done.returncode}\n{done.stderr[-3000:]}")
     return done.stdout
 
 
@@ -138,10 +125,10 @@ def compare(assignment: str, every: int) -> Counter[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("assignments", nargs="*")
-    parser.add_argument("--every", type=int, default=1, metavar="N")
-    arguments = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("assignments", nargs="*")
+    options.add_argument("--every", type=int, default=1, metavar="N")
+    arguments = options.parse_args()
     every = sorted(path.parent.name for path in (ROOT / "assignments").glob("*/bundle.json"))
     total: Counter[str] = Counter()
     for assignment in arguments.assignments or every:

@@ -8,12 +8,10 @@ Exits with 0 if every outcome is the expected one, with 1 otherwise.
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -22,37 +20,28 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
+from shared import ROOT, course_engine, parser, submission_of
 
 from grader.authoring.bank import apply
 from grader.authoring.content import Assignment, read_all
 from grader.engine.engine import Engine
-from grader.engine.submission_run import GradingOptions
-from grader.intake.course import find
-from grader.intake.read import Submission, Unit
 from grader.report.model import ExerciseResult, Report
 from grader.report.shared_sentences import points
 from grader.report.terminal import show
-from grader.sandbox.choose import choose
 from grader.support.i18n import _, ngettext
 
-ROOT = Path(__file__).resolve().parents[1]
 BROKEN = "MultiHeadAttention"
 MISTAKE = "mha-keys-and-values-through-wq"
 
 
 def main() -> int:
     """Grade and print the reference solutions and the wrong answer; return the exit status."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--svg", type=Path, metavar="FILE", help=_("save the report of the wrong answer as a picture")
-    )
-    svg = parser.parse_args().svg
+    options = parser(__doc__)
+    about_svg = _("save the report of the wrong answer as a picture")
+    options.add_argument("--svg", type=Path, metavar="FILE", help=about_svg)
+    svg = options.parse_args().svg
     console = Console(highlight=False)
-    launcher = choose()  # starts a process, which imports torch while this script reads the solutions
-    options = GradingOptions(torch_version=version("torch"), quick=True)
-    with closing(launcher), closing(Engine(find(ROOT).bundles, launcher, options)) as engine:
+    with course_engine(torch_version=version("torch")) as engine:
         assignments = read_all(ROOT / "solutions")
         unexpected = _reference_solutions(engine, assignments, console)
         picture = Console(highlight=False, record=True, width=80, force_terminal=True) if svg else console
@@ -72,9 +61,8 @@ def main() -> int:
 
 def grade(engine: Engine, assignment: Assignment, source: str) -> Report:
     """Grade one source as the file of an assignment."""
-    file = f"{assignment.module}.py"
     names = [fields["name"] for fields in assignment.exercises]
-    return engine.grade(Submission(Path(file), (Unit(file, source),)), names)
+    return engine.grade(submission_of(source, f"{assignment.module}.py"), names)
 
 
 def _reference_solutions(

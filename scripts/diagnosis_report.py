@@ -8,25 +8,15 @@ a wrong answer equals; this was decided by reading the code.
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections import defaultdict
-from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 
 from common_pairs import pairs
+from shared import ANSWERS, Answer, course_engine, print_page
 
-from grader.bundle.files import load_all
 from grader.bundle.model import Exercise
 from grader.engine.engine import Engine
-from grader.engine.submission_run import GradingOptions
 from grader.report.model import ExerciseResult
-from grader.sandbox.choose import choose
-
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
-from helpers.answers import ANSWERS, Answer  # noqa: E402 (tests/ must be on the path first)
 
 
 @dataclass(frozen=True)
@@ -54,25 +44,11 @@ class Graded:
         return bool(self.equals) and bool(named & set(self.equals or ()))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true")
-    write = parser.parse_args().write
-    bundles = load_all(ROOT / "assignments")
-    exercises = {e.name: e for b in bundles for e in b.exercises if e.signatures is not None}
-    text = report(exercises, grade_all(bundles, exercises))
-    print(text)
-    if write:
-        (ROOT / "docs").mkdir(exist_ok=True)
-        (ROOT / "docs" / "diagnosis.md").write_text(text, "utf-8")
-
-
-def grade_all(bundles, exercises: dict[str, Exercise]) -> list[Graded]:
-    with (
-        closing(choose(warm="full")) as launcher,
-        closing(Engine(bundles, launcher, GradingOptions(quick=True))) as engine,
-    ):
-        return [_graded(engine, exercises[a.exercise], a) for a in ANSWERS if a.exercise in exercises]
+def page() -> str:
+    with course_engine() as engine:
+        exercises = {name: e for name, e in engine.exercises.items() if e.signatures is not None}
+        graded = [_graded(engine, exercises[a.exercise], a) for a in ANSWERS if a.exercise in exercises]
+    return report(exercises, graded)
 
 
 def _graded(engine: Engine, exercise: Exercise, answer: Answer) -> Graded:
@@ -165,4 +141,4 @@ def _ids_of(alternatives: tuple[tuple[str, ...], ...]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    print_page(__doc__, "diagnosis.md", page)

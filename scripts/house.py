@@ -7,20 +7,25 @@ Imports are left out: only modules of `grader` whose functions run in the parent
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import io
+import re
 import shutil
 import sys
 import tempfile
 import threading
+import traceback
 from pathlib import Path
 from types import FrameType
 
 ROOT = Path(__file__).resolve().parents[1]
 GRADER = ROOT / "grader"
 STEPS = "worker/steps.py"  # the module that may know the fields of every step
-WRONG = "    return torch.softmax(X, dim=-1)  # no mask\n"
+READS_A_STEP = re.compile(r'(?<![\w.])(?:step|load|call)(?:\[|\.get\()"|(?:\[|\.get\()"do"')
+CLASS = re.compile(r"^ *class (\w+)\(([\w., ]+)\):", re.M)
+BUILTIN = ("Exception", "BaseException", "ValueError", "OSError", "RuntimeError")
+STUB = re.compile(r"(?s)(def masked_softmax\([^\n]*\n).*")
+WRONG = r"\1    return torch.softmax(X, dim=-1)  # no mask\n"
 
 
 class Walk:
@@ -29,38 +34,34 @@ class Walk:
     def __init__(self) -> None:
         self.entered: set[str] = set()
         self.deepest: list[str] = []
-        self._of_thread = threading.local()
 
     def __call__(self, frame: FrameType, event: str, _argument: object) -> None:
         """Note a call; `sys.setprofile` calls this."""
-        file = frame.f_code.co_filename
-        if not file.startswith(str(GRADER)) or event not in ("call", "return"):
+        if event != "call" or not _is_ours(frame):
             return
-        stack = self._of_thread.__dict__.setdefault("stack", [])
-        if event == "return":
-            if stack:
-                stack.pop()
+        stack = [one for one, _line in traceback.walk_stack(frame) if _is_ours(one)]
+        if any(one.f_code.co_name == "<module>" for one in stack):
             return
-        stack.append(f"{file.removeprefix(str(GRADER))[1:]}:{frame.f_code.co_name}")
-        if any(name.endswith(":<module>") for name in stack):
-            return
-        self.entered.add(file.removeprefix(str(GRADER))[1:])
+        self.entered.add(frame.f_code.co_filename)
         if len(stack) > len(self.deepest):
-            self.deepest = list(stack)
+            places = ((Path(one.f_code.co_filename), one.f_code.co_name) for one in reversed(stack))
+            self.deepest = [f"{file.relative_to(GRADER).as_posix()}:{name}" for file, name in places]
+
+
+def _is_ours(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith(str(GRADER))
 
 
 def walk_of(*options: str) -> Walk:
     """Return the walk of `grader check masked_softmax` with an answer that ignores the mask."""
     from grader.cli import run
 
+    walk = Walk()
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "assignments" / "02_masking", Path(folder) / "02_masking")
         shutil.copy(ROOT / "assignments" / "headway.toml", folder)
         file = Path(folder) / "02_masking" / "masking.py"
-        head, stub, rest = file.read_text("utf-8").partition("def masked_softmax(")
-        line, _newline, _body = rest.partition("\n")
-        file.write_text(head + stub + line + "\n" + WRONG, "utf-8")
-        walk = Walk()
+        file.write_text(STUB.sub(WRONG, file.read_text("utf-8")), "utf-8")
         sys.argv = ["grader", "check", "masked_softmax", "--course", folder, *options]
         threading.setprofile(walk)
         sys.setprofile(walk)
@@ -70,48 +71,18 @@ def walk_of(*options: str) -> Walk:
         finally:
             sys.setprofile(None)
             threading.setprofile(None)
-        return walk
+    return walk
 
 
-def trees() -> dict[str, ast.Module]:
-    """Return the syntax tree of every module by its path below `grader`."""
-    return {
-        path.relative_to(GRADER).as_posix(): ast.parse(path.read_text("utf-8"))
-        for path in sorted(GRADER.rglob("*.py"))
-    }
-
-
-def reads_steps(tree: ast.Module) -> bool:
-    """Whether a module reads a key of a step by a string: `step["do"]`, `step.get("name")`, or "do" of anything."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Subscript(value=value, slice=ast.Constant(value=str(key))):
-                pass
-            case ast.Call(
-                func=ast.Attribute(value=value, attr="get"), args=[ast.Constant(value=str(key)), *_]
-            ):
-                pass
-            case _:
-                continue
-        if key == "do" or (isinstance(value, ast.Name) and value.id in ("step", "load", "call")):
-            return True
-    return False
-
-
-def exceptions(all_trees: dict[str, ast.Module]) -> list[str]:
+def exceptions(sources: dict[str, str]) -> list[str]:
     """Return the exception classes of the package."""
-    known = {"Exception", "BaseException", "ValueError", "OSError", "RuntimeError"}
-    found: list[str] = []
-    classes = [
-        (file, n) for file, tree in all_trees.items() for n in ast.walk(tree) if isinstance(n, ast.ClassDef)
-    ]
+    found = dict.fromkeys(BUILTIN, "")
+    classes = [(file, *match.groups()) for file, text in sources.items() for match in CLASS.finditer(text)]
     for _round in range(4):  # a base may come after its subclass
-        for file, node in classes:
-            bases = {ast.unparse(base).rpartition(".")[2] for base in node.bases}
-            if bases & known and node.name not in known:
-                known.add(node.name)
-                found.append(f"{file}: {node.name}")
-    return sorted(found)
+        for file, name, bases in classes:
+            if found.keys() & {base.rpartition(".")[2] for base in bases.split(", ")}:
+                found.setdefault(name, f"{file}: {name}")
+    return sorted(filter(None, found.values()))
 
 
 def main() -> None:
@@ -119,14 +90,14 @@ def main() -> None:
     for options in (["--no-line"], []):
         walk = walk_of(*options)
         print(f"check {' '.join(options)}: {len(walk.entered)} modules, {len(walk.deepest)} frames deep")
-        if "-v" in sys.argv[1:] or options:
+        if options:
             print("  " + "\n  ".join(walk.deepest))
-    all_trees = trees()
-    readers = [file for file, tree in all_trees.items() if file != STEPS and reads_steps(tree)]
-    classes = exceptions(all_trees)
+    sources = {p.relative_to(GRADER).as_posix(): p.read_text("utf-8") for p in sorted(GRADER.rglob("*.py"))}
+    readers = [file for file, text in sources.items() if file != STEPS and READS_A_STEP.search(text)]
+    classes = exceptions(sources)
     print(f"modules that read a step by a string: {len(readers)}  {' '.join(readers)}")
     print(f"exception classes: {len(classes)}\n  " + "\n  ".join(classes))
-    sizes = {file: len((GRADER / file).read_text("utf-8").splitlines()) for file in all_trees}
+    sizes = {file: len(text.splitlines()) for file, text in sources.items()}
     print("files over 400 lines:", {file: size for file, size in sizes.items() if size > 400} or "none")
     print(f"lines: {sum(sizes.values())} in {len(sizes)} files")
 

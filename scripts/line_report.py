@@ -12,32 +12,23 @@ a second run with the same file goes on where the first one ended. Prints the ta
 
 from __future__ import annotations
 
-import argparse
 import ast
 import hashlib
 import json
 import statistics
-import sys
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
+from shared import ANSWERS, ROOT, course_engine, parser, submission_of
+
 from grader.authoring.bank import EditError, KnownAnswer, apply
 from grader.authoring.content import Assignment, read_all
 from grader.authoring.observe import definitions
-from grader.bundle.files import load_all
 from grader.engine.engine import Engine
-from grader.engine.submission_run import GradingOptions
-from grader.intake.read import Submission, Unit
 from grader.lines.find import Source, may_have_lines, point, search
 from grader.lines.search import Budget
-from grader.sandbox.choose import choose
-
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
-from helpers.answers import ANSWERS  # noqa: E402 (tests/ must be on the path first)
 
 MAX_LINES = 2
 LIMIT = 1.25  # CPU seconds; the budget (`Budget.cpu`, 1.3) has probably stopped a search that took longer
@@ -160,10 +151,10 @@ def statements(source: str) -> list[int]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--limit", type=int, default=600)
-    parser.add_argument("--rows", type=Path, default=Path("line_rows.jsonl"))
-    chosen = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("--limit", type=int, default=600)
+    options.add_argument("--rows", type=Path, default=Path("line_rows.jsonl"))
+    chosen = options.parse_args()
     answers = sample([*_independent(), *_from_bank()], chosen.limit)
     print(report(measure(answers, chosen.rows)))
 
@@ -183,8 +174,7 @@ def measure(answers: list[Labelled], rows: Path) -> list[dict]:
     known = {}
     if rows.exists():
         known = {row["name"]: row for row in map(json.loads, rows.read_text("utf-8").splitlines())}
-    bundles, options = load_all(ROOT / "assignments"), GradingOptions(quick=True)
-    with closing(choose(warm="full")) as launcher, closing(Engine(bundles, launcher, options)) as engine:
+    with course_engine() as engine:
         for answer in answers:
             if answer.name not in known:
                 known[answer.name] = _row(engine, answer)
@@ -194,7 +184,7 @@ def measure(answers: list[Labelled], rows: Path) -> list[dict]:
 
 
 def _row(engine: Engine, answer: Labelled) -> dict:
-    submission = Submission(Path("answer.py"), (Unit("answer.py", answer.source),))
+    submission = submission_of(answer.source)
     result = engine.grade(submission, [answer.exercise]).exercises[0]
     row = {"name": answer.name, "kind": answer.source_kind, "held_out": answer.held_out}
     if not may_have_lines(engine, result):

@@ -6,17 +6,14 @@ Writes solutions/*/pictures/*.svg; `grader build` copies them to `assignments/`.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import matplotlib
+from lesson_pictures import curves, diagrams, tables
+from lesson_pictures.sheet import SETTINGS, Sheet
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "scripts"))
-
-import matplotlib  # noqa: E402
-from lesson_pictures import curves, diagrams, tables  # noqa: E402 (lesson_pictures/ is beside this file)
-from lesson_pictures.sheet import SETTINGS, Sheet  # noqa: E402
-
 PICTURES: dict[str, Callable[[], Sheet]] = {
     "01_attention_pooling/pictures/kernel_regression.svg": curves.kernel_regression,
     "02_masking/pictures/masks.svg": tables.masks,

@@ -11,22 +11,16 @@ device.
 
 from __future__ import annotations
 
-import argparse
 import re
-from contextlib import closing
-from pathlib import Path
+
+from shared import ROOT, course_engine, parser, submission_of
 
 from grader.authoring.bank import KnownAnswer, apply
 from grader.authoring.content import Assignment, read_all
-from grader.bundle.files import load_all
 from grader.bundle.model import Exercise
 from grader.engine.engine import Engine
-from grader.engine.submission_run import GradingOptions
-from grader.intake.read import Submission, Unit
 from grader.report.shared_sentences import plain_number, points
-from grader.sandbox.choose import choose
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "points.md"
 HEAD = """# What each known mistake keeps
 
@@ -39,21 +33,17 @@ answer keeps at most a quarter of the points; if *masking* or *modes* fails, at 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("exercises", nargs="*", metavar="EXERCISE")
-    parser.add_argument("--write", action="store_true")
-    wanted = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("exercises", nargs="*", metavar="EXERCISE")
+    options.add_argument("--write", action="store_true")
+    wanted = options.parse_args()
     sections = written()
-    with closing(choose()) as launcher:
-        options = GradingOptions(quick=True, reuse_worker=True)  # all sources are trusted
-        with closing(Engine(load_all(ROOT / "assignments"), launcher, options)) as engine:
-            known = [(a, fields["name"]) for a in read_all(ROOT / "solutions") for fields in a.exercises]
-            for assignment, name in known:
-                if not wanted.exercises or name in wanted.exercises:
-                    sections[name] = section(engine, assignment, engine.exercises[name])
-                    print(sections[name], flush=True)
+    known = [(a, fields["name"]) for a in read_all(ROOT / "solutions") for fields in a.exercises]
+    with course_engine(reuse_worker=True) as engine:  # all sources are trusted
+        for assignment, name in known:
+            if not wanted.exercises or name in wanted.exercises:
+                sections[name] = section(engine, assignment, engine.exercises[name])
+                print(sections[name], flush=True)
     if wanted.write:
         kept = [sections[name] for _assignment, name in known if name in sections]
         PAGE.write_text("\n".join([HEAD, *kept]), "utf-8")
@@ -87,8 +77,7 @@ def answers(assignment: Assignment, exercise: str) -> list[KnownAnswer]:
 
 def row(engine: Engine, assignment: Assignment, answer: KnownAnswer) -> str:
     """Return the points that an answer keeps, and the facets of which a check did not pass."""
-    file = f"{assignment.module}.py"
-    submission = Submission(Path(file), (Unit(file, apply(answer, assignment.source)),))
+    submission = submission_of(apply(answer, assignment.source), f"{assignment.module}.py")
     result = engine.grade(submission, [answer.of]).exercises[0]
     missing = dict.fromkeys(c.facet for c in result.checks if c.counts and c.outcome != "passed")
     return f"| `{answer.id}` | {points(result.score, result.points)} | {', '.join(missing)} |"

@@ -9,15 +9,13 @@ further seeds.
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
+from shared import ANSWERS, ROOT, print_page
 
 from grader.authoring.bank import apply
 from grader.authoring.content import Assignment, read_all
@@ -26,10 +24,6 @@ from grader.authoring.record import _recorded
 from grader.bundle.model import Check, RecordedCase
 from grader.judge import decide
 from grader.judge.finding import TOLERANCE
-
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
-from helpers.answers import ANSWERS  # noqa: E402 (tests/ must be on the path first)
 
 SEEDS = ("public", "precision-1", "precision-2", "precision-3")
 ORDER = ("float64", "float32", "float16", "bfloat16")
@@ -180,17 +174,5 @@ measured there, for the answer that uses most of its tolerance.
 |---|---|---|---|"""
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--write", action="store_true")
-    write = parser.parse_args().write
-    text = page(measure_all())
-    print(text)
-    if write:
-        (ROOT / "docs" / "precision.md").write_text(text, "utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    print_page(__doc__, "precision.md", lambda: page(measure_all()))

@@ -19,7 +19,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 
 from benches.measure import GRADER, ROOT, Each, finished
-from benches.nine import EXERCISES, IMPORTS, class_of, definitions
+from benches.nine import EXERCISES, IMPORTS, class_of, definitions, variables
 from benches.nine import course as course_of_nine
 from grader.bundle.files import load_all
 from grader.bundle.safetensors import encode
@@ -49,11 +49,11 @@ def check(exercise, names):
 """
 
 
-def stock(folder: Path, size: int, cores: Sequence[int] = ()) -> Each:
-    """Return the cost per submission of `nbgrader autograde`.
+NBGRADER = (sys.executable, "-m", "nbgrader")
 
-    Without the start of nbgrader: a run over one submission is subtracted.
-    """
+
+def stock(folder: Path, size: int, cores: Sequence[int] = ()) -> Each:
+    """Return the cost per submission of stock `nbgrader autograde`."""
     course = folder / "stock"
     (course / "source" / "nine").mkdir(parents=True)
     (course / "nbgrader_config.py").write_text(
@@ -64,20 +64,25 @@ def stock(folder: Path, size: int, cores: Sequence[int] = ()) -> Each:
     (course / "source" / "nine" / "nine.ipynb").write_text(
         source("from checks import check\ncheck('{name}', globals())"), "utf-8"
     )
-    _nbgrader(course, (), "generate_assignment", "nine")
-    times = []
-    for numbers in (range(1), range(1, size + 1)):
-        for number in numbers:
-            hand_in(
-                course / "submitted" / f"student{number:03}" / "nine", course / "release" / "nine", number
-            )
-        times.append(_nbgrader(course, cores, "autograde", "nine"))  # it skips submissions that it has graded
+    finished([*NBGRADER, "generate_assignment", "nine"], course)
+    hand_in(course, size + 1)
+    cost = autograded(course, size, cores)
     require_full_marks(course, size + 1)
-    return (times[1] - times[0]) / (size - 1)
+    return cost
 
 
-def _nbgrader(course: Path, cores: Sequence[int], *arguments: str) -> Each:
-    return Each(*finished([sys.executable, "-m", "nbgrader", *arguments], course, cores))
+def autograded(course: Path, size: int, cores: Sequence[int], **environment: str) -> Each:
+    """Return the cost per submission of `nbgrader autograde`, for a class of `size` + 1.
+
+    Without the start of nbgrader: a run over one submission is subtracted.
+    """
+    shutil.rmtree(course / "autograded", ignore_errors=True)
+    # "*" is every student, but nbgrader skips the one that it has graded.
+    first, others = (
+        finished([*NBGRADER, "autograde", "nine", "--student", students], course, cores, **environment)
+        for students in ("student000", "*")
+    )
+    return (others - first) / (size - 1)
 
 
 def _write_checks(folder: Path) -> None:
@@ -119,18 +124,18 @@ def _cell(source: str, id: str, solution: bool = False, points: int = 0) -> nbfo
     return new_code_cell(source, id=id.replace("_", "-"), metadata={"nbgrader": about})
 
 
-def hand_in(folder: Path, release: Path, mark: int) -> None:
-    """Write the submission of one student: the released folder with all answers. `mark` differs per student."""
-    folder.mkdir(parents=True)
-    for file in release.iterdir():
-        (folder / file.name).write_bytes(file.read_bytes())
+def hand_in(course: Path, size: int) -> None:
+    """Write a class of `size` students: each hands in the released folder with all answers, and their number."""
     answers = definitions()
-    book = json.loads((release / "nine.ipynb").read_text("utf-8"))
-    for cell in book["cells"]:
-        about = cell["metadata"].get("nbgrader", {})
-        if about.get("solution"):
-            cell["source"] = f"{answers[about['grade_id']]}\n# submitted by {mark}"
-    (folder / "nine.ipynb").write_text(json.dumps(book), "utf-8")
+    for number in range(size):
+        folder = course / "submitted" / f"student{number:03}" / "nine"
+        shutil.copytree(course / "release" / "nine", folder, copy_function=shutil.copyfile)
+        book = json.loads((folder / "nine.ipynb").read_text("utf-8"))
+        for cell in book["cells"]:
+            about = cell["metadata"].get("nbgrader", {})
+            if about.get("solution"):
+                cell["source"] = f"{answers[about['grade_id']]}\n# submitted by {number}"
+        (folder / "nine.ipynb").write_text(json.dumps(book), "utf-8")
 
 
 def require_full_marks(course: Path, size: int) -> None:
@@ -167,50 +172,22 @@ class Measured:
 
 
 def ours(folder: Path, size: int) -> Measured:
-    course = _Course(folder / "checkout")
-    # One submission more than `size`: `autograde` subtracts a run over one submission.
-    for number in range(size + 1):
-        hand_in(course.folder / "submitted" / f"student{number:03}" / "nine", course.release, number)
+    checkout = course_of_nine(folder / "checkout")
+    course, own = checkout / "course", variables(checkout)
+    finished([GRADER, "course", "course"], checkout, **own)
+    (course / "source" / "nine").mkdir()
+    notebook = source('check("{name}")', "from grader import check")
+    (course / "source" / "nine" / "nine.ipynb").write_text(notebook, "utf-8")
+    finished([*NBGRADER, "generate_assignment", "nine"], course, **own)
+    grade = [GRADER, "grade", "--format", "csv"]
+    finished([*grade, class_of(1, checkout / "one")], checkout, **own)  # records the hidden cases
+    hand_in(course, size + 1)
     core = sorted(os.sched_getaffinity(0))[:1]
-    alone = course.autograde(size, core)
-    require_full_marks(course.folder, size + 1)
-    first = course.run(str(GRADER), "grade", "course/submitted", "--format", "csv") / (size + 1)
-    filled = course.autograde(size, core)
-    require_full_marks(course.folder, size + 1)
-    with (course.folder / "nbgrader_config.py").open("a", encoding="utf-8") as file:
+    alone = autograded(course, size, core, **own)
+    require_full_marks(course, size + 1)
+    first = finished([*grade, "course/submitted"], checkout, **own) / (size + 1)
+    filled = autograded(course, size, core, **own)
+    require_full_marks(course, size + 1)
+    with (course / "nbgrader_config.py").open("a", encoding="utf-8") as file:
         file.write(WITHOUT_OURS)
-    return Measured(alone, first, filled, course.autograde(size, core))
-
-
-class _Course:
-    """An nbgrader course with one assignment of nine exercises, whose hidden cases are recorded already."""
-
-    def __init__(self, checkout: Path) -> None:
-        self.checkout = course_of_nine(checkout)
-        self.folder = checkout / "course"
-        self.release = self.folder / "release" / "nine"
-        self.run(str(GRADER), "course", "course")
-        place = self.folder / "source" / "nine"
-        place.mkdir()
-        (place / "nine.ipynb").write_text(source('check("{name}")', "from grader import check"), "utf-8")
-        self.run(sys.executable, "-m", "nbgrader", "generate_assignment", "nine", cwd=self.folder)
-        class_of(1, checkout / "one")
-        self.run(str(GRADER), "grade", "one", "--format", "csv")
-
-    def autograde(self, size: int, cores: Sequence[int]) -> Each:
-        """Return the cost per submission of `nbgrader autograde`.
-
-        Without the start of nbgrader: a run over one submission is subtracted.
-        """
-        shutil.rmtree(self.folder / "autograded", ignore_errors=True)
-        command = [sys.executable, "-m", "nbgrader", "autograde", "nine", "--student"]
-        # "*" is every student, but nbgrader skips the one that it has graded.
-        first, others = (
-            self.run(*command, students, cwd=self.folder, cores=cores) for students in ("student000", "*")
-        )
-        return (others - first) / (size - 1)
-
-    def run(self, *command: str, cwd: Path | None = None, cores: Sequence[int] = ()) -> Each:
-        own = {"HEADWAY_COURSE": "assignments", "HEADWAY_SEED_FILE": "seed", "XDG_CACHE_HOME": "cache"}
-        variables = {name: str(self.checkout / path) for name, path in own.items()}
-        return Each(*finished(command, cwd or self.checkout, cores, **variables))
+    return Measured(alone, first, filled, autograded(course, size, core, **own))

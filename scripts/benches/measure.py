@@ -26,15 +26,14 @@ def timed(command: Sequence[str], cwd: Path = ROOT, **environment: str) -> float
     return time.perf_counter() - started
 
 
-def finished(
-    command: Sequence[str], cwd: Path, cores: Sequence[int] = (), **environment: str
-) -> tuple[float, float]:
-    """Return seconds and processor seconds of a command that must succeed. cores: where it may run; (): on all."""
+def finished(command: Sequence[object], cwd: Path, cores: Sequence[int] = (), **environment: str) -> Each:
+    """Return the cost of a command that must succeed. cores: where it may run; (): on all."""
+    words = [*map(str, command)]
     # nbgrader calls alembic by name.
     tools = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
     started, before = time.perf_counter(), cpu()
     done = subprocess.run(
-        command,
+        words,
         cwd=cwd,
         env={**os.environ, "PATH": tools, **environment},
         capture_output=True,
@@ -42,10 +41,10 @@ def finished(
         check=False,
         preexec_fn=(lambda: os.sched_setaffinity(0, cores)) if cores else None,
     )
-    taken = time.perf_counter() - started, cpu() - before
+    cost = Each(time.perf_counter() - started, cpu() - before)
     if done.returncode:
-        raise SystemExit(f"{' '.join(command[1:5])}: {done.stderr[-800:] or done.stdout[-800:]}")
-    return taken
+        raise SystemExit(f"{' '.join(words[1:5])}: {done.stderr[-800:] or done.stdout[-800:]}")
+    return cost
 
 
 def interleaved(
@@ -100,11 +99,6 @@ def cpu() -> float:
     """Return the processor seconds of all ended children. Other work on the machine hardly changes them."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def load() -> float:
-    """Return the load of the machine in the last minute."""
-    return os.getloadavg()[0]
 
 
 def _processor() -> str:

@@ -59,3 +59,9 @@ def course(folder: Path) -> Path:
     shutil.copy(ROOT / "assignments" / "headway.toml", folder / "assignments")
     (folder / "seed").write_text("a seed for measuring only", "utf-8")
     return folder
+
+
+def variables(course: Path) -> dict[str, str]:
+    """Return the environment variables with which `grader` uses a checkout, its seed and its cache."""
+    own = {"HEADWAY_COURSE": "assignments", "HEADWAY_SEED_FILE": "seed", "XDG_CACHE_HOME": "cache"}
+    return {name: str(course / path) for name, path in own.items()}

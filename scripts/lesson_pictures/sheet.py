@@ -10,7 +10,6 @@ import io
 import re
 from collections.abc import Sequence
 
-import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch, Rectangle
@@ -157,13 +156,10 @@ class Sheet:
         self.text(x, y, "+", 15)
 
     def svg(self) -> str:
-        """Return the picture as SVG. Every call returns the same bytes."""
-        with matplotlib.rc_context(SETTINGS), io.StringIO() as file:
-            self.figure.savefig(
-                file, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
-            )
-            drawn = file.getvalue()
-        return _lean(drawn, self.height)
+        """Return the picture as SVG. With SETTINGS, every call returns the same bytes."""
+        file, unsaid = io.StringIO(), dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        self.figure.savefig(file, format="svg", metadata=unsaid)
+        return _lean(file.getvalue(), self.height)
 
 
 def _lean(drawn: str, height: int) -> str:

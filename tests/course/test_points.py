@@ -1,7 +1,6 @@
 """Points of the course: what facets hold and weigh, and what known mistakes keep."""
 
 import re
-import runpy
 from pathlib import Path
 
 import pytest
@@ -66,8 +65,10 @@ def test_a_mistake_keeps_the_points_that_the_page_says(exercise, mistake, kept, 
     assert f"\n| `{mistake}` | {kept:g} / {result.points:g} |" in PAGE
 
 
-def test_the_page_on_points_lists_every_known_mistake():
-    answers = runpy.run_path(str(ROOT / "scripts" / "points_table.py"), run_name="script")["answers"]
+def test_the_page_on_points_lists_every_known_mistake(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    from points_table import answers
+
     known = [answer.id for name, a in ASSIGNMENTS.items() for answer in answers(a, name)]
     listed = re.findall(r"^\| `([a-z0-9-]+)` \| [\d.]+ /", PAGE, re.M)
     assert listed == known, "run: python scripts/points_table.py --write EXERCISE"
