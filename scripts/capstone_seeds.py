@@ -61,7 +61,7 @@ Row = dict[str, tuple[float, float, float]]  # training → share, required shar
 
 def rows(assignment: Assignment, seeds: range, rate: str) -> Iterator[tuple[str, Row]]:
     """Yield the name of each seed and its row: one training per task. rate: the learning rate."""
-    exercise = next(e for e in assignment.exercises if e["name"] == EXERCISE)
+    exercise = next(e for e in assignment.exercises if e.name == EXERCISE)
     given = {name: given_source(name) for name in with_requirements(assignment.given(exercise))}
     text = assignment.source.replace(RATE, f"lr={rate}")
     loaded = load([{"name": "capstone.py", "source": text}], given)

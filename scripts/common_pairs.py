@@ -17,6 +17,7 @@ from grader.bundle.safetensors import Array
 from grader.diagnosis.match import explanations
 from grader.diagnosis.signature import named_by, signature
 from grader.judge.verdict import JudgedCase, judge_all
+from grader.support.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -86,7 +87,7 @@ def pairs(exercises: Mapping[str, Exercise]) -> Iterator[Pair]:
     A pair is left out if both mistakes change the same code, or if the results are those of one mistake in COMMONEST
     alone: then they do not show a second one.
     """
-    assignments = {e["name"]: a for a in read_all(ROOT / "solutions") for e in a.exercises}
+    assignments = {e.name: a for a in read_all(ROOT / "solutions") for e in a.exercises}
     for name, ids in COMMONEST.items():
         bank = {m.id: m for m in assignments[name].mistakes(name)}
         reference = definitions(assignments[name].source)
@@ -101,7 +102,7 @@ def _pairs(exercise: Exercise, mistakes: list[KnownAnswer], reference: str) -> I
             source = apply([one, other], reference, exactly=False)
             if source != apply([other, one], reference, exactly=False):
                 continue
-        except ValueError:  # both edits change the same code
+        except UsageError:  # both edits change the same code
             continue
         judged = _judged(exercise, source)
         found = signature(cases, judged)

@@ -61,7 +61,7 @@ def main() -> int:
 
 def grade(engine: Engine, assignment: Assignment, source: str) -> Report:
     """Grade one source as the file of an assignment."""
-    names = [fields["name"] for fields in assignment.exercises]
+    names = [exercise.name for exercise in assignment.exercises]
     return engine.grade(submission_of(source, f"{assignment.module}.py"), names)
 
 

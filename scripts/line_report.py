@@ -23,12 +23,13 @@ from pathlib import Path
 
 from shared import ANSWERS, ROOT, course_engine, parser, submission_of
 
-from grader.authoring.bank import EditError, KnownAnswer, apply
+from grader.authoring.bank import KnownAnswer, apply
 from grader.authoring.content import Assignment, read_all
 from grader.authoring.observe import definitions
 from grader.engine.engine import Engine
 from grader.lines.find import Source, may_have_lines, point, search
 from grader.lines.search import Budget
+from grader.support.errors import UsageError
 
 MAX_LINES = 2
 LIMIT = 1.25  # CPU seconds; the budget (`Budget.cpu`, 1.3) has probably stopped a search that took longer
@@ -74,7 +75,7 @@ def _independent() -> Iterator[Labelled]:
 def _from_bank() -> Iterator[Labelled]:
     for content in read_all(ROOT / "solutions"):
         seen: set[str] = set()
-        rights = {e["name"]: list(_right_forms(content, e["name"])) for e in content.exercises}
+        rights = {e.name: list(_right_forms(content, e.name)) for e in content.exercises}
         for mistake in content.mistakes():
             if mistake.kind != "mistake" or not mistake.edits:
                 continue
@@ -102,7 +103,7 @@ def _applied(mistake: KnownAnswer, right: str, *, exactly: bool) -> str:
     try:
         wrong = apply(mistake, right, exactly=exactly)
         ast.parse(wrong)
-    except (EditError, SyntaxError):
+    except (UsageError, SyntaxError):
         return ""
     return wrong
 

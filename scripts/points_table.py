@@ -38,7 +38,7 @@ def main() -> None:
     options.add_argument("--write", action="store_true")
     wanted = options.parse_args()
     sections = written()
-    known = [(a, fields["name"]) for a in read_all(ROOT / "solutions") for fields in a.exercises]
+    known = [(a, e.name) for a in read_all(ROOT / "solutions") for e in a.exercises]
     with course_engine(reuse_worker=True) as engine:  # all sources are trusted
         for assignment, name in known:
             if not wanted.exercises or name in wanted.exercises:
@@ -60,7 +60,7 @@ def written() -> dict[str, str]:
 def section(engine: Engine, assignment: Assignment, exercise: Exercise) -> str:
     """Return the heading of an exercise, its facets with their weights, and a row per known mistake."""
     facets = dict.fromkeys(check.facet for case in exercise.cases for check in case.checks)
-    about = next(e.get("about", "values") for e in assignment.exercises if e["name"] == exercise.name)
+    about = assignment.exercise(exercise.name).about
     ordered = [about, *(facet for facet in facets if facet != about)]
     weights = ", ".join(f"{facet} {plain_number(exercise.weights.get(facet, 1.0))}" for facet in ordered)
     rows = [row(engine, assignment, answer) for answer in answers(assignment, exercise.name)]

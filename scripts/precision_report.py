@@ -59,8 +59,7 @@ def right_answers(assignment: Assignment, exercise: str) -> Iterator[tuple[str, 
 
 def measure(assignment: Assignment, exercise: str, seeds: Sequence[str] = SEEDS) -> list[Measured]:
     """Measure every right answer to an exercise in every dtype, over the seeds."""
-    fields = next(fields for fields in assignment.exercises if fields["name"] == exercise)
-    given = assignment.given(fields)
+    given = assignment.given(assignment.exercise(exercise))
     recorded = [case for seed in seeds for case in _judged(assignment, exercise, seed, given)]
     if not recorded:  # no case of this exercise is about precision
         return []
@@ -118,7 +117,7 @@ def _difference(got: np.ndarray, want: np.ndarray) -> float:
 
 
 def measure_all(seeds: Sequence[str] = SEEDS) -> list[Measured]:
-    jobs = [(a, f["name"]) for a in read_all(ROOT / "solutions") for f in a.exercises]
+    jobs = [(a, f.name) for a in read_all(ROOT / "solutions") for f in a.exercises]
     assignments, exercises = zip(*jobs, strict=True)
     with ProcessPoolExecutor() as pool:
         found = pool.map(partial(measure, seeds=seeds), assignments, exercises)

@@ -14,11 +14,7 @@ from textwrap import dedent
 
 from grader.bundle.model import POLICIES, PRECISION
 from grader.support.code import definition_span
-from grader.support.errors import GraderError
-
-
-class EditError(GraderError, ValueError):
-    """An edit does not match as often as it says. The message names the piece and the count."""
+from grader.support.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -36,13 +32,13 @@ class Edit:
     def apply(self, text: str, *, exactly: bool = True) -> str:
         """Return the text with every match replaced.
 
-        Raises EditError where nothing matches, and, if `exactly`, where the count is not `times`.
+        Raises UsageError where nothing matches, and, if `exactly`, where the count is not `times`.
         """
         matches = list(self._matches(text))
         if not matches:
-            raise EditError(f"{_plain(self.old)!r} does not occur in the reference")
+            raise UsageError(f"{_plain(self.old)!r} does not occur in the reference")
         if exactly and len(matches) != self.times:
-            raise EditError(
+            raise UsageError(
                 f"{_plain(self.old)!r} occurs {len(matches)} times, not {self.times}: if all are meant,"
                 f" add times={len(matches)}"
             )
@@ -196,7 +192,7 @@ def _require(truth: bool, answer: KnownAnswer, sentence: str) -> None:
 def apply(answers: KnownAnswer | Iterable[KnownAnswer], source: str, *, exactly: bool = True) -> str:
     """Return the module's source with the changes of these answers.
 
-    Raises EditError if an edit does not match as often as it says. If `exactly` is false, raises it only if an edit
+    Raises UsageError if an edit does not match as often as it says. If `exactly` is false, raises it only if an edit
     matches nothing: after another change, or in an answer made with `also`, the count may differ.
     """
     for answer in [answers] if isinstance(answers, KnownAnswer) else answers:
@@ -205,7 +201,7 @@ def apply(answers: KnownAnswer | Iterable[KnownAnswer], source: str, *, exactly:
         try:
             for one in answer.edits:
                 definition = one.apply(definition, exactly=exactly)
-        except EditError as error:
-            raise EditError(f"{answer.of}: {answer.id}: {error}") from None
+        except UsageError as error:
+            raise UsageError(f"{answer.of}: {answer.id}: {error}") from None
         source = source[:start] + definition + source[stop:]
     return source

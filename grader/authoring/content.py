@@ -5,32 +5,64 @@ from __future__ import annotations
 import hashlib
 import re
 import runpy
-import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct, structs
 
 from grader.authoring.bank import KnownAnswer
 from grader.cases.case import Case, collected
 from grader.cases.draw import Draw
 from grader.sandbox.base import Limits
-from grader.support.errors import GraderError, UsageError
+from grader.support.errors import UsageError
 from grader.support.i18n import _
 
 # Values count most; masks and gradients are where attention code often breaks. Each facet not named here has weight 1.
 DEFAULT_WEIGHTS = {"values": 4.0, "masking": 2.0, "gradients": 2.0}
-# The limits that `limits` in exercise.toml may set, with their defaults.
-DEFAULT_LIMITS = {
-    name: float(getattr(Limits, name))
-    for name in ("wall_seconds", "cpu_seconds", "memory_bytes", "output_bytes")
-}
 PICTURES = "pictures"  # the folder with the pictures of a lesson
+Level = Annotated[int, Meta(ge=0, le=3)]
 
 
-class ContentError(GraderError, ValueError):
-    """Something in solutions/ is wrong; the sentence says where and what."""
+class OwnLimits(Struct, frozen=True, forbid_unknown_fields=True):
+    """The limits that `limits` in exercise.toml may set; see `sandbox.base.Limits`."""
+
+    wall_seconds: float = float(Limits.wall_seconds)
+    cpu_seconds: float = float(Limits.cpu_seconds)
+    memory_bytes: float = float(Limits.memory_bytes)
+    output_bytes: float = float(Limits.output_bytes)
+
+
+class Described(Struct, frozen=True, forbid_unknown_fields=True):
+    """An exercise as exercise.toml describes it; CONTRIBUTING.md explains the keys."""
+
+    name: str
+    title: str
+    points: float
+    hints: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    given: tuple[str, ...] | None = None  # None: those of the assignment
+    forbids: tuple[str, ...] = ()
+    forbids_costs: float = 0.0
+    about: str = "values"
+    facets: dict[str, float] = {}
+    limits: OwnLimits = OwnLimits()
+    level: Level | None = None  # None: that of the assignment
+    pairs: tuple[str, ...] = ()
+
+
+class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
+    """The file exercise.toml."""
+
+    title: str
+    summary: str
+    minutes: int
+    exercise: tuple[Described, ...]
+    given: tuple[str, ...] = ()
+    level: Level = 3
 
 
 @dataclass(frozen=True)
@@ -39,7 +71,7 @@ class Assignment:
 
     name: str
     folder: Path
-    manifest: dict[str, Any]
+    manifest: Manifest
     source: str
 
     @property
@@ -47,13 +79,15 @@ class Assignment:
         return self.name.split("_", 1)[1]
 
     @property
-    def exercises(self) -> list[dict[str, Any]]:
-        return list(self.manifest["exercise"])
+    def exercises(self) -> tuple[Described, ...]:
+        return self.manifest.exercise
+
+    def exercise(self, name: str) -> Described:
+        return next(one for one in self.exercises if one.name == name)
 
     def only(self, exercise: str) -> Assignment:
         """Return the assignment with this exercise alone."""
-        kept = [fields for fields in self.exercises if fields["name"] == exercise]
-        return replace(self, manifest={**self.manifest, "exercise": kept})
+        return replace(self, manifest=structs.replace(self.manifest, exercise=(self.exercise(exercise),)))
 
     @property
     def pictures(self) -> dict[str, bytes]:
@@ -62,54 +96,54 @@ class Assignment:
             f"{PICTURES}/{p.name}": p.read_bytes() for p in sorted((self.folder / PICTURES).glob("*.svg"))
         }
 
-    def given(self, exercise: dict[str, Any]) -> tuple[str, ...]:
+    def given(self, exercise: Described) -> tuple[str, ...]:
         """Return the names of the building blocks that the exercise may import from `grader.given`."""
-        return tuple(exercise.get("given", self.manifest.get("given", ())))
+        return self.manifest.given if exercise.given is None else exercise.given
 
     def cases(self, exercise: str, seed: str) -> list[Case]:
         """Return the cases that the generator of this name in cases.py yields for a seed, then those in other dtypes.
 
-        Raises ContentError.
+        Raises UsageError.
         """
         make: Callable[[Draw], Iterator[Case]] | None = self._run("cases.py").get(exercise)
         if make is None:
-            raise ContentError(f"{self.folder / 'cases.py'} has no generator named {exercise}")
+            raise UsageError(f"{self.folder / 'cases.py'} has no generator named {exercise}")
         with collected() as made:
             written = list(make(Draw(seed, self.name, exercise)))
         yielded = {id(case) for case in written} | {id(case.exam) for case in written}
         if lost := [case.id for case in made if id(case) not in yielded]:
-            raise ContentError(
+            raise UsageError(
                 f"{self.folder / 'cases.py'}: {exercise} makes the case {lost[0]} and never yields it"
             )
         cases = written + [again for case in written for again in case.in_other_dtypes()]
         ids = [case.id for case in cases]
         if len(set(ids)) != len(ids):
-            raise ContentError(f"{self.name}: two cases of {exercise} have the same id")
+            raise UsageError(f"{self.name}: two cases of {exercise} have the same id")
         return cases
 
     def mistakes(self, exercise: str | None = None) -> list[KnownAnswer]:
         """Return wrong answers with their pages, of one exercise or of all in order."""
         return [mistake for name in self._names(exercise) for mistake in self._mistakes(name)]
 
-    def weights(self, exercise: Mapping[str, Any], facets: Iterable[str]) -> dict[str, float]:
+    def weights(self, exercise: Described, facets: Iterable[str]) -> dict[str, float]:
         """Return the weight of each facet. The facet that the exercise is about gets a third of all weights or more.
 
-        facets: those that the exercise checks; the facet *device* can come with every exercise. Raises ContentError.
+        facets: those that the exercise checks; the facet *device* can come with every exercise. Raises UsageError.
         """
-        weights = {**DEFAULT_WEIGHTS, **exercise.get("facets", {})}
-        about = exercise.get("about", "values")
+        weights = {**DEFAULT_WEIGHTS, **exercise.facets}
+        about = exercise.about
         if about not in facets:
-            raise ContentError(f"{exercise['name']}: it is about {about}, but has no check of this facet")
+            raise UsageError(f"{exercise.name}: it is about {about}, but has no check of this facet")
         others = sum(weights.get(facet, 1.0) for facet in {*facets, "device"} - {about})
         return {**weights, about: max(weights.get(about, 1.0), others / 2)}
 
-    def level(self, exercise: Mapping[str, Any]) -> int:
+    def level(self, exercise: Described) -> int:
         """Return how much a diagnosis may say: 0 facts, 1 the mistake, 2 a question, 3 a page."""
-        return int(exercise.get("level", self.manifest.get("level", 3)))
+        return self.manifest.level if exercise.level is None else exercise.level
 
-    def named_mistakes(self, exercise: Mapping[str, Any]) -> list[KnownAnswer]:
+    def named_mistakes(self, exercise: Described) -> list[KnownAnswer]:
         """Return the mistakes that go into a bundle: none at level 0, where no diagnosis may name a mistake."""
-        return self.mistakes(exercise["name"]) if self.level(exercise) else []
+        return self.mistakes(exercise.name) if self.level(exercise) else []
 
     def mutants(self, exercise: str | None = None) -> list[KnownAnswer]:
         """Return repairs and tests that still have a fault: they must fail, and a student reads nothing about them."""
@@ -128,17 +162,16 @@ class Assignment:
         return [v for v in self._run("variants.py").get("VARIANTS", []) if exercise in (None, v.of)]
 
     def check_pairs(self) -> None:
-        """Raise ContentError if `pairs` (mistakes that often occur together) names an unknown mistake."""
+        """Raise UsageError if `pairs` (mistakes that often occur together) names an unknown mistake."""
         for exercise in self.exercises:
-            unknown = set(exercise.get("pairs", ())) - {m.id for m in self.mistakes(exercise["name"])}
+            unknown = set(exercise.pairs) - {m.id for m in self.mistakes(exercise.name)}
             if unknown:
-                raise ContentError(
-                    f"{self.folder / 'exercise.toml'}: {exercise['name']} pairs unknown mistakes: {', '.join(sorted(unknown))}"
+                raise UsageError(
+                    f"{self.folder / 'exercise.toml'}: {exercise.name} pairs unknown mistakes: {', '.join(sorted(unknown))}"
                 )
 
     def _names(self, exercise: str | None) -> list[str]:
-        names = [fields["name"] for fields in self.exercises]
-        return [name for name in names if exercise in (None, name)]
+        return [one.name for one in self.exercises if exercise in (None, one.name)]
 
     def _mistakes(self, exercise: str) -> Iterator[KnownAnswer]:
         mistakes = self._run(f"mistakes/{exercise}.py").get("MISTAKES", [])
@@ -146,11 +179,11 @@ class Assignment:
         pages = read_pages(path.read_text("utf-8")) if mistakes else {}
         for mistake in mistakes:
             if mistake.id not in pages:
-                raise ContentError(f"{path} has no page about {mistake.id}")
+                raise UsageError(f"{path} has no page about {mistake.id}")
             forms = tuple(replace(form, of=exercise) for form in mistake.forms)
             yield replace(mistake, of=exercise, page=pages.pop(mistake.id), forms=forms)
         if pages:
-            raise ContentError(f"{path} has pages about unknown mistakes: {', '.join(pages)}")
+            raise UsageError(f"{path} has pages about unknown mistakes: {', '.join(pages)}")
 
     def _run(self, file: str) -> dict[str, Any]:
         path = self.folder / file
@@ -167,32 +200,31 @@ class Assignment:
 
 
 def read(folder: Path) -> Assignment:
-    """Read a folder of solutions/. Raises ContentError with a sentence."""
-    manifest_path = folder / "exercise.toml"
-    try:
-        manifest = tomllib.loads(manifest_path.read_text("utf-8"))
-    except OSError:
-        raise ContentError(f"{manifest_path} is missing") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ContentError(f"{manifest_path}: {error}") from None
-    _check_limits(manifest_path, manifest)
-    name = folder.name
+    """Read a folder of solutions/. Raises UsageError with a sentence."""
+    manifest, name = read_manifest(folder / "exercise.toml"), folder.name
     source_path = folder / f"{name.split('_', 1)[1]}.py"
     if not source_path.exists():
-        raise ContentError(f"{source_path} is missing")
+        raise UsageError(f"{source_path} is missing")
     return Assignment(name, folder, manifest, source_path.read_text("utf-8"))
 
 
-def _check_limits(path: Path, manifest: dict[str, Any]) -> None:
-    """Only the wall limit reports the line of an endless loop, so it must be below the CPU limit."""
-    for exercise in manifest.get("exercise", ()):
-        limits = {**DEFAULT_LIMITS, **exercise.get("limits", {})}
-        wall, cpu = limits["wall_seconds"], limits["cpu_seconds"]
+def read_manifest(path: Path) -> Manifest:
+    """Read an exercise.toml. Raises UsageError with a sentence."""
+    try:
+        manifest = msgspec.toml.decode(path.read_bytes(), type=Manifest)
+    except OSError:
+        raise UsageError(f"{path} is missing") from None
+    except msgspec.MsgspecError as error:
+        raise UsageError(f"{path}: {error}") from None
+    # Only the wall limit reports the line of an endless loop, so it must be below the CPU limit.
+    for exercise in manifest.exercise:
+        wall, cpu = exercise.limits.wall_seconds, exercise.limits.cpu_seconds
         if cpu <= wall:
-            raise ContentError(
-                f"{path}: {exercise.get('name')} has cpu_seconds = {cpu:g} and wall_seconds = {wall:g}: an endless"
+            raise UsageError(
+                f"{path}: {exercise.name} has cpu_seconds = {cpu:g} and wall_seconds = {wall:g}: an endless"
                 f" loop would be killed before its line is known; take cpu_seconds = {1.5 * wall + 10:g} or more"
             )
+    return manifest
 
 
 def read_all(solutions: Path) -> list[Assignment]:
@@ -201,13 +233,13 @@ def read_all(solutions: Path) -> list[Assignment]:
 
 
 def check_needs(assignments: Sequence[Assignment]) -> None:
-    """Raise ContentError if `needs` of an exercise names an exercise that no assignment has."""
-    known = {fields["name"] for assignment in assignments for fields in assignment.exercises}
+    """Raise UsageError if `needs` of an exercise names an exercise that no assignment has."""
+    known = {exercise.name for assignment in assignments for exercise in assignment.exercises}
     for assignment in assignments:
-        for fields in assignment.exercises:
-            if unknown := set(fields.get("needs", ())) - known:
-                raise ContentError(
-                    f"{assignment.folder / 'exercise.toml'}: {fields['name']} needs unknown exercises:"
+        for exercise in assignment.exercises:
+            if unknown := set(exercise.needs) - known:
+                raise UsageError(
+                    f"{assignment.folder / 'exercise.toml'}: {exercise.name} needs unknown exercises:"
                     f" {', '.join(sorted(unknown))}"
                 )
 

@@ -77,13 +77,13 @@ def cases_digest(folder: Path) -> str:
 
 def _with_needs(assignments: Sequence[Assignment], asked: Sequence[str]) -> list[Assignment]:
     """Return the assignments of these exercises, and those that they build on; all if there are none."""
-    of = {fields["name"]: a for a in assignments for fields in a.exercises}
+    of = {exercise.name: a for a in assignments for exercise in a.exercises}
     waiting, found = [name for name in asked if name in of], set[str]()
     while waiting:
         assignment = of[waiting.pop()]
         if assignment.name not in found:
             found.add(assignment.name)
-            needs = [need for fields in assignment.exercises for need in fields.get("needs", ())]
+            needs = [need for exercise in assignment.exercises for need in exercise.needs]
             waiting += [need for need in needs if need in of]  # `verify` reports the others
     return [a for a in assignments if not asked or a.name in found]
 
@@ -104,8 +104,8 @@ def _digest(assignments: Sequence[Assignment], seed: str) -> str:
     parts = hashlib.sha256()
     for assignment in assignments:
         parts.update(assignment.digest().encode())
-        for fields in assignment.exercises:
-            parts.update(key(assignment, fields, seed).encode())
+        for exercise in assignment.exercises:
+            parts.update(key(assignment, exercise, seed).encode())
     return parts.hexdigest()
 
 

@@ -9,14 +9,14 @@ student are observed in the same way. Needs solutions/ and torch.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from grader.authoring.bank import KnownAnswer, apply
-from grader.authoring.content import DEFAULT_LIMITS, Assignment, ContentError
+from grader.authoring.content import Assignment, Described
 from grader.authoring.observe import definitions, observe
 from grader.authoring.signatures import signatures
 from grader.bundle.model import Bundle, Exercise, Header, KnownMistake, RecordedCase, Signatures
@@ -29,6 +29,7 @@ from grader.judge.finding import FLOATS
 from grader.judge.observation import Observation
 from grader.lines.statement_words import changed_words
 from grader.support.code import stub
+from grader.support.errors import UsageError
 
 # Judges that compare with the results of the reference alone; `one_of` also accepts the results of `also` answers.
 COMPARED = ("equal", "precise", "kept_weights", "sentences", "witnessed")
@@ -42,18 +43,15 @@ class Measured(NamedTuple):
 
 
 def record(assignment: Assignment, seed: str, *, diagnosis: bool = True) -> Bundle:
-    """Record one assignment for a seed; without `diagnosis`, no mistakes. Raises ContentError if a reference fails."""
-    found = {f["name"]: measure(assignment, f, seed, diagnosis=diagnosis) for f in assignment.exercises}
+    """Record one assignment for a seed; without `diagnosis`, no mistakes. Raises UsageError if a reference fails."""
+    found = {e.name: measure(assignment, e, seed, diagnosis=diagnosis) for e in assignment.exercises}
     return bundle_of(assignment, seed, found, diagnosis=diagnosis)
 
 
-def measure(
-    assignment: Assignment, fields: Mapping[str, Any], seed: str, *, diagnosis: bool = True
-) -> Measured:
-    """Run the reference and the known mistakes of one exercise. Raises ContentError when the reference does not run."""
+def measure(assignment: Assignment, exercise: Described, seed: str, *, diagnosis: bool = True) -> Measured:
+    """Run the reference and the known mistakes of one exercise. Raises UsageError when the reference does not run."""
     torch.set_num_threads(1)  # the tensors are tiny
-    name = fields["name"]
-    given = assignment.given(dict(fields))
+    name, given = exercise.name, assignment.given(exercise)
     cases = assignment.cases(name, seed)
     for case in cases:
         require_used(case)
@@ -66,58 +64,57 @@ def measure(
         else _recorded(case, reference[case.id], {id: seen[case.id] for id, seen in others.items()})
         for case in cases
     )
-    mistakes = assignment.named_mistakes(fields) if diagnosis else []
+    mistakes = assignment.named_mistakes(exercise) if diagnosis else []
     if not mistakes:
         return Measured(recorded, None)
-    paired = fields.get("pairs", ())
-    return Measured(recorded, signatures(assignment, mistakes, named_by(recorded), given, paired=paired))
+    return Measured(
+        recorded, signatures(assignment, mistakes, named_by(recorded), given, paired=exercise.pairs)
+    )
 
 
 def bundle_of(
     assignment: Assignment, seed: str, measured: Mapping[str, Measured], *, diagnosis: bool = True
 ) -> Bundle:
-    """Return the bundle of an assignment: its texts, and what was measured of each exercise. Raises ContentError."""
+    """Return the bundle of an assignment: its texts, and what was measured of each exercise. Raises UsageError."""
     assignment.check_pairs()
     manifest = assignment.manifest
     return Bundle(
         assignment=assignment.name,
         module=assignment.module,
-        title=manifest["title"],
-        summary=manifest["summary"],
-        minutes=manifest["minutes"],
+        title=manifest.title,
+        summary=manifest.summary,
+        minutes=manifest.minutes,
         seed="public" if seed == PUBLIC_SEED else "hidden",
         stub=stub(assignment.source),
         exercises=tuple(
-            _exercise(assignment, fields, measured[fields["name"]], diagnosis)
-            for fields in assignment.exercises
+            _exercise(assignment, exercise, measured[exercise.name], diagnosis)
+            for exercise in assignment.exercises
         ),
     )
 
 
-def _exercise(
-    assignment: Assignment, fields: Mapping[str, Any], measured: Measured, diagnosis: bool
-) -> Exercise:
-    mistakes = assignment.named_mistakes(fields) if diagnosis else []
+def _exercise(assignment: Assignment, described: Described, measured: Measured, diagnosis: bool) -> Exercise:
+    mistakes = assignment.named_mistakes(described) if diagnosis else []
     facets = {check.facet for case in measured.cases for check in case.checks}
     exercise = Exercise(
-        name=fields["name"],
+        name=described.name,
         assignment=assignment.name,
-        title=fields["title"],
-        points=float(fields["points"]),
-        weights=assignment.weights(fields, facets),
-        limits={**DEFAULT_LIMITS, **fields.get("limits", {})},
-        hints=tuple(fields["hints"]),
-        needs=tuple(fields.get("needs", ())),
-        given=assignment.given(dict(fields)),
-        forbids=tuple(fields.get("forbids", ())),
-        forbids_costs=float(fields.get("forbids_costs", 0)),
-        level=assignment.level(fields),
+        title=described.title,
+        points=described.points,
+        weights=assignment.weights(described, facets),
+        limits=asdict(described.limits),
+        hints=described.hints,
+        needs=described.needs,
+        given=assignment.given(described),
+        forbids=described.forbids,
+        forbids_costs=described.forbids_costs,
+        level=assignment.level(described),
         cases=measured.cases,
         mistakes=tuple(_known(assignment, mistake) for mistake in mistakes),
         signatures=measured.signatures,
     )
     if not any(exercise.counts(c.facet) for case in exercise.cases for c in case.checks):
-        raise ContentError(
+        raise UsageError(
             f"{exercise.name}: every facet that it checks has weight 0, so nothing would be graded"
         )
     return exercise
@@ -132,10 +129,10 @@ def _known(assignment: Assignment, mistake: KnownAnswer) -> KnownMistake:
 
 
 def require_used(case: Case) -> None:
-    """Raise ContentError for a tensor that a worker would receive and no step needs."""
+    """Raise UsageError for a tensor that a worker would receive and no step needs."""
     unused = unused_inputs(case.steps) + unused_tensors(case.steps, case.tensors)
     if unused:
-        raise ContentError(
+        raise UsageError(
             f"{case.exercise}, case {case.id}: no step uses {', '.join(dict.fromkeys(unused))}."
             " Remove the input, or keep it from the worker with case.hold_for_judge"
         )
@@ -170,13 +167,13 @@ def _recorded(case: Case, reference: Observation, others: Mapping[str, Observati
         where = (
             f" (line {reference.error.where[1]}: {reference.error.where[2]})" if reference.error.where else ""
         )
-        raise ContentError(
+        raise UsageError(
             f"{case.exercise}, case {case.id}: the reference raised {reference.error.type}: {reference.error.message}{where}"
         )
     headers = {name: Header((), "value") for name in reference.values}
     for name, seen in reference.seen.items():
         if seen.shape is None:
-            raise ContentError(f"{case.exercise}, case {case.id}: the reference gives {seen.odd} for {name}")
+            raise UsageError(f"{case.exercise}, case {case.id}: the reference gives {seen.odd} for {name}")
         headers[name] = Header(
             seen.shape, case.dtype if seen.dtype in FLOATS else seen.dtype, case.axes.get(name, ())
         )

@@ -8,16 +8,15 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from grader.authoring.bank import KnownAnswer
-from grader.authoring.content import Assignment
+from grader.authoring.content import Assignment, Described
 from grader.bundle import files as bundle_files
 from grader.bundle.model import Bundle
 from grader.support.files import cache_folder
@@ -44,15 +43,15 @@ Tell = Callable[[str, int, int], None]  # an exercise that was recorded; how man
 def record_all(assignments: Sequence[Assignment], seed: str, tell: Tell | None = None) -> list[Bundle]:
     """Return the bundles of several assignments. Record what is not cached, as many at a time as there are processors.
 
-    Raises ContentError when a reference does not run.
+    Raises UsageError when a reference does not run.
     """
     for assignment in assignments:
         assignment.check_pairs()
     missing = [
-        (assignment, fields["name"])
+        (assignment, exercise.name)
         for assignment in assignments
-        for fields in assignment.exercises
-        if not _is_cached(_folder(assignment, fields, seed))
+        for exercise in assignment.exercises
+        if not _is_cached(_folder(assignment, exercise, seed))
     ]
     if missing:
         from grader.engine.process_pool import ProcessPool
@@ -68,10 +67,9 @@ def record_all(assignments: Sequence[Assignment], seed: str, tell: Tell | None =
     return recorded
 
 
-def key(assignment: Assignment, exercise: Mapping[str, Any], seed: str) -> str:
+def key(assignment: Assignment, exercise: Described, seed: str) -> str:
     """Return a hash of what the cases of an exercise and their signatures depend on."""
-    name = exercise["name"]
-    answers = [*assignment.named_mistakes(exercise), *assignment.alternatives(name)]
+    answers = [*assignment.named_mistakes(exercise), *assignment.alternatives(exercise.name)]
     cases = (assignment.folder / "cases.py").read_text("utf-8")
     parts = (
         version("torch"),
@@ -79,10 +77,10 @@ def key(assignment: Assignment, exercise: Mapping[str, Any], seed: str) -> str:
         _code(),
         seed,
         assignment.name,
-        name,
+        exercise.name,
         _without_text(assignment.source),
         cases,
-        repr((assignment.given(dict(exercise)), exercise.get("pairs", ()), [*map(_change, answers)])),
+        repr((assignment.given(exercise), exercise.pairs, [*map(_change, answers)])),
     )
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
@@ -111,8 +109,8 @@ def _code() -> str:
     return digest.hexdigest()
 
 
-def _folder(assignment: Assignment, exercise: Mapping[str, Any], seed: str) -> Path:
-    return cache_folder() / "recorded" / f"{exercise['name']}-{key(assignment, exercise, seed)}"
+def _folder(assignment: Assignment, exercise: Described, seed: str) -> Path:
+    return cache_folder() / "recorded" / f"{exercise.name}-{key(assignment, exercise, seed)}"
 
 
 def _is_cached(folder: Path) -> bool:
@@ -128,10 +126,10 @@ def _recording(
     def record_one(task: tuple[Assignment, str]) -> None:
         assignment, name = task
         alone = assignment.only(name)
-        (fields,) = alone.exercises
-        folder = _folder(assignment, fields, seed)
+        (exercise,) = alone.exercises
+        folder = _folder(assignment, exercise, seed)
         folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        bundle_files.save(bundle_of(alone, seed, {name: measure(alone, fields, seed)}), folder)
+        bundle_files.save(bundle_of(alone, seed, {name: measure(alone, exercise, seed)}), folder)
 
     yield record_one
 
@@ -146,10 +144,10 @@ def _bundle(assignment: Assignment, seed: str) -> Bundle:
     from grader.authoring.record import Measured, bundle_of
 
     found = {}
-    for fields in assignment.exercises:
-        folder = _folder(assignment, fields, seed)
+    for described in assignment.exercises:
+        folder = _folder(assignment, described, seed)
         (exercise,) = bundle_files.load(folder).exercises
         with suppress(OSError):
             os.utime(folder)  # the newest are kept
-        found[fields["name"]] = Measured(exercise.cases, exercise.signatures)
+        found[described.name] = Measured(exercise.cases, exercise.signatures)
     return bundle_of(assignment, seed, found)

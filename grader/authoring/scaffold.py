@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import keyword
 import re
-import tomllib
 from pathlib import Path
 
+from grader.authoring.content import read_manifest
 from grader.intake.names import plain
-from grader.support.errors import GraderError
+from grader.support.errors import UsageError
 from grader.support.files import write_atomically
 
 # Right answers written differently, and trivial answers: each is one expression.
@@ -26,14 +26,10 @@ _ANSWERS = (
 )
 
 
-class NotScaffolded(GraderError):
-    """The exercise cannot be begun; the message is a sentence that says why."""
-
-
 def scaffold(solutions: Path, assignment: str, exercise: str) -> list[Path]:
     """Write, or append to, the files of an assignment. Return their paths.
 
-    Raises NotScaffolded for an invalid name, an exercise that exists, or an exercise.toml that is not TOML.
+    Raises UsageError for an invalid name, an exercise that exists, or a wrong exercise.toml.
     """
     _require_names(assignment, exercise)
     _require_new(solutions, exercise)
@@ -80,23 +76,19 @@ def _text(template: str, path: Path, assignment: str, exercise: str) -> str:
 
 def _require_names(assignment: str, exercise: str) -> None:
     if not re.fullmatch(r"\d\d_[a-z][a-z0-9_]*", assignment):
-        raise NotScaffolded(
+        raise UsageError(
             f"{assignment!r} is not a valid name for an assignment: use two digits and lower-case words, such as 12_normalising"
         )
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", exercise) or keyword.iskeyword(exercise):
-        raise NotScaffolded(
+        raise UsageError(
             f"{exercise!r} is not a valid name for an exercise: use ASCII letters, digits and underscores, begin with a letter,"
             " and avoid keywords of Python"
         )
 
 
 def _require_new(solutions: Path, exercise: str) -> None:
-    """Raise NotScaffolded for a name in use; capitals and underscores make no difference."""
-    for manifest in sorted(solutions.glob("[0-9][0-9]_*/exercise.toml")):
-        try:
-            known = tomllib.loads(manifest.read_text("utf-8")).get("exercise", [])
-        except tomllib.TOMLDecodeError as error:
-            raise NotScaffolded(f"{manifest}: {error}") from None
-        for fields in known:
-            if plain(str(fields.get("name"))) == plain(exercise):
-                raise NotScaffolded(f"{manifest.parent.name} already has an exercise {fields['name']}")
+    """Raise UsageError for a name in use; capitals and underscores make no difference."""
+    for path in sorted(solutions.glob("[0-9][0-9]_*/exercise.toml")):
+        for known in read_manifest(path).exercise:
+            if plain(known.name) == plain(exercise):
+                raise UsageError(f"{path.parent.name} already has an exercise {known.name}")

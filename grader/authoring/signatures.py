@@ -14,12 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from grader.authoring.bank import KnownAnswer, apply
-from grader.authoring.content import Assignment, ContentError
+from grader.authoring.content import Assignment
 from grader.authoring.observe import definitions, observe
 from grader.bundle.model import PRECISION, RecordedCase, Signatures
 from grader.bundle.safetensors import Array
 from grader.diagnosis.signature import ANY, only_precision, signature, slots, tells_apart
 from grader.judge.verdict import judge_all
+from grader.support.errors import UsageError
 
 # Runs of a mistake, with other random numbers. If the first two differ, its row has the results that all runs share.
 RNG_REPEATS = 4
@@ -89,7 +90,7 @@ class _Table:
     def row(self, mistakes: Sequence[KnownAnswer], source: str, right: Sequence[_Row]) -> _Row:
         """Return the row of one mistake or of several at once. right: rows of the right answers.
 
-        A single mistake is run with other random numbers, too. Raises ContentError if every result that shows the mistake
+        A single mistake is run with other random numbers, too. Raises UsageError if every result that shows the mistake
         depends on them.
         """
         runs = [self._run(mistakes, source, right, 0)]
@@ -101,7 +102,7 @@ class _Table:
         self.random.add(mistakes[0].id)
         row = _agreed(runs + [self._run(mistakes, source, right, seed) for seed in range(2, RNG_REPEATS)])
         if not _shows(row, right):
-            raise ContentError(
+            raise UsageError(
                 f"{mistakes[0].of}: {mistakes[0].id}: every wrong result depends on random numbers, so no result names the"
                 " mistake. Add a case that shows it whatever the numbers are"
             )
@@ -176,7 +177,7 @@ def _independent(one: KnownAnswer, other: KnownAnswer, source: str) -> bool:
         return False
     try:
         return apply([one, other], source, exactly=False) == apply([other, one], source, exactly=False)
-    except ValueError:
+    except UsageError:
         return False
 
 
@@ -210,6 +211,6 @@ def _forms(mistakes: Sequence[KnownAnswer], source: str, others: Sequence[KnownA
     forms = [apply(mistakes, source, exactly=len(mistakes) == 1)]
     if all(m.edits for m in mistakes):
         for other in others:
-            with contextlib.suppress(ValueError):  # this answer lacks the code that the mistake edits
+            with contextlib.suppress(UsageError):  # this answer lacks the code that the mistake edits
                 forms.append(apply([other, *mistakes], source, exactly=False))
     return forms

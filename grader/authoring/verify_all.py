@@ -37,7 +37,7 @@ def verify(
 
     `device`: another device, on which right answers must pass too; none if empty. `jobs`: processes at a time.
     `report`: called with a sentence whenever an exercise is done.
-    Raises SandboxError if a process or its sandbox fails, ContentError if the course cannot be read or recorded, and
+    Raises SandboxError if a process or its sandbox fails, UsageError if the course cannot be read or recorded, and
     UsageError for an unknown name.
     """
     course = read_all(solutions)
@@ -63,7 +63,7 @@ def _wanted(assignments: Sequence[Assignment], only: Sequence[str]) -> list[tupl
     out, used = [], set()
     for assignment in assignments:
         groups = {assignment.name, assignment.name.split("_")[0], assignment.module}
-        for name in (fields["name"] for fields in assignment.exercises):
+        for name in (exercise.name for exercise in assignment.exercises):
             asked = {name, *groups} & {one.rstrip("/") for one in only}
             used |= asked
             if asked or not only:
@@ -80,12 +80,10 @@ def _wanted(assignments: Sequence[Assignment], only: Sequence[str]) -> list[tupl
 
 
 def _cost(wanted: tuple[Assignment, str]) -> tuple[float, int]:
-    """Return the seconds of the exercise's own time limit, 0 if it sets none, and the number of its known answers."""
+    """Return the seconds of the exercise's time limit, and the number of its known answers."""
     assignment, name = wanted
-    fields = next(fields for fields in assignment.exercises if fields["name"] == name)
-    longest = float(fields.get("limits", {}).get("wall_seconds", 0))
     known = (*assignment.mistakes(name), *assignment.mutants(name), *assignment.variants(name))
-    return longest, len(known)
+    return assignment.exercise(name).limits.wall_seconds, len(known)
 
 
 @contextmanager

@@ -111,7 +111,7 @@ def notebook(
     """
     import nbformat
 
-    points = {exercise["name"]: float(exercise["points"]) for exercise in assignment.exercises}
+    points = {exercise.name: exercise.points for exercise in assignment.exercises}
     points |= changed or {}
     code, words = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
     cells = [code("from grader import check", metadata=_role("headway", locked=True))]

@@ -8,7 +8,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.authoring.content import Assignment, ContentError, read_all
+from grader.authoring.content import Assignment, read_all
 from grader.bundle.files import MANIFEST_FILE, TENSORS_FILE, load
 from grader.bundle.model import Bundle
 from grader.engine.visibility import with_requirements
@@ -56,16 +56,13 @@ def plan(solutions: Path, assignments: Path, through: str | None = None) -> KitP
 
     Raises NotReleased if there is no such assignment, or if assignments/ does not match solutions/.
     """
-    try:
-        chosen = _up_to(through, read_all(solutions))
-        bundles = []
-        for assignment in chosen:
-            why = up_to_date.stale(assignment, assignments / assignment.name)
-            if why:
-                raise NotReleased(f"{assignments / assignment.name}: {why}; run `grader build` first")
-            bundles.append(load(assignments / assignment.name))
-    except ContentError as error:
-        raise NotReleased(str(error)) from None
+    chosen = _up_to(through, read_all(solutions))
+    bundles = []
+    for assignment in chosen:
+        why = up_to_date.stale(assignment, assignments / assignment.name)
+        if why:
+            raise NotReleased(f"{assignments / assignment.name}: {why}; run `grader build` first")
+        bundles.append(load(assignments / assignment.name))
     blocks = with_requirements([name for b in bundles for e in b.exercises for name in e.given])
     return KitPlan(tuple(chosen), tuple(bundles), blocks)
 

@@ -79,7 +79,7 @@ def unmarked(assignment: Assignment) -> list[str]:
     """Return the exercises without a marked solution: their whole solution would stay in the stub."""
     text = assignment.source
     marked = [match.span() for match in _MARKED.finditer(text)]
-    spans = {fields["name"]: definition_span(text, fields["name"]) for fields in assignment.exercises}
+    spans = {exercise.name: definition_span(text, exercise.name) for exercise in assignment.exercises}
     return [
         name
         for name, (start, stop) in spans.items()
@@ -103,7 +103,7 @@ def _marked(assignment: Assignment) -> Iterator[tuple[str, str]]:
 def _functions(assignment: Assignment) -> Iterator[tuple[str, str]]:
     source, given = assignment.source, _unparsed(stub(assignment.source))
     right = [variant for variant in assignment.variants() if variant.kind in ("same", "also")]
-    answers = [(fields["name"], source) for fields in assignment.exercises]
+    answers = [(exercise.name, source) for exercise in assignment.exercises]
     answers += [(variant.of, apply(variant, source)) for variant in right]
     for name, text in answers:
         start, stop = definition_span(text, name)

@@ -49,22 +49,21 @@ def stale(assignment: Assignment, folder: Path) -> str:
 
 
 def _agrees(assignment: Assignment, bundle: Bundle, text: str) -> bool:
-    fields = {e["name"]: e for e in assignment.exercises}
     return (
         bundle.seed == PUBLIC_SEED
         and bundle.stub == text
-        and [e.name for e in bundle.exercises] == list(fields)
+        and [e.name for e in bundle.exercises] == [e.name for e in assignment.exercises]
         and all(_same_exercise(assignment, e) for e in bundle.exercises)
     )
 
 
 def _same_exercise(assignment: Assignment, exercise: Exercise) -> bool:
-    fields = next(e for e in assignment.exercises if e["name"] == exercise.name)
+    described = assignment.exercise(exercise.name)
     cases = assignment.cases(exercise.name, PUBLIC_SEED)
     return (
-        exercise.given == assignment.given(fields)
-        and exercise.points == fields["points"]
-        and exercise.hints == tuple(fields["hints"])
+        exercise.given == assignment.given(described)
+        and exercise.points == described.points
+        and exercise.hints == described.hints
         and len(cases) == len(exercise.cases)
         and all(_same_case(case, recorded) for case, recorded in zip(cases, exercise.cases, strict=True))
     )

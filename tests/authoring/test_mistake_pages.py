@@ -2,8 +2,9 @@
 
 import pytest
 
-from grader.authoring.content import ContentError, read, read_pages
+from grader.authoring.content import read, read_pages
 from grader.authoring.scaffold import scaffold
+from grader.support.errors import UsageError
 
 TEXT = """\
 # Pages about mistakes in `f`
@@ -62,5 +63,5 @@ def test_pages_and_mistakes_go_together(tmp_path, old, new, sentence):
     scaffold(tmp_path, "12_normalising", "f")
     path = tmp_path / "12_normalising/mistakes/f.md"
     path.write_text(path.read_text("utf-8").replace(old, new, 1), "utf-8")
-    with pytest.raises(ContentError, match=sentence):
+    with pytest.raises(UsageError, match=sentence):
         read(tmp_path / "12_normalising").mistakes()

@@ -11,12 +11,13 @@ import pytest
 from helpers.answers import BY_ID
 from helpers.command_line import ROOT
 
-from grader.authoring.content import ContentError, read
+from grader.authoring.content import read
 from grader.authoring.record import record
 from grader.authoring.scaffold import scaffold
 from grader.diagnosis.signature import ANY
 from grader.engine.engine import Engine
 from grader.sandbox.choose import choose
+from grader.support.errors import UsageError
 
 MISTAKE = """
     mistake(
@@ -41,6 +42,7 @@ import json, sys
 from pathlib import Path
 from grader.authoring.content import read
 from grader.authoring.record import record
+from grader.support.errors import UsageError
 table = record(read(Path(sys.argv[1])), "public").exercises[0].signatures
 rows = zip(table.explains, table.states.tolist(), table.numbers.tolist())
 print(json.dumps([[ids, states, repr(numbers)] for ids, states, numbers in rows if "random-" in str(ids)]))
@@ -87,7 +89,7 @@ def test_random_values_are_open_and_steady_gradients_stay(tmp_path):
 
 
 def test_a_mistake_whose_every_wrong_result_is_random_is_refused(tmp_path):
-    with pytest.raises(ContentError, match="random-torch: every wrong result depends on random numbers"):
+    with pytest.raises(UsageError, match="random-torch: every wrong result depends on random numbers"):
         record(read(exercise_with(tmp_path, "X - mean + self.drawn")), "public")
 
 

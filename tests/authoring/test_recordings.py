@@ -10,12 +10,13 @@ from helpers.command_line import ROOT
 
 from grader.authoring import hidden_cases
 from grader.authoring.build import build
-from grader.authoring.content import ContentError, read, read_all
+from grader.authoring.content import read, read_all
 from grader.authoring.hidden_cases import cases_digest, hidden_folder
 from grader.authoring.recordings import CODE, key, record_all
 from grader.authoring.scaffold import scaffold
 from grader.authoring.verify_all import verify
 from grader.bundle import files as bundles
+from grader.support.errors import UsageError
 
 
 @pytest.fixture
@@ -128,9 +129,7 @@ def test_needed_exercises_are_recorded_too_and_an_unknown_one_is_refused_by_name
     assignments = read_all(solutions)
     for wanted, found in (("second_mean", ["12_first", "13_second"]), ("first_mean", ["12_first"])):
         assert [a.name for a in hidden_cases._with_needs(assignments, [wanted])] == found
-    with pytest.raises(
-        ContentError, match=r"exercise\.toml: first_mean needs unknown exercises: zeroth_mean"
-    ):
+    with pytest.raises(UsageError, match=r"exercise\.toml: first_mean needs unknown exercises: zeroth_mean"):
         next(verify(solutions))
 
 
@@ -156,6 +155,7 @@ import sys
 from pathlib import Path
 from grader.authoring.content import read
 from grader.authoring.record import record
+from grader.support.errors import UsageError
 record(read(Path("solutions/04_heads")), "public")
 print(*(m.__file__ for m in list(sys.modules.values()) if getattr(m, "__file__", None) and "grader" in m.__name__))
 """

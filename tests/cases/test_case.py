@@ -5,11 +5,12 @@ import numpy as np
 import pytest
 import torch
 
-from grader.authoring.content import ContentError, read
+from grader.authoring.content import read
 from grader.authoring.scaffold import scaffold
 from grader.bundle.steps import round_to
 from grader.cases.case import Case
 from grader.cases.draw import eye, filled, zeros
+from grader.support.errors import UsageError
 from grader.worker.steps import Call, Callee, Step
 
 
@@ -116,5 +117,5 @@ def test_a_case_that_is_never_yielded_is_an_error(tmp_path):
             "        yield case", "        if id != 'other':\n            yield case"
         )
     )
-    with pytest.raises(ContentError, match="f makes the case other and never yields it"):
+    with pytest.raises(UsageError, match="f makes the case other and never yields it"):
         read(path.parent).cases("f", "public")

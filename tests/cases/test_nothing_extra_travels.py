@@ -10,13 +10,14 @@ import pytest
 from helpers.command_line import ROOT
 from helpers.lanes import first_of_each
 
-from grader.authoring.content import ContentError, read_all
+from grader.authoring.content import read_all
 from grader.authoring.record import record, require_used
 from grader.bundle.model import Bundle
 from grader.bundle.safetensors import Array
 from grader.cases.case import Case
 from grader.judge import decide
 from grader.judge.observation import Observation, Seen
+from grader.support.errors import UsageError
 from grader.worker.steps import Ref
 
 COURSE = {assignment.name: assignment for assignment in read_all(ROOT / "solutions")}
@@ -116,7 +117,7 @@ def test_an_input_that_no_step_uses_is_refused():
     case.input("answer", np.ones((2, 3)))
     case.call(X)
     case.check_unchanged(Ref("answer"))
-    with pytest.raises(ContentError, match="no step uses answer"):
+    with pytest.raises(UsageError, match="no step uses answer"):
         require_used(case)
 
 

@@ -10,8 +10,9 @@ from helpers.mistake_pages import prints_what_the_page_says
 
 from grader.authoring.bank import apply
 from grader.authoring.content import read
-from grader.authoring.scaffold import NotScaffolded, scaffold
+from grader.authoring.scaffold import scaffold
 from grader.support.code import stub
+from grader.support.errors import UsageError
 
 pytestmark = pytest.mark.slow
 
@@ -42,7 +43,7 @@ def test_an_exercise_is_appended_to_an_assignment(tmp_path):
     scaffold(tmp_path, "04_heads", "less_mean")
     after = read(tmp_path / "04_heads")
     assert after.source.startswith(before.source.rstrip())
-    assert [e["name"] for e in after.exercises] == [*(e["name"] for e in before.exercises), "less_mean"]
+    assert [e.name for e in after.exercises] == [*(e.name for e in before.exercises), "less_mean"]
     assert len(after.mistakes()) == mistakes + 4
     assert len(after.variants()) == variants + 5  # 3 that pass, 2 trivial ones
     assert [c.id for c in after.cases("less_mean", "public")] == ["small", "other"]
@@ -73,7 +74,7 @@ def test_examples_of_scaffolded_pages_show_the_mistake(tmp_path, name):
 def test_a_name_that_cannot_be_used_is_refused_and_nothing_written(tmp_path, assignment, exercise, sentence):
     shutil.copytree(ROOT / "solutions/04_heads", tmp_path / "04_heads")
     before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
-    with pytest.raises(NotScaffolded, match=sentence):
+    with pytest.raises(UsageError, match=sentence):
         scaffold(tmp_path, assignment, exercise)
     assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before
 

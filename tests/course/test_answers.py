@@ -19,7 +19,7 @@ from grader.engine.submission_run import GradingOptions
 from grader.report.model import ExerciseResult, to_json
 from grader.sandbox.choose import choose
 
-EXERCISES = [(a, e["name"]) for a in read_all(ROOT / "solutions") for e in a.exercises]
+EXERCISES = [(a, e.name) for a in read_all(ROOT / "solutions") for e in a.exercises]
 # These equal a known mistake, and the grader finds no name.
 UNNAMED = {
     "DecoderBlock/wrong_cache_on_class",

@@ -9,13 +9,14 @@ from helpers.command_line import ROOT
 
 from grader import given
 from grader.authoring.build import stale
-from grader.authoring.content import DEFAULT_LIMITS, ContentError, read, read_all
+from grader.authoring.content import read, read_all
 from grader.engine.visibility import with_requirements
 from grader.support.code import definition_span, stub
+from grader.support.errors import UsageError
 
 ASSIGNMENTS = read_all(ROOT / "solutions")
 EXERCISES = [(a, e) for a in ASSIGNMENTS for e in a.exercises]
-IDS = [e["name"] for _a, e in EXERCISES]
+IDS = [e.name for _a, e in EXERCISES]
 each_assignment = pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=[a.name for a in ASSIGNMENTS])
 
 
@@ -31,8 +32,26 @@ def test_a_limit_that_hides_the_line_of_an_endless_loop_is_refused(tmp_path):
     assert changed != text
     (folder / "exercise.toml").write_text(changed, "utf-8")
     with pytest.raises(
-        ContentError, match=r"cpu_seconds = 30 and wall_seconds = 30: .*take cpu_seconds = 55 or"
+        UsageError, match=r"cpu_seconds = 30 and wall_seconds = 30: .*take cpu_seconds = 55 or"
     ):
+        read(folder)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("points = ", 'points = "3" # ', r"Expected `float`, got `str` - at `\$\.exercise\[0\]\.points`"),
+        ("points = ", "point = ", r"contains unknown field `point` - at `\$\.exercise\[0\]`"),
+        ("points = ", "level = 4\npoints = ", r"Expected `int` <= 3 - at `\$\.exercise\[0\]\.level`"),
+        ("summary = ", "summary ", r"\(at line 2, column 9\)"),
+    ],
+    ids=["another type", "unknown key", "out of range", "no TOML"],
+)
+def test_a_wrong_value_is_refused_with_the_file_and_its_place(tmp_path, old, new, sentence):
+    folder = shutil.copytree(ROOT / "solutions/02_masking", tmp_path / "02_masking")
+    text = (folder / "exercise.toml").read_text("utf-8")
+    (folder / "exercise.toml").write_text(text.replace(old, new, 1), "utf-8")
+    with pytest.raises(UsageError, match=rf"exercise\.toml: .*{sentence}"):
         read(folder)
 
 
@@ -43,29 +62,27 @@ def test_every_name_is_unique_over_the_course():
 
 
 def test_points_over_01_to_09_are_80_and_the_others_are_extra():
-    sums = {first: sum(e["points"] for a, e in EXERCISES if a.name[0:2] == first) for first in ("10", "11")}
+    sums = {first: sum(e.points for a, e in EXERCISES if a.name[0:2] == first) for first in ("10", "11")}
     assert sums == {"10": 12, "11": 8}
-    assert sum(e["points"] for _a, e in EXERCISES) - sum(sums.values()) == 80
+    assert sum(e.points for _a, e in EXERCISES) - sum(sums.values()) == 80
 
 
 def test_prerequisites_are_known_and_come_earlier():
     for place, (_assignment, exercise) in enumerate(EXERCISES):
-        for need in exercise.get("needs", ()):
-            assert need in IDS[:place], f"{exercise['name']} needs {need}"
+        for need in exercise.needs:
+            assert need in IDS[:place], f"{exercise.name} needs {need}"
 
 
 @pytest.mark.parametrize(("assignment", "exercise"), EXERCISES, ids=IDS)
 def test_an_exercise_has_what_it_needs_and_may_not_use_itself(assignment, exercise):
-    name = exercise["name"]
-    assert [len(hint.split()) >= 5 for hint in exercise["hints"]] == [True] * 3
+    name = exercise.name
+    assert [len(hint.split()) >= 5 for hint in exercise.hints] == [True] * 3
     kinds = [v.kind for v in assignment.variants(name)]
     assert kinds.count("trivial") >= 2
     assert kinds.count("same") >= 3
     assert len(assignment.mistakes(name)) + len(assignment.mutants(name)) >= 3
-    limits = DEFAULT_LIMITS | exercise.get(
-        "limits", {}
-    )  # well above: else the line of an endless loop is not known
-    assert limits["cpu_seconds"] >= 1.5 * limits["wall_seconds"] + 10
+    # Well above: else the line of an endless loop is not known.
+    assert exercise.limits.cpu_seconds >= 1.5 * exercise.limits.wall_seconds + 10
     allowed = with_requirements(assignment.given(exercise))
     assert name not in allowed
     assert set(allowed) <= set(given.BLOCKS)

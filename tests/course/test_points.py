@@ -7,12 +7,11 @@ import pytest
 from helpers.command_line import ROOT
 
 from grader.authoring.bank import apply
-from grader.authoring.content import ContentError, read_all
+from grader.authoring.content import Described, read_all
 from grader.intake.read import Submission, Unit
+from grader.support.errors import UsageError
 
-FIELDS = {fields["name"]: (a, fields) for a in read_all(ROOT / "solutions") for fields in a.exercises}
-ASSIGNMENTS = {name: assignment for name, (assignment, _fields) in FIELDS.items()}
-ABOUT = {name: fields.get("about", "values") for name, (_assignment, fields) in FIELDS.items()}
+ASSIGNMENTS = {e.name: a for a in read_all(ROOT / "solutions") for e in a.exercises}
 PAGE = (ROOT / "docs" / "points.md").read_text("utf-8")
 
 
@@ -20,23 +19,28 @@ def test_the_subject_of_each_exercise_has_a_third_of_its_weights(bundles):
     for exercise in (e for bundle in bundles for e in bundle.exercises):
         facets = {check.facet for case in exercise.cases for check in case.checks} | {"device"}
         weights = {facet: exercise.weights.get(facet, 1.0) for facet in facets}
-        assert 3 * weights[ABOUT[exercise.name]] >= sum(weights.values()), exercise.name
+        assert 3 * weights[ASSIGNMENTS[exercise.name].exercise(exercise.name).about] >= sum(
+            weights.values()
+        ), exercise.name
+
+
+def described(**fields):
+    return Described("f", "a title", 1.0, (), **fields)
 
 
 def test_a_low_weight_of_the_subject_is_raised_and_a_high_one_stays():
     masking, facets = ASSIGNMENTS["masked_softmax"], ("shapes", "values", "masking")  # others, with device: 6
 
     def weights(weight):
-        fields = {"name": "f", "about": "masking", "facets": {"masking": weight}}
-        return masking.weights(fields, facets)
+        return masking.weights(described(about="masking", facets={"masking": weight}), facets)
 
     assert [weights(w)["masking"] for w in (1, 2.9, 3.1, 9)] == [3, 3, 3.1, 9]
-    assert weights(1)["values"] == masking.weights({"name": "f"}, facets)["values"] == 4
+    assert weights(1)["values"] == masking.weights(described(), facets)["values"] == 4
 
 
 def test_a_subject_that_no_check_is_about_is_refused():
-    with pytest.raises(ContentError, match="f: it is about modes, but has no check of this facet"):
-        ASSIGNMENTS["masked_softmax"].weights({"name": "f", "about": "modes"}, ("shapes", "values"))
+    with pytest.raises(UsageError, match="f: it is about modes, but has no check of this facet"):
+        ASSIGNMENTS["masked_softmax"].weights(described(about="modes"), ("shapes", "values"))
 
 
 def test_the_facet_shapes_holds_shapes_and_dtypes_only(bundles):

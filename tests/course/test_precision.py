@@ -182,7 +182,7 @@ def test_the_page_has_the_measured_errors(name, monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "scripts")
     import precision_report as report
 
-    assignment = next(a for a in ASSIGNMENTS.values() if name in {f["name"] for f in a.exercises})
+    assignment = next(a for a in ASSIGNMENTS.values() if name in {e.name for e in a.exercises})
     found = report.measure(assignment, name, ("public",))
     table = page()[name]
     assert not [m for m in found if m.failed]

@@ -25,7 +25,7 @@ from grader.judge.removals import spearman
 from grader.worker.steps import Provide
 
 ASSIGNMENT = read(ROOT / "solutions" / "10_pruning")
-EXERCISES = {e["name"]: e for e in ASSIGNMENT.exercises}
+EXERCISES = {e.name: e for e in ASSIGNMENT.exercises}
 SEEDS = [f"a secret seed, number {n}" for n in range(5)]
 
 
@@ -131,7 +131,7 @@ def graded(engine: Engine) -> Callable[..., list]:
 def test_references_get_full_marks_on_hidden_seeds(graded, seed):
     found = graded(ASSIGNMENT.source, seed)
     assert [(e.name, e.outcome, e.score) for e in found] == [
-        (n, "passed", e["points"]) for n, e in EXERCISES.items()
+        (n, "passed", e.points) for n, e in EXERCISES.items()
     ]
     assert sum(e.score for e in found) == 12
     assert not any(e.picture for e in found)  # no pictures of hidden cases

@@ -10,7 +10,7 @@ from grader.authoring.content import read_all
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 # exercise → its assignment, for 01 to 09
-OF = {fields["name"]: a for a in read_all(SOLUTIONS) if a.name < "10" for fields in a.exercises}
+OF = {e.name: a for a in read_all(SOLUTIONS) if a.name < "10" for e in a.exercises}
 # Without exercises whose result is a bool or a square matrix, which have no axis of size one.
 RESULTS = [name for name in OF if not name.startswith("catches_") and name != "shift_matrix"]
 SQUEEZED = """

@@ -40,8 +40,8 @@ def of_the_code() -> dict[str, str]:
     for assignment in ASSIGNMENTS:
         out |= {text: m.id for m in assignment.mistakes() for text in (m.says, m.asks)}
         for exercise in assignment.exercises:
-            name = exercise["name"]
-            out |= dict.fromkeys((exercise["title"], *exercise["hints"]), name)
+            name = exercise.name
+            out |= dict.fromkeys((exercise.title, *exercise.hints), name)
             for case in assignment.cases(name, "public"):
                 stages = [stage.title for s in case.steps if isinstance(s, Stages) for stage in s.of]
                 says = [p for c in case.checks for p in c.params.values() if isinstance(p, str)]

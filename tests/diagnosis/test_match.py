@@ -12,7 +12,7 @@ from grader.authoring.content import read_all
 from grader.diagnosis import match as diagnosis
 from grader.diagnosis.distance import NEAR, distances
 
-ASSIGNMENTS = {e["name"]: a for a in read_all(ROOT / "solutions") for e in a.exercises}
+ASSIGNMENTS = {e.name: a for a in read_all(ROOT / "solutions") for e in a.exercises}
 
 
 @pytest.fixture

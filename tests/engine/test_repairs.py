@@ -11,9 +11,7 @@ from grader.authoring.content import read
 from grader.report.formats import FORMATS
 
 ASSIGNMENT = read(Path(__file__).resolve().parents[2] / "solutions" / "05_multi_head_attention")
-MUTANTS = {
-    mutant.id: mutant for fields in ASSIGNMENT.exercises for mutant in ASSIGNMENT.mutants(fields["name"])
-}
+MUTANTS = {mutant.id: mutant for mutant in ASSIGNMENT.mutants()}
 
 
 @pytest.mark.parametrize(

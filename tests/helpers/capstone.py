@@ -24,7 +24,7 @@ def part(name: str, mistake: str = "", kind: str = "mistakes") -> Part:
     known = [a for a in getattr(assignment, kind)() if a.id == mistake]
     assert len(known) == (1 if mistake else 0), mistake
     source = apply(known, assignment.source)
-    names = {e["name"]: e["name"] for e in assignment.exercises}  # exercise → its name in the file
+    names = {e.name: e.name for e in assignment.exercises}  # exercise → its name in the file
     return Part(submission_of(source, f"{assignment.module}.py"), names)
 
 

@@ -34,11 +34,11 @@ def test_every_exercise_has_a_solution_cell_and_a_graded_cell(assignment):
         if "nbgrader" in c.metadata
     }
     for exercise in assignment.exercises:
-        assert roles[exercise["name"]][0].solution
-        assert "### BEGIN SOLUTION" in roles[exercise["name"]][1]
-        graded, source = roles[f"check-{exercise['name']}"]
-        assert (graded.grade, graded.locked, graded.points) == (True, True, exercise["points"])
-        assert source == f'check("{exercise["name"]}")'
+        assert roles[exercise.name][0].solution
+        assert "### BEGIN SOLUTION" in roles[exercise.name][1]
+        graded, source = roles[f"check-{exercise.name}"]
+        assert (graded.grade, graded.locked, graded.points) == (True, True, exercise.points)
+        assert source == f'check("{exercise.name}")'
     assert roles["questions-1"][0].task
     assert len({c.id for c in book.cells}) == len(book.cells)
 

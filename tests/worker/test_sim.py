@@ -298,7 +298,7 @@ def compared() -> Iterator[tuple[str, str, Submission]]:
     for assignment in ASSIGNMENTS:
         known = [v for v in assignment.variants() if v.kind != "trivial"]
         known += [m for m in assignment.mistakes() if m.breaks in ("device", "precision")]
-        sources = [("the reference", f["name"], assignment.source) for f in assignment.exercises]
+        sources = [("the reference", f.name, assignment.source) for f in assignment.exercises]
         sources += [(a.id, a.of, apply(a, assignment.source)) for a in known]
         for what, name, source in sources:
             yield name, what, submission_of(source, f"{assignment.module}.py")
