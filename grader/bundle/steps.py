@@ -23,6 +23,7 @@ from grader.worker.steps import (
     Step,
     Weights,
     refs_in,
+    tensors_of,
 )
 
 # Steps that a result does not depend on.
@@ -40,7 +41,7 @@ def unused_inputs(steps: Sequence[Step]) -> list[str]:
 
 def unused_tensors(steps: Sequence[Step], tensors: Mapping[str, Any]) -> list[str]:
     """Return the names of stored tensors that no step takes: inputs, batches, weights and upstream gradients."""
-    return sorted(tensors.keys() - {name for step in steps for name in step.tensors})
+    return sorted(tensors.keys() - {name for step in steps for name in tensors_of(step)})
 
 
 def in_short(steps: Sequence[Step], see: str) -> list[Step]:
@@ -55,7 +56,7 @@ def in_short(steps: Sequence[Step], see: str) -> list[Step]:
 
 def in_dtype(tensors: Mapping[str, Array], steps: Sequence[Step], dtype: str) -> dict[str, Array]:
     """Return the tensors of the steps `Input` and `Load`; the floating ones are rounded to the dtype."""
-    names = {name for step in steps if isinstance(step, (Input, Load)) for name in step.tensors}
+    names = {name for step in steps if isinstance(step, (Input, Load)) for name in tensors_of(step)}
     kept = {name: array for name, array in tensors.items() if name in names}
     return {
         name: round_to(array, dtype) if array.dtype.kind == "f" else array for name, array in kept.items()

@@ -23,12 +23,11 @@ from grader.bundle.model import OTHER_DTYPES, PRECISION
 from grader.bundle.safetensors import Array
 from grader.bundle.steps import in_dtype, in_short
 from grader.cases.checks import Again, Checks
-from grader.cases.inputs import Inputs
 from grader.worker import steps as do
 from grader.worker.steps import Callee, Filled, Ref
 
 
-class Case(Inputs, Checks):
+class Case(Checks):
     """A case: its author adds steps and checks with these methods.
 
     `id` is unique within its exercise. `dtype` is that of every floating tensor in it. `caps`: False if every check
@@ -111,16 +110,23 @@ class Case(Inputs, Checks):
         self, *args: Any, on: Ref | None = None, name: str = "", axes: Sequence[str] = (), **kwargs: Any
     ) -> Ref:
         """Call the exercise's function, or the module `on`, with these arguments. `axes` name those of the result."""
-        callee = Callee(self.exercise) if on is None else Callee(ref=on.name, at=on.at)
-        return self._call(callee, args, kwargs, name or self._name("out"), axes)
+        name, callee = name or self._name("out"), Callee(self.exercise)
+        if on is not None:
+            callee = Callee(ref=on.name, at=on.at)
+        self._add(do.Call(name, callee, list(args), kwargs))
+        return self._named(name, axes)
 
     def call_training(self, steps: int, *args: Any, name: str = "") -> Ref:
         """Call the exercise's function, which trains for `steps` steps; the worker reports each while it runs."""
-        return self._call(Callee(self.exercise), args, {}, name or self._name("out"), steps=steps)
+        name = name or self._name("out")
+        self._add(do.Call(name, Callee(self.exercise), list(args), {}, steps))
+        return Ref(name)
 
     def method(self, module: Ref, method: str, *args: Any, name: str = "") -> Ref:
         """Call a method of a module, such as `init_state`."""
-        return self._call(Callee(ref=module.name, method=method), args, {}, name or self._name(method))
+        name = name or self._name(method)
+        self._add(do.Call(name, Callee(ref=module.name, method=method), list(args), {}))
+        return Ref(name)
 
     def join(self, parts: Sequence[Ref] | Ref, dim: int, name: str = "", axes: Sequence[str] = ()) -> Ref:
         """Concatenate results, so that a sequence decoded step by step becomes one tensor.
@@ -314,18 +320,6 @@ class Case(Inputs, Checks):
                 title = f"{dtype}: {asked.title}"
                 again.check("precision", "precise", [asked.see], title, policy=PRECISION, **asked.params)
                 yield again
-
-    def _call(
-        self,
-        on: Callee,
-        args: Sequence[Any],
-        kwargs: dict[str, Any],
-        name: str,
-        axes: Sequence[str] = (),
-        steps: int | None = None,
-    ) -> Ref:
-        self._add(do.Call(name, on, list(args), kwargs, steps))
-        return self._named(name, axes)
 
     def _loaded(self, module: Ref) -> do.Load:
         """Return the step that loads the weights of a module."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.bundle.model import FACETS, POLICIES, PRECISION, Check
-from grader.cases.inputs import as_stored
+from grader.cases.inputs import Inputs, as_stored
 from grader.worker.steps import Ref
 
 
@@ -20,13 +20,9 @@ class Again:
     params: Mapping[str, Any]
 
 
-class Checks:
+class Checks(Inputs):
     """The methods of `Case` that add a check, with the steps that observe its result."""
 
-    id: str
-    dtype: str
-    caps: bool
-    checks: list[Check]
     again: list[Again]
     see: Callable[[Ref], str]
     see_value: Callable[[Ref], str]

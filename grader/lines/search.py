@@ -22,7 +22,7 @@ from grader.lines.candidates import Place
 from grader.lines.source_edit import KINDS, Edit
 from grader.lines.suspects import Effects, Statement, distance
 from grader.sandbox.base import SandboxError
-from grader.worker.steps import Load, Stages
+from grader.worker.steps import Load, Stages, observes
 
 BATCH = 32  # candidates per request, at most
 SECONDS_PER_BATCH = 0.25  # that a request may take, as estimated
@@ -242,7 +242,7 @@ def up_to_first_failure(case: RecordedCase, observation: Observation) -> Recorde
 
 def _step_of(case: RecordedCase, name: str) -> int:
     """Return the number of the step that makes an observation; the last one if it is not known."""
-    places = (place for place, step in enumerate(case.steps) if step.observes(name))
+    places = (place for place, step in enumerate(case.steps) if observes(step, name))
     return next(places, len(case.steps) - 1)
 
 

@@ -95,15 +95,6 @@ class _Step(Struct, frozen=True, tag_field="do", tag=_snake, omit_defaults=True,
         """The name of its kind."""
         return str(self.__struct_config__.tag)
 
-    @property
-    def tensors(self) -> tuple[str, ...]:
-        """The names of the stored tensors that it takes."""
-        return ()
-
-    def observes(self, name: str) -> bool:
-        """Whether it makes the observation of this name."""
-        return False
-
 
 class _WithValues(_Step, frozen=True):
     """Has values made of lists, dicts, numbers and references."""
@@ -119,29 +110,21 @@ class _Named(_Step, frozen=True):
 
     name: str
 
-    def observes(self, name: str) -> bool:
-        return name == self.name
-
 
 # ---- what goes in
 
 
-class _Stored(_Step, frozen=True):
-    name: str
-
-    @property
-    def tensors(self) -> tuple[str, ...]:
-        return (self.name,)
-
-
-class Input(_Stored, frozen=True):
+class Input(_Step, frozen=True):
     """A stored tensor. grad: whether it can be differentiated."""
 
+    name: str
     grad: bool = False
 
 
-class Tokens(_Stored, frozen=True):
+class Tokens(_Step, frozen=True):
     """A stored tensor of bytes, passed as int64."""
+
+    name: str
 
 
 class Batches(_Step, frozen=True):
@@ -150,10 +133,6 @@ class Batches(_Step, frozen=True):
     name: str
     of: list[str]
     size: int
-
-    @property
-    def tensors(self) -> tuple[str, ...]:
-        return tuple(self.of)
 
 
 class Constant(_Step, frozen=True):
@@ -204,10 +183,6 @@ class Load(_Step, frozen=True):
 
     module: str
     weights: dict[str, str | Filled]
-
-    @property
-    def tensors(self) -> tuple[str, ...]:
-        return tuple(recipe for recipe in self.weights.values() if isinstance(recipe, str))
 
     def shapes(self, tensors: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
         """Return the shape of every weight."""
@@ -282,10 +257,6 @@ class Descend(_Step, frozen=True):
     upstream: str
     rate: float
 
-    @property
-    def tensors(self) -> tuple[str, ...]:
-        return (self.upstream,)
-
 
 Happening = Build | Provide | Load | Mode | Grad | Seed | Stages | Call | Join | Part | Descend
 
@@ -323,9 +294,6 @@ class State(_Step, frozen=True):
     module: str
     of: Ref
 
-    def observes(self, name: str) -> bool:
-        return name.startswith("state ")
-
 
 class Sentences(_Named, frozen=True):
     """Generated sentences of at most `steps` tokens, cut at `eos`."""
@@ -353,13 +321,6 @@ class Gradients(_Step, frozen=True):
     wrt: list[str]
     module: str | None = None
 
-    @property
-    def tensors(self) -> tuple[str, ...]:
-        return tuple(self.upstream)
-
-    def observes(self, name: str) -> bool:
-        return name.startswith("grad ")
-
 
 class ParameterCount(_Named, frozen=True):
     """The number of values in all parameters of a module."""
@@ -384,6 +345,28 @@ class Removals(_Named, frozen=True):
 Measured = ParameterCount | Flops | Removals
 Observing = See | SeeValue | SeeNone | After | State | Sentences | Weights | Gradients | Measured
 Step = Given | Happening | Observing
+
+
+def tensors_of(step: Step) -> Iterator[str]:
+    """Yield the names of the stored tensors that a step takes."""
+    match step:
+        case Input() | Tokens():
+            yield step.name
+        case Batches():
+            yield from step.of
+        case Load():
+            yield from (recipe for recipe in step.weights.values() if isinstance(recipe, str))
+        case Descend():
+            yield step.upstream
+        case Gradients():
+            yield from step.upstream
+
+
+def observes(step: Step, name: str) -> bool:
+    """Whether a step makes the observation of this name."""
+    if isinstance(step, (Gradients, State)):
+        return name.startswith("grad " if isinstance(step, Gradients) else "state ")
+    return isinstance(step, Observing) and step.name == name
 
 
 class Run(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

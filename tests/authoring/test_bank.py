@@ -8,6 +8,7 @@ import pytest
 from grader.authoring import bank
 from grader.authoring.bank import apply, edit, mutant, trivial, variant
 from grader.support.code import definition_span
+from grader.support.errors import UsageError
 
 SOURCE = '''import torch
 
@@ -70,7 +71,7 @@ def test_two_mistakes_can_be_applied_at_once():
     ],
 )
 def test_an_edit_must_match_as_often_as_it_says(answer, sentence):
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(UsageError, match=sentence):
         apply(answer, SOURCE)
 
 
@@ -102,7 +103,7 @@ def test_a_block_gets_the_indentation_of_what_it_replaces():
 
 
 def test_a_block_does_not_match_lines_with_another_indentation():
-    with pytest.raises(ValueError, match="does not occur"):
+    with pytest.raises(UsageError, match="does not occur"):
         edit("\nif x > 0:\n  x = x - 1\n", "pass").apply(BLOCK)
 
 
