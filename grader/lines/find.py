@@ -15,9 +15,9 @@ from grader.engine.student_parts import Part
 from grader.engine.submission_run import Context, SubmissionRun
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
-from grader.lines.candidates import Place, places
+from grader.lines.places import Place, places
+from grader.lines.rules import AXES, CALL, CONSTANT, KINDS, OPERATION, ORDER, RESULT, VALUES
 from grader.lines.search import Budget, Candidate, Search, ordered, runnable
-from grader.lines.source_edit import AXES, CALL, CONSTANT, KINDS, OPERATION, ORDER, RESULT, VALUES
 from grader.lines.statement_words import Words
 from grader.lines.suspects import Statement, agreement, likeness, prior, ranked
 from grader.report.model import Certainty, ExerciseResult, Line, Report
@@ -190,7 +190,7 @@ def point(
     """
     lines: dict[tuple[str, int], Line] = {}
     if certified is not None:
-        change = kind_of_change(certified.edit.operator) if detail else ""
+        change = kind_of_change(certified.edit.kind) if detail else ""
         start, stop = certified.edit.at
         part = (start, stop if detail else start)
         line = _line(certified.place, certified.place.text.line(start), change, part)
@@ -211,7 +211,7 @@ def first_agreed(repairs: Sequence[Candidate]) -> Candidate | None:
     kept = [one for one in repairs if not one.edit.inserts]
     # Storing a result under another name may imitate an edit of the line that reads it: such edits come last.
     kept.sort(key=_stores_elsewhere)
-    kept = kept or [one for one in repairs if one.edit.operator not in IMITATES]
+    kept = kept or [one for one in repairs if one.edit.kind not in IMITATES]
     # One line that may be put in at several places is one repair: the place that was tried first is the likeliest.
     for other in [one for one in kept[1:] if not _same_new_line(one, kept[0])]:
         if other.place is not kept[0].place:
@@ -235,8 +235,8 @@ def _same_new_line(one: Candidate, other: Candidate) -> bool:
 
 def _stores_elsewhere(one: Candidate) -> bool:
     """Whether an edit stores a result in another name, or in the tensor that it is computed from, as `relu_` does."""
-    in_place = one.edit.operator == "function" and one.edit.pieces[0][2].endswith("_")
-    return in_place or one.edit.operator == "target"
+    in_place = one.edit.kind == "function" and one.edit.pieces[0][2].endswith("_")
+    return in_place or one.edit.kind == "target"
 
 
 def _line(place: Place, number: int, change: str = "", part: tuple[int, int] | None = None) -> Line:
@@ -254,7 +254,7 @@ def _line(place: Place, number: int, change: str = "", part: tuple[int, int] | N
     return Line(sanitize(place.unit), number, sanitize(code), certainty, change, (begin, end))
 
 
-def kind_of_change(operator: str) -> str:
+def kind_of_change(kind: str) -> str:
     """Return what edits of a kind change, in words that fit many edits; "" if the kind alone gives the edit away."""
     return {
         CONSTANT: _("a constant"),
@@ -264,4 +264,4 @@ def kind_of_change(operator: str) -> str:
         CALL: _("a call"),
         AXES: _("the order of the axes"),
         ORDER: _("the order of the statements"),
-    }.get(KINDS[operator][1], "")
+    }.get(KINDS[kind][1], "")

@@ -1,60 +1,110 @@
-"""The surroundings of the code in a function: names, attributes of `self`, and calls in its class."""
+"""One function with its surroundings: the names, attributes and layers that an edit may use in it."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 from bisect import bisect
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeGuard, TypeVar
+from typing import TypeGuard
 
-from grader.lines.source_edit import Text
+from grader.lines.edit import Text
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-Node = TypeVar("Node", bound=ast.expr)
+Place = tuple[ast.expr, ast.stmt]  # an expression, and its statement
+DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 MAX_OFFERED = 24  # names, or attributes of `self`, that an edit may put in one place
+MAX_TENSORS = 8
+MODELS = ("model", "mha", "net", "module")  # usual names of a parameter that is a model
+RANGES = ("range", "arange")
+VOCABULARY = ("tanh", "relu", "exp", "abs")
+COMPUTES = (ast.Call, ast.BinOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Attribute)
+NO_SITES = (ast.Constant, ast.Tuple, ast.Starred, ast.Slice, ast.JoinedStr, ast.BoolOp, ast.Lambda, ast.List)
+AXES = ("dim", "axis", "dim0", "dim1", "start_dim")  # keywords that are axes
+# Methods whose arguments are axes.
+TAKE_AXES = (
+    *("transpose", "permute", "sum", "mean", "size", "unsqueeze", "softmax", "squeeze", "max"),
+    "flatten",
+)
+# Parts of names of attributes that probably hold a size.
+SIZES = ("num", "size", "dim", "hidden", "embed", "d_", "scale", "width")
+
+
+@dataclass
+class Class:
+    """What the methods of a class share. attributes: those of `self` that it assigns, the first ones.
+
+    layers: attributes that it calls or that hold modules. unused: layers that it makes and never reads.
+    """
+
+    attributes: list[str] = field(default_factory=list)
+    layers: list[str] = field(default_factory=list)
+    unused: list[str] = field(default_factory=list)
 
 
 @dataclass
 class Scope:
-    """One function (or the top level of one statement) with its surroundings.
+    """One function, or one statement without functions.
 
-    names: parameters and local names, in order, each with the line and column where it is first bound. sizes: the
-    names that hold whole numbers. attributes: the first attributes of `self` that the class assigns. layers: attributes that it calls or that hold modules.
-    unused: layers that the class makes and never reads. base: the last part of the name of its first base class.
-    wraps: the texts that calls in the same definition put before and after a value; see `_wraps`.
+    names: parameters and local names, in order, each with the line and column where it is first bound.
+    sizes: the names that hold whole numbers.
     """
 
     text: Text
     body: list[ast.stmt]
+    function: Function | None = None
+    owner: Class = field(default_factory=Class)
     names: dict[str, tuple[int, int]] = field(default_factory=dict)
     sizes: set[str] = field(default_factory=set)
-    attributes: list[str] = field(default_factory=list)
-    layers: set[str] = field(default_factory=set)
-    unused: list[str] = field(default_factory=list)
-    base: str = ""
-    wraps: list[tuple[str, str]] = field(default_factory=list)
-    is_constructor: bool = False
-    function: Function | None = None
+
+    @property
+    def is_constructor(self) -> bool:
+        return self.function is not None and self.function.name == "__init__"
+
+    # ---- what may be put in the place of a node
 
     def near(self, node: ast.AST) -> list[str]:
-        """Return the names that may be put in the place of a node, in order: of many names, those bound nearest to it."""
+        """Return the names that may be put in the place of a node: of many names, those bound nearest to it."""
         if len(self.names) <= MAX_OFFERED:
             return list(self.names)
-        first = bisect(self._bound, (node.lineno, node.col_offset, 0, "")) - MAX_OFFERED // 2  # type: ignore[attr-defined]
+        first = bisect(self._bound, ((node.lineno, node.col_offset), "")) - MAX_OFFERED // 2  # type: ignore[attr-defined]
         first = max(0, min(first, len(self._bound) - MAX_OFFERED))
-        nearest = self._bound[first : first + MAX_OFFERED]
-        return [name for _line, _column, _place, name in sorted(nearest, key=lambda bound: bound[2])]
+        return [name for _at, name in self._bound[first : first + MAX_OFFERED]]
 
     @cached_property
-    def _bound(self) -> list[tuple[int, int, int, str]]:
-        """Return line, column, place in `names` and name, in the order of the text."""
-        return sorted((*at, place, name) for place, (name, at) in enumerate(self.names.items()))
+    def _bound(self) -> list[tuple[tuple[int, int], str]]:
+        return sorted((at, name) for name, at in self.names.items())
 
     def tensors(self, node: ast.AST) -> list[str]:
-        """Return the names of `near` that hold no whole numbers."""
-        return [name for name in self.near(node) if name not in self.sizes]
+        """Return the first names of `near` that hold no whole numbers."""
+        return [name for name in self.near(node) if name not in self.sizes][:MAX_TENSORS]
+
+    def alike(self, node: ast.AST) -> list[str]:
+        """Return what may be meant instead of a name or an attribute of `self`: sizes for sizes, layers for layers.
+
+        In a constructor, every name may be a size.
+        """
+        if is_of_self(node):
+            layers = self.owner.layers
+            return [one for one in self.owner.attributes if (one in layers) == (node.attr in layers)]
+        is_size = getattr(node, "id", "") in self.sizes
+        return [n for n in self.near(node) if self.is_constructor or (n in self.sizes) == is_size]
+
+    def lacking(self, _node: ast.AST) -> list[str]:
+        """Return the functions of VOCABULARY that a file with torch does not call."""
+        source = self.text.source
+        return [name for name in VOCABULARY if f"{name}(" not in source] if "torch" in source else []
+
+    def lengths(self, _node: ast.AST) -> list[str]:
+        """Return sizes by whose root a value may be scaled: local names, and attributes that are named like sizes."""
+        own = [name for name in self.owner.attributes if name not in self.owner.layers]
+        named = [f"self.{name}" for name in own if any(part in name for part in SIZES)]
+        return [*named, *(name for name in self.names if name in self.sizes)][:4]
+
+    # ---- what the function contains
 
     def statements(self) -> Iterator[ast.stmt]:
         """Yield the statements of the function, inner ones included, but none inside nested functions and classes.
@@ -65,148 +115,116 @@ class Scope:
         while waiting:
             node = waiting.pop()
             yield node
-            if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            if not isinstance(node, DEFINES):
                 waiting += [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.stmt)]
 
     @cached_property
-    def expressions(self) -> list[tuple[ast.expr, ast.stmt]]:
+    def expressions(self) -> list[Place]:
         """Return every expression that is read, with its statement, and each parameter's default, with the function.
 
         Expressions in f-strings are left out.
         """
-        found: list[tuple[ast.expr, ast.stmt]] = []
+        found: list[Place] = []
         for statement in self.statements():
-            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                continue
-            waiting: list[ast.AST] = list(reversed(list(ast.iter_child_nodes(statement))))
+            waiting: list[ast.AST] = [] if isinstance(statement, DEFINES) else [statement]
             while waiting:
                 node = waiting.pop()
-                if isinstance(node, (ast.stmt, ast.JoinedStr)):
-                    continue
                 if isinstance(node, ast.expr) and not isinstance(
                     getattr(node, "ctx", None), (ast.Store, ast.Del)
                 ):
                     found.append((node, statement))
-                waiting += reversed(list(ast.iter_child_nodes(node)))
+                parts = [] if isinstance(node, ast.JoinedStr) else list(ast.iter_child_nodes(node))
+                waiting += [part for part in reversed(parts) if not isinstance(part, ast.stmt)]
         if self.function is not None:
             arguments = self.function.args
             defaults = (*arguments.defaults, *arguments.kw_defaults)
             found += [(default, self.function) for default in defaults if default is not None]
         return found
 
-    def every(self, kind: type[Node]) -> Iterator[tuple[Node, ast.stmt]]:
-        """Yield the `expressions` of one kind."""
-        return ((node, statement) for node, statement in self.expressions if isinstance(node, kind))
+    @cached_property
+    def by_type(self) -> dict[type[ast.AST], list[tuple[ast.AST, ast.stmt]]]:
+        """Return type of a node → the `expressions` and statements of this type."""
+        found = defaultdict(list)
+        for node, statement in (*self.expressions, *((s, s) for s in self.statements())):
+            found[type(node)].append((node, statement))
+        return found
+
+    def calls(self) -> Iterator[tuple[ast.Call, ast.stmt]]:
+        return ((node, statement) for node, statement in self.expressions if isinstance(node, ast.Call))
+
+    # ---- the parts that an expression plays
+
+    @cached_property
+    def roles(self) -> dict[str, set[int]]:
+        """Return role → the `id` of each expression that plays it.
+
+        argument, computed argument, constant: an argument of a call; one that is neither a name nor a constant; a constant
+        argument or index. axis: an argument of a call such as `transpose`, a keyword such as `dim`, an index of `.shape`.
+        alone, returned, tested: a whole statement; the value of a `return`; the condition of a block. unknown: a name
+        that is defined nowhere, or an attribute of `self` that the class never assigns. site, result, value: see `_sites`.
+        """
+        found: dict[str, set[int]] = defaultdict(set)
+        for node, _statement in self.expressions:
+            match node:
+                case ast.Call(func=called, args=arguments, keywords=keywords):
+                    parts = [*arguments, *(keyword.value for keyword in keywords)]
+                    found["argument"] |= set(map(id, parts))
+                    found["computed argument"] |= {id(part) for part in parts if isinstance(part, COMPUTES)}
+                    found["constant"] |= {id(part) for part in parts if _is_value(part)}
+                    found["range"] |= {id(node)} if ast.unparse(called).split(".")[-1] in RANGES else set()
+                    found["axis"] |= {id(k.value) for k in keywords if k.arg in AXES}
+                    if getattr(called, "attr", "") in TAKE_AXES:
+                        found["axis"] |= set(map(id, arguments))
+                case ast.Subscript(value=owner, slice=index):
+                    found["constant"] |= {id(index)} if _is_value(index) else set()
+                    found["axis"] |= {id(index)} if getattr(owner, "attr", "") == "shape" else set()
+            if self._is_unknown(node):
+                found["unknown name" if isinstance(node, ast.Name) else "unknown"].add(id(node))
+        for statement in self.statements():
+            match statement:
+                case ast.Expr(value=value):
+                    found["alone"].add(id(value))
+                case ast.Return(value=ast.expr() as value):
+                    found["returned"].add(id(value))
+                case ast.If(test=value) | ast.While(test=value):
+                    found["tested"].add(id(value))
+        found["used"] = {id(node) for node, _statement in self.expressions} - found["alone"]
+        sites = [] if self.is_constructor else list(self._sites())
+        found["site"] = set(map(id, sites))
+        found["result"] = {
+            id(n) for n in sites if isinstance(n, (ast.Call, ast.BinOp, ast.Name, ast.Compare))
+        }
+        found["value"] = {id(node) for node in sites if isinstance(node, (ast.Call, ast.BinOp))}
+        return found
+
+    def _sites(self) -> Iterator[ast.expr]:
+        """Yield the expressions around which a call may be put.
+
+        Skip constants, tuples, lists, f-strings, lambdas, `and` and `or`, sizes, names that are not local, indices,
+        comparisons by `is`, and `f` in `f()`, `a.b` in `a.b.c`, `x` in `x[0]`.
+        """
+        skipped: set[int] = set()
+        for node, _statement in self.expressions:
+            match node:
+                case ast.Call(func=part) | ast.Attribute(value=ast.Attribute() as part):
+                    skipped.add(id(part))
+                case ast.Subscript(value=part, slice=index):
+                    skipped |= {id(part), *map(id, ast.walk(index))}
+                case ast.Compare(ops=[ast.Is() | ast.IsNot(), *_]):
+                    skipped |= set(map(id, ast.walk(node)))
+            known = not isinstance(node, ast.Name) or (node.id in self.names and node.id not in self.sizes)
+            if known and id(node) not in skipped and not isinstance(node, NO_SITES):
+                yield node
+
+    def _is_unknown(self, node: ast.expr) -> bool:
+        if is_of_self(node):
+            return node.attr not in self.owner.attributes
+        known = self.text.bound
+        return isinstance(node, ast.Name) and node.id not in known and not hasattr(builtins, node.id)
 
 
-def scopes(text: Text, statement: ast.stmt) -> list[Scope]:
-    """Return the scopes of a top-level statement: one per function in it; without functions, the statement."""
-    found = list(_functions(statement, None))
-    if not found:
-        return [Scope(text, [statement])]
-    # Each class is walked once, however many methods it has.
-    owners = {id(owner): owner for _function, owner in found}
-    shared = {key: _shared(text, owner, statement) for key, owner in owners.items()}
-    return [_scope(text, function, shared[id(owner)]) for function, owner in found]
-
-
-def _shared(text: Text, owner: ast.ClassDef | None, whole: ast.stmt) -> dict[str, Any]:
-    """Return the fields that the scopes of a class share; outside a class, those of the whole statement."""
-    attributes, layers = _attributes(owner)
-    return {
-        "attributes": attributes[:MAX_OFFERED],
-        "layers": layers,
-        "unused": _unused(owner, layers),
-        "base": ast.unparse(owner.bases[0]).split(".")[-1] if owner is not None and owner.bases else "",
-        "wraps": _wraps(text, owner or whole),
-    }
-
-
-def _functions(node: ast.stmt, owner: ast.ClassDef | None) -> Iterator[tuple[Function, ast.ClassDef | None]]:
-    """Yield each function in a statement, nested ones included, with the class that it is a method of.
-
-    owner: the class that the statement itself is in.
-    """
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        yield node, owner
-        owner = None
-    for part in ast.iter_child_nodes(node):
-        if isinstance(part, ast.stmt):
-            yield from _functions(part, node if isinstance(node, ast.ClassDef) else owner)
-
-
-def _scope(text: Text, function: Function, shared: Mapping[str, Any]) -> Scope:
-    arguments = function.args
-    parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    names = {a.arg: (a.lineno, a.col_offset) for a in parameters}
-    sizes: set[str] = set()
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.setdefault(node.id, (node.lineno, node.col_offset))
-        if isinstance(node, ast.Assign) and _is_size(node.value):
-            sizes |= {n.id for target in node.targets for n in ast.walk(target) if isinstance(n, ast.Name)}
-        if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and _calls(node.iter, "range"):
-            sizes.add(node.target.id)
-    names = {name: at for name, at in names.items() if name not in ("self", "_")}
-    is_constructor = function.name == "__init__"
-    return Scope(
-        text, function.body, names, sizes, is_constructor=is_constructor, function=function, **shared
-    )
-
-
-def _is_size(value: ast.expr) -> bool:
-    """Whether an expression gives whole numbers, as `x.shape`, `len(x)`, `n // 2` and tuples of these do."""
-    if isinstance(value, ast.Tuple):
-        return all(_is_size(part) for part in value.elts)
-    if isinstance(value, ast.Attribute):
-        return value.attr == "shape"
-    if isinstance(value, ast.Subscript):
-        return _is_size(value.value)
-    if isinstance(value, ast.BinOp):
-        return isinstance(value.op, ast.FloorDiv) or _is_size(value.left)
-    return _calls(value, "len", "size", "numel", "int")
-
-
-def _calls(node: ast.expr, *names: str) -> bool:
-    if not isinstance(node, ast.Call):
-        return False
-    callee = node.func
-    return (callee.id if isinstance(callee, ast.Name) else getattr(callee, "attr", "")) in names
-
-
-def _attributes(owner: ast.ClassDef | None) -> tuple[list[str], set[str]]:
-    """Return the attributes of `self` that a class assigns, and those that it calls or that hold modules."""
-    if owner is None:
-        return [], set()
-    made: list[str] = []
-    called: set[str] = set()
-    for node in ast.walk(owner):
-        if is_of_self(node) and isinstance(node.ctx, ast.Store):
-            made.append(node.attr)
-        if isinstance(node, ast.Call) and is_of_self(node.func):
-            called.add(node.func.attr)
-        if isinstance(node, ast.Assign):
-            calls: list[ast.Call] = []
-            if isinstance(node.value, ast.Call):
-                calls = [node.value]
-            elif isinstance(node.value, (ast.GeneratorExp, ast.Tuple)):
-                calls = [part for part in ast.walk(node.value) if isinstance(part, ast.Call)]
-            if any(map(_makes_a_module, calls)):
-                parts = (part for target in node.targets for part in ast.walk(target))
-                called |= {part.attr for part in parts if is_of_self(part)}
-    return list(dict.fromkeys(made)), called
-
-
-def _makes_a_module(call: ast.Call) -> bool:
-    a_class = isinstance(call.func, ast.Name) and call.func.id[:1].isupper()
-    return a_class or ast.unparse(call.func).startswith(("nn.", "torch.nn."))
-
-
-def _unused(owner: ast.ClassDef | None, layers: set[str]) -> list[str]:
-    if owner is None:
-        return []
-    of_self = filter(is_of_self, ast.walk(owner))
-    return sorted(layers - {node.attr for node in of_self if isinstance(node.ctx, ast.Load)})
+def _is_value(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is not None and node.value is not Ellipsis
 
 
 def is_of_self(node: ast.AST) -> TypeGuard[ast.Attribute]:
@@ -214,31 +232,78 @@ def is_of_self(node: ast.AST) -> TypeGuard[ast.Attribute]:
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
-def _wraps(text: Text, whole: ast.AST) -> list[tuple[str, str]]:
-    """Return what calls put around a value, as `self.dropout(` and `)`, or nothing and `.relu()`.
+def scopes(text: Text, statement: ast.stmt) -> list[Scope]:
+    """Return the scopes of a top-level statement: one per function in it; without functions, the statement."""
+    return list(_functions(text, statement, None)) or [Scope(text, [statement])]
 
-    Each attribute that the class assigns is also returned as if it was called.
-    """
-    found: list[tuple[str, str]] = []
-    for node in ast.walk(whole):
-        if isinstance(node, ast.Call) and node.args and not isinstance(node.args[0], ast.Starred):
-            start, stop = text.span(node)
-            first = text.span(node.args[0])
-            before = text.raw[start : first[0]].decode()
-            after = text.raw[first[1] : stop].decode()
-            simple = all(isinstance(a, ast.Constant) for a in node.args[1:])
-            if (
-                (is_of_self(node.func) or simple)
-                and "nn.Linear" not in before
-                and len(before) + len(after) < 60
-            ):
-                found.append((before, after))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not is_of_self(node.func):
-            owner = text.span(node.func.value)
-            after = text.raw[owner[1] : text.span(node)[1]].decode()
-            if len(after) < 40 and all(isinstance(a, (ast.Constant, ast.UnaryOp)) for a in node.args):
-                found.append(("", after))
-    of_self = filter(is_of_self, ast.walk(whole))
-    found += [(f"self.{node.attr}(", ")") for node in of_self if isinstance(node.ctx, ast.Store)]
-    skipped = ("super", "range", "print")
-    return [(b, a) for b, a in dict.fromkeys(found) if "\n" not in b + a and not b.startswith(skipped)]
+
+def _functions(text: Text, node: ast.stmt, owner: Class | None) -> Iterator[Scope]:
+    """Yield the scope of each function in a statement, nested ones included. owner: the class of the statement."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        yield _scope(text, node, owner or Class())
+        owner = None
+    elif isinstance(node, ast.ClassDef):
+        owner = _class(node)
+    for part in ast.iter_child_nodes(node):
+        if isinstance(part, ast.stmt):
+            yield from _functions(text, part, owner)
+
+
+def _scope(text: Text, function: Function, owner: Class) -> Scope:
+    arguments = function.args
+    parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    names = {a.arg: (a.lineno, a.col_offset) for a in parameters}
+    sizes: set[str] = set()
+    for node in ast.walk(function):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()):
+                names.setdefault(name, (node.lineno, node.col_offset))
+            case ast.Assign(targets=targets, value=value) if _is_size(value):
+                sizes |= {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+            case ast.For(target=ast.Name(id=name), iter=ast.Call(func=ast.Name(id="range"))):
+                sizes.add(name)
+    names = {name: at for name, at in names.items() if name not in ("self", "_")}
+    return Scope(text, function.body, function, owner, names, sizes)
+
+
+def _is_size(value: ast.expr) -> bool:
+    """Whether an expression gives whole numbers, as `x.shape`, `len(x)`, `n // 2` and tuples of these do."""
+    match value:
+        case ast.Tuple(elts=parts):
+            return all(map(_is_size, parts))
+        case ast.BinOp(left=left, op=operation):
+            return isinstance(operation, ast.FloorDiv) or _is_size(left)
+        case ast.Subscript(value=inner):
+            return _is_size(inner)
+        case ast.Attribute(attr="shape") | ast.Call(func=ast.Name(id="len" | "int")):
+            return True
+        case ast.Call(func=ast.Attribute(attr="size" | "numel")):
+            return True
+    return False
+
+
+def _class(owner: ast.ClassDef) -> Class:
+    made: list[str] = []
+    layers: list[str] = []
+    read: set[str] = set()
+    for node in ast.walk(owner):
+        if is_of_self(node):
+            made += [node.attr] if isinstance(node.ctx, ast.Store) else []
+            read |= {node.attr} if isinstance(node.ctx, ast.Load) else set()
+        if isinstance(node, ast.Call) and is_of_self(node.func):
+            layers.append(node.func.attr)
+        if isinstance(node, ast.Assign) and _makes_modules(node.value):
+            parts = (part for target in node.targets for part in ast.walk(target))
+            layers += [part.attr for part in parts if is_of_self(part)]
+    attributes, layers = list(dict.fromkeys(made)), list(dict.fromkeys(layers))
+    return Class(attributes[:MAX_OFFERED], layers, sorted(set(layers) - read))
+
+
+def _makes_modules(value: ast.expr) -> bool:
+    """Whether a value, or the parts of a tuple or generator, are made by calls such as `nn.Linear(…)` or `Block(…)`."""
+    several = isinstance(value, (ast.GeneratorExp, ast.Tuple))
+    calls = [part for part in (ast.walk(value) if several else (value,)) if isinstance(part, ast.Call)]
+    names = [ast.unparse(call.func) for call in calls]
+    return any(
+        name.startswith(("nn.", "torch.nn.")) or (name[:1].isupper() and "." not in name) for name in names
+    )

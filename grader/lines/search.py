@@ -18,8 +18,9 @@ from grader.engine.session import WorkerGone
 from grader.judge.normalise import normalise_layouts
 from grader.judge.observation import Observation
 from grader.judge.verdict import judged, lacks
-from grader.lines.candidates import Place
-from grader.lines.source_edit import KINDS, Edit
+from grader.lines.edit import Edit
+from grader.lines.places import Place
+from grader.lines.rules import KINDS
 from grader.lines.suspects import Effects, Statement, distance
 from grader.sandbox.base import SandboxError
 from grader.worker.steps import Load, Stages, observes
@@ -262,10 +263,10 @@ def ordered(candidates: Iterable[Candidate], scores: Mapping[Statement, float]) 
     """Sort candidates, each once. scores: see `suspects.prior`."""
     # Of equal edits, the last one is used.
     unique = list({(one.place.unit, one.edit.pieces): one for one in candidates}.values())
-    counts = Counter(one.edit.operator for one in unique)
+    counts = Counter(one.edit.kind for one in unique)
 
     def worth(one: Candidate) -> float:
-        kind = one.edit.operator
+        kind = one.edit.kind
         return KINDS[kind][0] / counts[kind] * math.exp(scores.get(one.statement, 0.0))
 
     return sorted(unique, key=worth, reverse=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from grader.bundle.model import RecordedCase
 from grader.judge.observation import Observation
-from grader.lines.candidates import Place
+from grader.lines.places import Place
 from grader.lines.statement_words import Words, words_by_line
 
 Statement = tuple[str, int]  # the unit, and the first line

@@ -6,8 +6,8 @@ A repair is an edit with which the answer passes. Repairs that insert something 
 import pytest
 
 from grader.intake.names import read_names
-from grader.lines.candidates import places
 from grader.lines.find import first_agreed
+from grader.lines.places import places
 from grader.lines.search import Candidate
 from tests.helpers.minimal import submission_of
 
@@ -33,16 +33,16 @@ class Block(nn.Module):
 
 @pytest.fixture(scope="module")
 def repair():
-    """Return a function that finds a repair by its operator, the start of its line, and a part of its new text."""
+    """Return a function that finds a repair by its kind, the start of its line, and a part of its new text."""
     submission = submission_of(MODULE)
     (place,) = places(submission, read_names(submission), "Block", ())
     lines = MODULE.splitlines()
 
-    def find(operator: str, line: str, new: str = "") -> Candidate:
+    def find(kind: str, line: str, new: str = "") -> Candidate:
         return next(
             Candidate(place, edit)
             for edit in place.edits()
-            if edit.operator == operator
+            if edit.kind == kind
             and lines[edit.statement - 1].strip().startswith(line)
             and new in edit.pieces[0][2]
         )

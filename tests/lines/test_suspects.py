@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from grader.bundle.files import dump, loads
 from grader.intake.names import read_names
 from grader.judge.observation import Observation, Seen, StudentError
-from grader.lines.candidates import places
+from grader.lines.places import places
 from grader.lines.statement_words import changed_words, words_by_line
 from grader.lines.suspects import FAR, Effects, distance, prior, ranked
 from tests.helpers.minimal import submission_of

@@ -1,20 +1,19 @@
-"""Operators offer the edits that common mistakes need; nearly all are valid Python. Likely statements come first.
+"""Every kind of edit: the code, and what it becomes. Nearly all edits are valid Python. Likely statements come first.
 
-An operator is a kind of edit. The pieces of an edit are (start, stop, new text). A place is a top-level statement
-that may be edited, such as a class.
+The pieces of an edit are (start, stop, new text). A place is a top-level statement that may be edited, such as a class.
 """
 
 import ast
 import time
 from collections import Counter
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
-from grader.lines.candidates import MAX_BYTES, MAX_EDITS, MAX_TEXT, places
+from grader.lines.places import MAX_BYTES, MAX_EDITS, MAX_TEXT, places
+from grader.lines.rules import KINDS
 from grader.lines.search import Candidate, ordered
 from tests.helpers.minimal import submission_of
 
@@ -42,37 +41,6 @@ class Attention(nn.Module):
 '''
 
 
-SECOND = """import torch
-from torch import nn
-
-
-class Block(nn.Module):
-    def __init__(self, size, dropout):
-        super().__init__()
-        self.dense1 = nn.Linear(size, 4, bias=False)
-        self.dense2 = nn.Linear(4, size, bias=False)
-        self.norm = nn.LayerNorm(size)
-        self.dropout = nn.Dropout(0.0)
-
-    def forward(self, X, mask=None):
-        Y = self.dense1(sequences)
-        X = X.cos() + self.dense2(Y).sin()
-        total = torch.zeros(4)
-        for row in Y:
-            total = total + row
-        return self.dropout(X.view(4, -1))
-"""
-
-
-CACHED = """def step(X, state, place):
-    if state[1][place] is None:
-        seen = X
-    else:
-        seen = X + state[1][place]
-    return seen, state
-"""
-
-
 def one_place(source: str, name: str):
     submission = submission_of(source)
     (found,) = places(submission, read_names(submission), name, ())
@@ -92,64 +60,166 @@ def _parses(source: str) -> bool:
     return True
 
 
-@cache
-def offered(source: str, name: str) -> set[str]:
-    """Return every simple statement of the edited sources, as `ast.unparse` writes it."""
-    place = one_place(source, name)
-    sources = [place.edited(edit).source for edit in place.edits()]
-    trees = [ast.parse(source) for source in sources if _parses(source)]
-    simple = (ast.Assign, ast.AugAssign, ast.Return, ast.Pass)
-    return {ast.unparse(node) for tree in trees for node in ast.walk(tree) if isinstance(node, simple)}
-
-
 def test_nearly_every_edit_is_python(place):
     edits = list(place.edits())
     broken = [edit for edit in edits if not _parses(place.edited(edit).source)]
     assert len(edits) > 300
-    assert len(broken) / len(edits) < 0.02, {edit.operator for edit in broken}
-
-
-OF_MODULE = [
-    "q, k = self.W_q(queries), self.W_k(keys)",
-    "scores = q @ k.transpose(1, 2) / q.shape[-1] ** 0.5",
-    "scores = scores.masked_fill((torch.arange(k.shape[1]) >= lens), -1e6)",
-    "scores = scores.masked_fill((~(torch.arange(k.shape[1]) <= lens)), -1e6)",
-    "return torch.softmax(scores.permute(0, 2, 1), dim=(-1))",
-    "return torch.softmax(scores.permute(1, 2, 0), dim=1)",
-    "return torch.softmax(self.dropout(scores.permute(0, 2, 1)), dim=1)",
-    "return torch.softmax(scores, dim=1)",
-    "scores = scores + (step)",
-    "pass",
-]
-OF_SECOND = [
-    "self.dropout = nn.Dropout(dropout)",
-    "Y = self.dense1(X)",
-    "X = X.sin() + self.dense2(Y).cos()",
-    "X = self.norm(X.cos(), self.dense2(Y).sin())",
-    "X = self.norm(X)",
-    "return self.dropout(X)",
-    "return (self.dropout(X.view(4, -1)), mask)",
-    "self.dense1 = nn.Linear(size, size, bias=False)",
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("source", "name", "line"),
-    [*((MODULE, "Attention", line) for line in OF_MODULE), *((SECOND, "Block", line) for line in OF_SECOND)],
-)
-def test_an_edit_that_students_need_is_offered(source, name, line):
-    assert ast.unparse(ast.parse(line)) in offered(source, name)
+    assert len(broken) / len(edits) < 0.02, {edit.kind for edit in broken}
 
 
 PREFIX = "import torch\nfrom torch import nn\n\n\n"
+# A kind of edit, the last line of a function of model, X, Y and i with a size n, and edits of this line.
+LINES = [
+    ("term", "Y = X", ["Y = Y + X"]),
+    ("term", "Y[i] = X", ["Y[i] = Y[i] + X"]),
+    ("term", "return X @ Y", ["return (Y + (X @ Y))"]),
+    ("assignment", "X -= Y", ["X = X - Y", "X = Y"]),
+    ("assignment", "X.sub(Y)", ["X = X.sub(Y)"]),
+    ("return", "return X.sum()", ["return Y", "return X.sum(), Y"]),
+    ("return", "return X, Y", ["return X", "return Y"]),
+    ("name", "return X * n", ["return Y * n"]),
+    ("none", "return g(None)", ["return g(X)", "return g(n)"]),
+    ("name for constant", "return X[0]", ["return X[i]"]),
+    ("names for constants", "return g(2, 2)", ["return g(n, n)"]),
+    ("name for argument", "return g(X + 1)", ["return g(Y)"]),
+    ("unknown name", "return x + x", ["return X + X"]),
+    ("everywhere", "return Y + Y", ["return X + X"]),
+    ("everywhere", "return Y.sum(0) + Y.sum(1)", ["return Y.mean(0) + Y.mean(1)"]),
+    ("everywhere", "return X[0x10:] + X[:0x10]", ["return X[17:] + X[:17]"]),
+    ("exchange", "return Y.sin() + X.cos()", ["return Y.cos() + X.sin()", "return X.sin() + Y.cos()"]),
+    ("truth value", "return g(True)", ["return g(False)"]),
+    ("axis", "return X.sum(1)", ["return X.sum((-1))", "return X.sum(0)"]),
+    ("whole number", "return X * 4", ["return X * 5", "return X * 3", "return X * (-4)"]),
+    ("large number", "return X * 4", ["return X * 40", "return X * float('-inf')"]),
+    ("decimal number", "return X * 0.5", ["return X * float('-inf')", "return X * (-0.5)", "return X * 5.0"]),
+    ("drop side", "return X @ Y", ["return X", "return Y"]),
+    ("drop side", "return X + 1", ["return X"]),
+    ("drop side", "return X and Y", ["return X", "return Y"]),
+    ("sides", "return X - Y", ["return (Y - X)"]),
+    ("operation", "return X * Y", ["return (X / Y)", "return (X + Y)", "return (X @ Y)"]),
+    ("drop sign", "return ~X", ["return X"]),
+    ("sign", "return X", ["return (~X)", "return (-X)"]),
+    ("choice", "return X if i else Y", ["return X", "return Y", "return (Y if i else X)"]),
+    (
+        "comparison",
+        "return X < Y",
+        ["return (X <= Y)", "return (X > Y)", "return (X < Y + 1)", "return (Y < X)"],
+    ),
+    ("comparison", "return X is None", ["return (X is not None)"]),
+    ("condition", "if i: X = Y", ["if True: X = Y", "if False: X = Y", "if (not i): X = Y"]),
+    ("drop call", "return torch.cat(X, 1)", ["return X"]),
+    ("drop method", "return X.relu()", ["return X"]),
+    ("drop method", "return X.T", ["return X"]),
+    ("function", "return torch.cat(X)", ["return torch.stack(X)"]),
+    ("function", "X.masked_fill_(Y, 0)", ["X.masked_fill(Y, 0)"]),
+    ("function", "return torch.exp(-X)", ["return torch.softmax((-X), dim=-1)"]),
+    ("function", "return X.relu()", ["return X.softmax(dim=-1)"]),
+    ("function", "return X / X.max(dim=1).values", ["return X / X.sum(dim=1)", "return X / X.mean(dim=1)"]),
+    ("argument order", "return g(X, k=Y)", ["return g(Y, k=X)"]),
+    (
+        "argument order",
+        "return X.permute(0, 2, 1)",
+        ["return X.permute(0, 1, 2)", "return X.permute(2, 1, 0)"],
+    ),
+    ("drop argument", "return g(X, k=i)", ["return g(k=i)", "return g(X)"]),
+    ("add argument", "return X.sum()", ["return X.sum(dim=-1)", "return X.sum(keepdim=True)"]),
+    ("add argument", "return g(X)", ["return g(X, Y)"]),
+    ("add argument", "return g(k=X)", ["return g(k=X, Y=Y)"]),
+    ("add arguments", "return X.sum() + Y.sum()", ["return X.sum(dim=0) + Y.sum(dim=0)"]),
+    (
+        "range",
+        "return range(1)",
+        ["return range(0, 1 + 1)", "return range(1, 1 + 1)", "return range(len(X))"],
+    ),
+    ("range", "return torch.arange(1, n + 1)", ["return torch.arange(1 - 1, (n + 1) - 1)"]),
+    ("subscript", "return X[i, Y]", ["return X", "return X[Y, i]"]),
+    ("slice axis", "return X[i:]", ["return X[:, i:]"]),
+    ("slice axis", "return X[:, i:]", ["return X[i:]"]),
+    ("slice", "return X[i:n]", ["return X[n:i]", "return X[i:]", "return X[:n]", "return X[i:n + 1]"]),
+    ("insert function", "return X + Y", ["return (X + Y).tanh()"]),
+    (
+        "insert transpose",
+        "return X + Y",
+        ["return (X + Y).transpose(1, 2)", "return X.transpose(-2, -1) + Y"],
+    ),
+    ("factor", "return X", ["return (X / X.shape[-1] ** 0.5)", "return (X * n ** 0.5)", "return (X + 1)"]),
+    ("move call", "return X.relu() + Y", ["return X + (Y).relu()", "return (X + Y).relu()"]),
+    ("drop statement", "X = Y", ["pass"]),
+    ("context", "with torch.no_grad(): X = Y", ["if True: X = Y"]),
+    ("target", "Y = X", ["i = X"]),
+    ("target order", "X, Y = i", ["Y, X = i"]),
+    ("statement order", "X = Y; Y = X", ["Y = X; X = Y"]),
+    ("statement order", "for x in X:\n        Y = x", ["for x in X:\n        pass\n    Y = x"]),
+    (
+        "statement order",
+        "Y = i\n    for x in X:\n        i = Y",
+        ["Y = i\n    for x in X:\n        Y = i\n        i = Y"],
+    ),
+    (
+        "insert assignment",
+        "Y = i\n    for x in X:\n        b = Y",
+        ["Y = i\n    for x in X:\n        b = Y\n        Y = b"],
+    ),
+    ("insert statement", "return model(X)", ["model.eval()\n    return model(X)"]),
+]
 TWO_LAYERS = """class Block(nn.Module):
     def __init__(self, size, width):
         super().__init__()
         self.a = nn.Linear(size, 4)
         self.b = nn.Linear(width, 4)
         self.c = self.a
+
+    def forward(self, X):
+        X = self.a(X) + self.d(X)
+        return X
 """
+# A kind of edit, a part of TWO_LAYERS that occurs once, and what takes its place.
+PARTS = [
+    ("own layer", "self.c = self.a", "self.c = nn.Linear(size, 4)"),
+    ("attribute", "self.a(X)", "self.b(X)"),
+    ("unknown attribute", "self.d(X)", "self.c(X)"),
+    ("unused layer", "= self.a(X) + self.d(X)", "= self.b((self.a(X) + self.d(X)))"),
+    ("unused layer", "self.a(X) + self.d(X)", "self.b(self.a(X), self.d(X))"),
+    ("unused layer", "return X", "return self.b(X)"),
+    ("unused layer", "return X", "X = self.b(X)\n        return X"),
+    ("insert layer", "return X", "return self.a(X)"),
+    ("exchange layers", "self.a(X) + self.d(X)", "self.d(X) + self.a(X)"),
+    ("name for constant", "(size, 4)", "(size, size)"),
+    (
+        "exchange",
+        "size, 4)\n        self.b = nn.Linear(width, 4)",
+        "width, 4)\n        self.b = nn.Linear(size, 4)",
+    ),
+    (
+        "add arguments",
+        "size, 4)\n        self.b = nn.Linear(width, 4)",
+        "size, 4, bias=False)\n        self.b = nn.Linear(width, 4, bias=False)",
+    ),
+]
+
+
+def edited(kind: str, source: str, name: str) -> set[str]:
+    """Return the sources that the edits of a kind make of a function or class."""
+    found = one_place(source, name)
+    return {found.text.changed(edit.pieces) for edit in found.edits() if edit.kind == kind}
+
+
+@pytest.mark.parametrize(("kind", "line", "edits"), LINES)
+def test_an_edit_of_a_line(kind, line, edits):
+    before = f"{PREFIX}def f(model, X, Y, i):\n    n = len(model)\n    "
+    assert {f"{before}{new}\n" for new in edits} <= edited(kind, f"{before}{line}\n", "f")
+
+
+@pytest.mark.parametrize(("kind", "old", "new"), PARTS)
+def test_an_edit_of_a_class(kind, old, new):
+    assert TWO_LAYERS.count(old) == 1
+    assert PREFIX + TWO_LAYERS.replace(old, new) in edited(kind, PREFIX + TWO_LAYERS, "Block")
+
+
+def test_every_kind_of_edit_has_a_row():
+    assert {kind for kind, _old, _new in (*LINES, *PARTS)} == set(KINDS)
+
+
 SHARED = """class Block(nn.Module):
     def __init__(self):
         self.W_k, self.W_q = (nn.LazyLinear(4) for _ in range(2))
@@ -162,47 +232,6 @@ MANY_NAMES = """class Block(nn.Module):
         X = self.one(X, a + b + c + d + e + f)
         return self.two(X, g + h + i + j + k + l + m)
 """
-IN_A_LOOP = """def step(model, X):
-    word = X[0]
-    for _ in range(1):
-        best = model.read(word)
-        X = X + 1
-    return X
-"""
-
-
-@pytest.mark.parametrize(
-    ("source", "old", "new"),
-    [
-        (
-            TWO_LAYERS,
-            "size, 4)\n        self.b = nn.Linear(width, 4)",
-            "width, 4)\n        self.b = nn.Linear(size, 4)",
-        ),
-        (TWO_LAYERS, "self.c = self.a", "self.c = nn.Linear(size, 4)"),
-        (SHARED, "self.W_q(X) + self.W_q(Y)", "self.W_k(X) + self.W_q(Y)"),
-        (IN_A_LOOP, "X = X + 1", "X = X + 1\n        word = best"),
-        (IN_A_LOOP, "range(1)", "range(len(X))"),
-        (IN_A_LOOP, "range(1)", "range(0, 1 + 1)"),
-        (IN_A_LOOP, "model.read(word)", "model.read(word, X)"),
-        (IN_A_LOOP, "    for", "    model.eval()\n    for"),
-        ("def f(n):\n    return torch.arange(1, n + 1)\n", "1, n + 1", "1 - 1, (n + 1) - 1"),
-        ("def f(X):\n    return X / X.max(dim=1).values\n", "X.max(dim=1).values", "X.sum(dim=1)"),
-        ("def f(X):\n    return torch.exp(-X)\n", "torch.exp(-X)", "torch.softmax(-X, dim=-1)"),
-        ("def f(X):\n    return X.relu()\n", "X.relu()", "X.softmax(dim=-1)"),
-        ("def f(X):\n    return X.sum(0) + X.sum(1)\n", "X.sum(0) + X.sum(1)", "X.mean(0) + X.mean(1)"),
-        ("def f(X):\n    return X[0x10:] + X[:0x10]\n", "X[0x10:] + X[:0x10]", "X[17:] + X[:17]"),
-        ("def f(X, i):\n    return X[i:]\n", "X[i:]", "X[:, i:]"),
-        ("def f(X, i):\n    return X[:, i:]\n", "X[:, i:]", "X[i:]"),
-        ("def f(X, i):\n    return X[i:i]\n", "X[i:i]", "X[i:i + 1]"),
-    ],
-)
-def test_an_edit_of_a_common_mistake_is_offered(source, old, new):
-    name = source.split("(")[0].split()[1]  # of the class or function
-    found = one_place(PREFIX + source, name)
-    sources = [found.text.changed(edit.pieces) for edit in found.edits()]
-    assert source.count(old) == 1
-    assert PREFIX + source.replace(old, new) in sources
 
 
 def test_numbers_too_long_to_write_are_not_edited():
@@ -214,19 +243,13 @@ def test_numbers_too_long_to_write_are_not_edited():
 
 def test_a_large_number_becomes_minus_infinity_first():
     found = one_place("def f(X, keep):\n    return X.masked_fill(keep, 1e6)\n", "f")
-    texts = [edit.pieces[0][2] for edit in found.edits() if edit.operator == "decimal number"]
+    texts = [edit.pieces[0][2] for edit in found.edits() if edit.kind == "decimal number"]
     assert texts[:2] == ["float('-inf')", "(-1000000.0)"]
-
-
-def test_one_keyword_is_offered_for_all_layers():
-    found = one_place(PREFIX + TWO_LAYERS, "Block")
-    (edit,) = [edit for edit in found.edits() if edit.operator == "add arguments"]
-    assert found.text.changed(edit.pieces).count(", 4, bias=False)") == 2
 
 
 def test_two_layers_are_exchanged_beside_many_names():
     found = one_place(PREFIX + MANY_NAMES, "Block")
-    (edit,) = [edit for edit in found.edits() if edit.operator == "exchange layers"]
+    (edit,) = [edit for edit in found.edits() if edit.kind == "exchange layers"]
     assert "X = self.two(X" in found.text.changed(edit.pieces)
 
 
@@ -305,33 +328,6 @@ def test_a_very_long_definition_is_not_edited():
     source = "def f(X):\n" + "    X = X + 1\n" * (MAX_BYTES // 10) + "    return X\n"
     submission = submission_of(source)
     assert places(submission, read_names(submission), "f", ()) == []
-
-
-def stores(source: str) -> list[str]:
-    """Return the edited source of each edit that stores a name in an entry of a list."""
-    found = one_place(source, "step")
-    edits = [edit for edit in found.edits() if edit.operator == "insert store"]
-    return [found.edited(edit).source + "\n" for edit in edits]
-
-
-def test_an_entry_that_is_read_and_never_written_is_stored():
-    after = CACHED.replace("\n    return", "\n    state[1][place] = seen\n    return")
-    assert stores(CACHED) == [after]
-    named = CACHED.replace("if state[1][place]", "old = state[1][place]\n    if old")
-    assert after.replace("if state[1][place]", "old = state[1][place]\n    if old") in stores(named)
-
-
-def test_an_entry_that_is_written_is_not_stored_again():
-    assert stores(CACHED.replace("    return", "    state[1][place] = X\n    return")) == []
-
-
-def test_a_private_or_repeated_method_is_not_sent_alone():
-    """For an edit of such a method, the worker gets the whole class."""
-    source = "class Attention:\n    def __f(self, x):\n        return x + 1\n\n    def g(self, x):\n        return x * 2\n"
-    found = one_place(source, "Attention")
-    assert {function.path for function in found.functions} == {"Attention.g"}
-    twice = one_place(source.replace("__f", "g"), "Attention")
-    assert not twice.functions
 
 
 def of_size(head: str, part: str, between: str, tail: str) -> str:
