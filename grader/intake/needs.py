@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -73,68 +74,45 @@ def bound_by(node: ast.AST) -> list[str]:
     return [] if names is None else names(node)
 
 
-def _of_import(node: Any) -> list[str]:
-    return [alias.asname or alias.name.partition(".")[0] for alias in node.names]
-
-
-def _of_optional_name(node: Any) -> list[str]:
-    return [node.name] if node.name else []
-
-
 _BINDS: Mapping[type, Callable[[Any], list[str]]] = {
-    ast.Import: _of_import,
-    ast.ImportFrom: _of_import,
-    ast.FunctionDef: _of_optional_name,
-    ast.AsyncFunctionDef: _of_optional_name,
-    ast.ClassDef: _of_optional_name,
+    **dict.fromkeys(
+        (ast.Import, ast.ImportFrom),
+        lambda node: [alias.asname or alias.name.partition(".")[0] for alias in node.names],
+    ),
+    **dict.fromkeys(
+        (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar),
+        lambda node: [node.name] if node.name else [],
+    ),
     ast.arg: lambda node: [node.arg],
     ast.Name: lambda node: [] if isinstance(node.ctx, ast.Load) else [node.id],
-    ast.ExceptHandler: _of_optional_name,
-    ast.MatchAs: _of_optional_name,
-    ast.MatchStar: _of_optional_name,
     ast.MatchMapping: lambda node: [node.rest] if node.rest else [],
 }
 
 
 def needs(submission: Submission, names: Names, name: str) -> frozenset[str]:
     """Return `name`, the names that its definition uses, those that the definitions of these use, and so on."""
-    uses = _uses(submission.units)
-    found = {name}
-    waiting = [name]
+    statements_on = _statements_on(submission.units)
+    found, waiting = {name}, [name]
+    read: set[tuple[str, int]] = set()
     while waiting:
         known = names.definitions.get(waiting.pop())
-        if known is not None:
-            new = uses.on(known.unit, known.line) - found
+        if known is not None and (place := (known.unit, known.line)) not in read:
+            read.add(place)
+            new = {used for node in statements_on.get(place, ()) for used in _free(node)} - found
             found |= new
             waiting += new
     return frozenset(found)
 
 
-class _Uses:
-    def __init__(self, units: Iterable[Unit]):
-        self._lines = {unit.name: _by_line(unit.source) for unit in units}
-        self._found: dict[tuple[str, int], frozenset[str]] = {}
-
-    def on(self, unit: str, line: int) -> frozenset[str]:
-        """Return the names that the statements beginning on a line use. Each name defined there needs them all."""
-        if (unit, line) not in self._found:
-            nodes = self._lines.get(unit, {}).get(line, ())
-            self._found[unit, line] = frozenset(name for node in nodes for name in _free(node))
-        return self._found[unit, line]
-
-
-_uses = lru_cache(maxsize=2)(_Uses)  # asked for by each exercise of a submission
-
-
-def _by_line(source: str) -> dict[int, list[ast.stmt]]:
-    try:
-        body = parse(source).body
-    except SyntaxError:
-        return {}
-    lines: dict[int, list[ast.stmt]] = {}
-    for node in statements(body):
-        lines.setdefault(node.lineno, []).append(node)
-    return lines
+@lru_cache(maxsize=2)  # asked for by each exercise of a submission
+def _statements_on(units: Iterable[Unit]) -> Mapping[tuple[str, int], list[ast.stmt]]:
+    """Return unit and line → the statements that begin there. Each name defined there needs what they all use."""
+    found: dict[tuple[str, int], list[ast.stmt]] = {}
+    for unit in units:
+        with suppress(SyntaxError):
+            for node in statements(parse(unit.source).body):
+                found.setdefault((unit.name, node.lineno), []).append(node)
+    return found
 
 
 def _free(node: ast.AST) -> Iterator[str]:
