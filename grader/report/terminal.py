@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from io import StringIO
 from itertools import groupby
 
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -57,9 +56,39 @@ _STYLES = {
 def show(
     report: Report, console: Console, *, every: bool = False, full: bool = False, words: bool = False
 ) -> None:
-    """Print the report. See `render`. A terminal that cannot draw gets words."""
-    words = words or console.is_dumb_terminal
-    console.print(render(report, every=every, full=full, words=words))
+    """Print the report: for one exercise its details, for several a table and the details of the first unsolved one.
+
+    Unsolved exercises have been started and have not passed. Those that failed come first.
+    every: the details of every unsolved exercise.
+    full: the details of every exercise, with all checks one by one.
+    words: sentences instead of marks and pictures; also if the terminal cannot draw.
+    """
+    words, every = words or console.is_dumb_terminal, every or full
+    several = len(report.exercises) > 1
+    parts: list[RenderableType] = [_overview(report.exercises, console.width)] if several else []
+    parts += [Text(remark) for remark in report.remarks]
+    unsolved = [e for e in report.exercises if e.outcome not in ("passed", "not_started")]
+    unsolved.sort(key=lambda e: e.outcome != "failed")  # both parts in the order of the course
+    detailed = report.exercises if full or not several else _detailed(report, unsolved, every)
+    for result in detailed:
+        screen = _exercise(result, console.width, full=full, words=words)
+        parts += [*([Text()] if parts else []), *screen]
+    if report.file:
+        says = _("note on {name}: {remark}")
+        passed = [e for e in report.exercises if e not in detailed and e.outcome == "passed"]
+        notes = (says.format(name=e.name, remark=remark) for e in passed for remark in e.remarks)
+        parts += [Text(note, style="dim") for note in notes]
+    if advice := advice_given(report.exercises):
+        parts += [Text(), *_advice(advice)]
+    console.print(Group(*parts, Text(), *_summary(report, unsolved, every)))
+
+
+def _detailed(report: Report, unsolved: Sequence[ExerciseResult], every: bool) -> Sequence[ExerciseResult]:
+    if unsolved:
+        return unsolved if every else unsolved[:1]
+    # What right answers measured, unless the report is about several assignments.
+    is_one = len({e.assignment for e in report.exercises}) == 1
+    return [e for e in report.exercises if e.picture is not None and (every or is_one)]
 
 
 def show_lines(report: Report, console: Console) -> None:
@@ -70,7 +99,7 @@ def show_lines(report: Report, console: Console) -> None:
 
 
 def plain(report: Report, *, full: bool = True) -> str:
-    """Return the report as text, 80 columns wide and without colour. full: see `render`."""
+    """Return the report as text, 80 columns wide and without colour. full: see `show`."""
     text = StringIO()
     # Without these settings rich would use the colours of a kernel, and display by itself in a notebook.
     console = Console(
@@ -80,161 +109,85 @@ def plain(report: Report, *, full: bool = True) -> str:
     return "".join(f"{line.rstrip()}\n" for line in text.getvalue().rstrip().splitlines())
 
 
-def render(report: Report, *, every: bool = False, full: bool = False, words: bool = False) -> RenderableType:
-    """Return the report: for one exercise its details, for several a table and the details of the first unsolved one.
-
-    Unsolved exercises have been started and have not passed. Those that failed come first.
-    every: the details of every unsolved exercise.
-    full: the details of every exercise, with all checks one by one.
-    words: sentences instead of marks and pictures.
-    """
-    every = every or full
-    parts: list[RenderableType] = [_Overview(report.exercises)] if len(report.exercises) > 1 else []
-    parts += [Text(remark) for remark in report.remarks]
-    unsolved = [e for e in report.exercises if e.outcome not in ("passed", "not_started")]
-    unsolved.sort(key=lambda e: e.outcome != "failed")  # both parts in the order of the course
-    if len(report.exercises) == 1 or full:
-        detailed: Sequence[ExerciseResult] = report.exercises
-    elif unsolved:
-        detailed = unsolved if every else unsolved[:1]
-    else:  # what right answers measured, unless the report is about several assignments
-        is_one = len({e.assignment for e in report.exercises}) == 1
-        detailed = [e for e in report.exercises if e.picture is not None and (every or is_one)]
-    for result in detailed:
-        parts += [*([Text()] if parts else []), exercise_screen(result, full=full, words=words)]
-    if report.file:
-        says = _("note on {name}: {remark}")
-        passed = [e for e in report.exercises if e not in detailed and e.outcome == "passed"]
-        notes = (says.format(name=e.name, remark=remark) for e in passed for remark in e.remarks)
-        parts += [Text(note, style="dim") for note in notes]
-    if advice := advice_given(report.exercises):
-        parts += [Text(), _advice(advice)]
-    parts += [Text(), _summary(report, unsolved, every)]
-    return Group(*parts)
-
-
 def outcome_text(outcome: str) -> Text:
     """Return the mark and the name of an outcome."""
     return Text(f"{MARKS[outcome]} {outcome_name(outcome)}", style=_STYLES[outcome])
 
 
-@dataclass(frozen=True)
-class _Overview:
-    results: Sequence[ExerciseResult]
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        table = Table.grid(padding=(0, 2, 0, 0))
-        table.add_column(no_wrap=True)
-        table.add_column()
-        table.add_column(no_wrap=True, justify="right")
-        for assignment, group in groupby(self.results, lambda result: result.assignment):
-            table.add_row(Text(assignment, style="bold"))
-            for result in group:
-                name, score = Text(f"  {result.name}"), points(result.score, result.points)
-                outcome = outcome_text(result.outcome)
-                if options.max_width >= NARROW:
-                    table.add_row(name, outcome, score)
-                else:
-                    table.add_row(name)
-                    table.add_row(Text.assemble("    ", outcome, f"  {score}"))
-        yield table
+def _overview(results: Sequence[ExerciseResult], width: int) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    table.add_column(no_wrap=True, justify="right")
+    for assignment, group in groupby(results, lambda result: result.assignment):
+        table.add_row(Text(assignment, style="bold"))
+        for result in group:
+            name, score = Text(f"  {result.name}"), points(result.score, result.points)
+            outcome = outcome_text(result.outcome)
+            if width >= NARROW:
+                table.add_row(name, outcome, score)
+            else:
+                table.add_row(name)
+                table.add_row(Text.assemble("    ", outcome, f"  {score}"))
+    return table
 
 
-def exercise_screen(result: ExerciseResult, *, full: bool, words: bool) -> RenderableType:
-    """Return outcome and points, the facets, the mistake, the place and one picture.
+def _exercise(result: ExerciseResult, width: int, *, full: bool, words: bool) -> Iterator[RenderableType]:
+    """Yield outcome and points, the facets, the mistake, the place and one picture.
 
     Without `full`, 24 rows of 80 columns are enough. full: every check, one by one.
-    words: sentences instead of marks and pictures.
     """
-    parts: list[RenderableType] = [_Title(result, words)]
-    if result.checks:
-        parts.append(_all_checks(result.checks) if full else _Facets(result.checks, words))
-    found = _findings(result)
-    if found is not None:
-        parts += [Text(), found]
+    outcome = Text(outcome_name(result.outcome)) if words else outcome_text(result.outcome)
+    score = _("{score} points").format(score=points(result.score, result.points))
+    head, about = Text.assemble(outcome, "  ", (result.name, "bold")), f" ({result.title})"
+    if result.title and head.cell_len + cell_len(about) + 2 + cell_len(score) <= width:
+        head.append(about, style="dim")
+    yield head.append(f"  {score}")
+    if result.checks and full:
+        yield _all_checks(result.checks)
+    elif result.checks:
+        yield from _facets(result.checks, width, words)
+    rows = _findings(result)
+    if rows:
+        yield Text()
+        yield from _rows(rows, width)
     if result.picture is not None:
-        parts += [Text(), _indented(drawn(result.picture, words))]
-    remarks = (_("note: {remark}").format(remark=remark) for remark in result.remarks)
-    return Group(*parts, *(Text(remark, style="dim") for remark in remarks))
+        yield Text()
+        yield _indented(drawn(result.picture, words))
+    for remark in result.remarks:
+        yield Text(_("note: {remark}").format(remark=remark), style="dim")
 
 
-@dataclass(frozen=True)
-class _Title:
-    """Outcome, name and points; beside the name, what the exercise is about, if it fits in the line."""
-
-    result: ExerciseResult
-    words: bool
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        result = self.result
-        outcome = Text(outcome_name(result.outcome)) if self.words else outcome_text(result.outcome)
-        score = _("{score} points").format(score=points(result.score, result.points))
-        head, about = Text.assemble(outcome, "  ", (result.name, "bold")), f" ({result.title})"
-        if result.title and head.cell_len + cell_len(about) + 2 + cell_len(score) <= options.max_width:
-            head.append(about, style="dim")
-        yield head.append(f"  {score}")
-
-
-@dataclass(frozen=True)
-class _Facets:
-    """The facets with the number of checks that passed, as many in a line as fit; why checks were skipped."""
-
-    checks: Sequence[CheckResult]
-    words: bool
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        line = Text() if self.words else Text(_("checks passed:"))
-        for count in facet_counts(self.checks):
-            text = facet_in_words(count) if self.words else facet_with_mark(count)
-            if line and line.cell_len + 3 + cell_len(text) > options.max_width:
-                yield line
-                line = Text()
-            line.append("   " if line else "").append(text, style=_STYLES[count.outcome])
-        known = why_skipped(self.checks)
-        why = f"({known})" if known else ""
-        fits = line.cell_len + 3 + cell_len(why) <= options.max_width
-        if why and fits:
-            line.append(f"   {why}", style="dim")
-        yield line
-        if why and not fits:
-            yield Text(why, style="dim")
+def _facets(checks: Sequence[CheckResult], width: int, words: bool) -> Iterator[Text]:
+    """Yield the facets with the number of checks that passed, as many in a line as fit; why checks were skipped."""
+    line = Text() if words else Text(_("checks passed:"))
+    for count in facet_counts(checks):
+        text = facet_in_words(count) if words else facet_with_mark(count)
+        if line and line.cell_len + 3 + cell_len(text) > width:
+            yield line
+            line = Text()
+        line.append("   " if line else "").append(text, style=_STYLES[count.outcome])
+    why = why_skipped(checks)
+    fits = line.cell_len + cell_len(f"   ({why})") <= width
+    if why and fits:
+        line.append(f"   ({why})", style="dim")
+    yield line
+    if why and not fits:
+        yield Text(f"({why})", style="dim")
 
 
-def _all_checks(checks: Sequence[CheckResult]) -> RenderableType:
+def _all_checks(checks: Sequence[CheckResult]) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True, min_width=8)
     table.add_column(no_wrap=True, min_width=9)
     table.add_column()
     for check in checks:
-        outcome = f"{MARKS[check.outcome]} {short_outcome_name(check.outcome)}"
-        table.add_row(
-            Text(outcome, style=_STYLES[check.outcome]), Text(facet_name(check.facet)), Text(check.title)
-        )
+        outcome = Text(f"{MARKS[check.outcome]} {short_outcome_name(check.outcome)}", _STYLES[check.outcome])
+        table.add_row(outcome, Text(facet_name(check.facet)), Text(check.title))
     return table
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """Names with their texts in two columns; first, in paragraphs, long names, or all in a narrow terminal."""
-
-    rows: Sequence[tuple[str, Text]]
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        is_narrow = options.max_width < NARROW
-        inline = [row for row in self.rows if is_narrow or cell_len(row[0]) > LONGEST_NAME]
-        for name, text in inline:
-            yield Text.assemble((f"{name}:" if name else "", "bold"), " " * bool(name), text)
-        table = Table.grid(padding=(0, 2, 0, 0))
-        table.add_column(no_wrap=True, style="bold")
-        table.add_column()
-        for row in self.rows:
-            if row not in inline:
-                table.add_row(*row)
-        if table.row_count:
-            yield table
-
-
-def _findings(result: ExerciseResult) -> RenderableType | None:
+def _findings(result: ExerciseResult) -> list[tuple[str, Text]]:
     first = first_failure(result.checks)
     # The message about a syntax error has a sentence, then lines with the code.
     rows = [
@@ -247,30 +200,39 @@ def _findings(result: ExerciseResult) -> RenderableType | None:
     ]
     if first is not None and result.picture is None:
         rows += [(_("expected"), first.expected or ""), (_("got"), first.got or "")]
-    look = lines_to_look_at([result])
-    rows += [("", look[0].plain if look else ""), (_("printed"), result.printed)]
+    rows += [*(("", line.plain) for line in lines_to_look_at([result])), (_("printed"), result.printed)]
     tensor = Text(no_wrap=True, overflow="ellipsis")  # its rows are cut at the edge of a narrow terminal
-    found = [
-        (name, tensor.copy().append(text) if "\n" in text else Text(text)) for name, text in rows if text
-    ]
-    return _Rows(found) if found else None
+    return [(name, tensor.copy().append(text) if "\n" in text else Text(text)) for name, text in rows if text]
 
 
-def _advice(advice: Sequence[tuple[str, Sequence[str]]]) -> RenderableType:
-    says = f"{MARKS['advice']} {_('advice, which costs no points')}"
-    parts: list[RenderableType] = [Text(says, style=_STYLES["advice"])]
+def _rows(rows: Sequence[tuple[str, Text]], width: int) -> Iterator[RenderableType]:
+    """Yield names with their texts in two columns; first, in paragraphs, long names, or all in a narrow terminal."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column()
+    for name, text in rows:
+        if width < NARROW or cell_len(name) > LONGEST_NAME:
+            yield Text.assemble((f"{name}:" if name else "", "bold"), " " * bool(name), text)
+        else:
+            table.add_row(name, text)
+    if table.row_count:
+        yield table
+
+
+def _advice(advice: Sequence[tuple[str, Sequence[str]]]) -> Iterator[RenderableType]:
+    yield Text(f"{MARKS['advice']} {_('advice, which costs no points')}", style=_STYLES["advice"])
     for names, (first, *rest) in advice:
-        parts.append(_indented(Text.assemble((f"{names}: ", "bold"), first)))
-        parts += [_indented(Text(line), 4) for line in rest]
-    return Group(*parts)
+        yield _indented(Text.assemble((f"{names}: ", "bold"), first))
+        yield from (_indented(Text(line), 4) for line in rest)
 
 
 def _indented(part: RenderableType, columns: int = 2) -> RenderableType:
     return Padding(part, (0, 0, 0, columns), expand=False)
 
 
-def _summary(report: Report, unsolved: Sequence[ExerciseResult], every: bool) -> RenderableType:
-    total = [Text(total_points(report), style="bold")] if len(report.exercises) > 1 else []
+def _summary(report: Report, unsolved: Sequence[ExerciseResult], every: bool) -> Iterator[Text]:
+    if len(report.exercises) > 1:
+        yield Text(total_points(report), style="bold")
     lines = [devices_checked(report), grader_error(report.exercises)]
     if not every and len(unsolved) > 1:
         rest = len(unsolved) - 1
@@ -282,7 +244,7 @@ def _summary(report: Report, unsolved: Sequence[ExerciseResult], every: bool) ->
         )
         lines.append(says.format(n=rest, command=command))
     lines.append(_next_step(report, unsolved))
-    return Group(*total, *(Text(line) for line in lines if line))
+    yield from (Text(line) for line in lines if line)
 
 
 def _next_step(report: Report, unsolved: Sequence[ExerciseResult]) -> str:
