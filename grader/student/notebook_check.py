@@ -6,31 +6,37 @@ worker that has no expected outputs.
 
 from __future__ import annotations
 
+import ast
 import atexit
-import contextlib
 import os
+import re
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from difflib import get_close_matches
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from grader.engine.engine import Engine
+from grader.engine.student_parts import Part
+from grader.engine.submission_run import GradingOptions
+from grader.intake.course import Course, find
 from grader.intake.neighbours import inside, with_neighbours
-from grader.intake.read import Submission
+from grader.intake.notebook import plain_python
+from grader.intake.read import Submission, Unit
+from grader.intake.syntax import parse
+from grader.report.html import fragment, sentence
 from grader.report.model import Report
+from grader.report.terminal import plain
+from grader.sandbox.base import Launcher
+from grader.sandbox.choose import choose
+from grader.student.check import parts_for
 from grader.support.errors import UsageError
 from grader.support.i18n import _
-
-if TYPE_CHECKING:
-    from grader.intake.course import Course
-import ast
-import re
-
-from grader.intake.notebook import plain_python
-from grader.intake.read import Unit
-from grader.intake.syntax import parse
+from grader.support.sanitize import sanitize
 
 EXECUTION = "NBGRADER_EXECUTION"  # set by nbgrader's own commands
 
@@ -57,74 +63,61 @@ def check(exercise: object = None) -> float:
     except BaseException:  # interrupted: the worker may be in the middle of a request
         _grader.close()
         raise
-    _show(report)
-    return _points(report)
+    _display(fragment(report), plain(report).rstrip())
+    score = float(report.score)  # nbgrader counts NaN as full marks
+    return min(max(score, 0.0), float(report.points)) if score == score else 0.0
 
 
 class _NotebookGrader:
     """One launcher and one engine for all calls, so that only the first call waits for torch."""
 
     def __init__(self) -> None:
-        self._engine: Any = None
-        self._launcher: Any = None
-        self._course: Course | None = None
+        self._opened: tuple[Course, Launcher, Engine] | None = None
 
     def grade(self, name: str) -> Report:
         """Grade one exercise, or all that are defined. Raises UsageError if there is nothing to grade."""
         units = executed_units(_history())
-        course = self._course_here()
-        engine = self._ready(course)
-        known = {e.name: e for bundle in engine.bundles for e in bundle.exercises}
+        course, engine = self._open()
         submission = with_neighbours(Submission(Path(_("this notebook")), units), inside(Path.cwd()))
         names = [name] if name else list(engine.known(submission))
         if not names:
             raise UsageError(_("this notebook defines no exercise yet; execute the cells that define them"))
+        known = [e.name for bundle in engine.bundles for e in bundle.exercises]
         if name and name not in known:
-            raise UsageError(_unknown(name, list(known)))
-        report: Report = engine.grade(submission, names, self._parts(engine, course, names))
+            raise UsageError(_unknown(name, known))
+        report = engine.grade(submission, names, self._parts(engine, course, names))
+        remarks = []
         if name and report.exercises[0].outcome == "blocked" and name not in engine.known(submission):
-            remark = _("Run the cell that defines {name}, then this cell again.").format(name=name)
-            report = replace(report, remarks=(*report.remarks, remark))
+            remarks.append(_("Run the cell that defines {name}, then this cell again.").format(name=name))
         if os.environ.get(EXECUTION) == "autograde":
-            remark = _("Graded with public cases only; hidden cases were not used.")
-            report = replace(report, remarks=(*report.remarks, remark))
-        return report
+            remarks.append(_("Graded with public cases only; hidden cases were not used."))
+        return replace(report, remarks=(*report.remarks, *remarks))
 
-    def _course_here(self) -> Course:
-        from grader.intake.course import find
-
+    def _open(self) -> tuple[Course, Engine]:
         course = find()
-        if self._course is None or course.root != self._course.root:
+        if self._opened is None or course.root != self._opened[0].root:
             self.close()
-            self._course = course
-        return self._course
-
-    def _ready(self, course: Course) -> Any:
-        from grader.engine.engine import Engine
-        from grader.engine.submission_run import GradingOptions
-        from grader.sandbox.choose import choose
-
-        if self._engine is None:
             bundles = course.bundles  # before anything is started: it may raise UsageError
-            self._launcher = choose(warm="full")
-            self._engine = Engine(bundles, self._launcher, GradingOptions(torch_version=version("torch")))
-        return self._engine
+            launcher = choose(warm="full")
+            engine = Engine(bundles, launcher, GradingOptions(torch_version=version("torch")))
+            self._opened = course, launcher, engine
+        course, _launcher, engine = self._opened
+        return course, engine
 
-    def _parts(self, engine: Any, course: Course, names: Sequence[str]) -> Any:
-        from grader.student.check import parts_for
-
+    def _parts(self, engine: Engine, course: Course, names: Sequence[str]) -> tuple[Part, ...]:
         # Of several assignments, take the last one that is built from parts: it may use code of the most earlier ones.
         found = (parts_for(engine, course, bundle, names) for bundle in reversed(course.bundles))
         return next(filter(None, found), ())
 
     def close(self) -> None:
         """Stop the worker and the launcher. Safe to call twice."""
-        engine, launcher = self._engine, self._launcher
-        self._engine = self._launcher = None
-        for part in (engine, launcher):
-            if part is not None:
-                with contextlib.suppress(Exception):
-                    part.close()
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            _course, launcher, engine = opened
+            with suppress(Exception):
+                engine.close()
+            with suppress(Exception):
+                launcher.close()
 
 
 _grader = _NotebookGrader()
@@ -144,31 +137,13 @@ def _history() -> Sequence[str]:
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:
-    from difflib import get_close_matches
-
     for near in get_close_matches(name, known, n=1):
         return _("there is no exercise {name}; did you mean {near}?").format(name=name, near=near)
     says = _("there is no exercise {name}; the exercises here are {known}")
     return says.format(name=name, known=", ".join(known))
 
 
-def _points(report: Report) -> float:
-    """Return the points, from 0 to the maximum: nbgrader counts NaN as full marks."""
-    score = float(report.score)
-    return min(max(score, 0.0), float(report.points)) if score == score else 0.0
-
-
-def _show(report: Report) -> None:
-    from grader.report.html import fragment
-    from grader.report.terminal import plain
-
-    _display(fragment(report), plain(report).rstrip())
-
-
 def _show_message(message: str) -> float:
-    from grader.report.html import sentence
-    from grader.support.sanitize import sanitize
-
     clean = sanitize(message, 600)
     _display(sentence(clean), clean)
     return 0.0
@@ -184,6 +159,7 @@ def _display(html: str, plain: str) -> None:
 
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+Cell = tuple[int, str, ast.Module]  # execution count, source, and its syntax tree
 
 
 def executed_units(history: Sequence[str]) -> tuple[Unit, ...]:
@@ -191,29 +167,18 @@ def executed_units(history: Sequence[str]) -> tuple[Unit, ...]:
 
     history: sources as typed, by execution count; entry 0 is empty. A cell that does not parse never ran.
     """
-    cells = [(number, plain_python(source)) for number, source in enumerate(history)]
-    parsed = [(number, source, _parsed(source)) for number, source in cells]
-    ran = [(number, source, tree) for number, source, tree in parsed if tree is not None and tree.body]
-    ran = _first_and_last_runs(ran)
+    ran: list[Cell] = []
+    for number, typed in enumerate(history):
+        source = plain_python(typed)
+        with suppress(SyntaxError):
+            tree = parse(source)
+            ran += [(number, source, tree)] if tree.body else []
+    # Of the runs of one cell, the first and the last: of definitions, the last replaces those in between.
+    first = {source: number for number, source, _tree in reversed(ran)}
+    last = {source: number for number, source, _tree in ran}
+    ran = [cell for cell in ran if cell[0] in (first[cell[1]], last[cell[1]])]
     kept = [cell for place, cell in enumerate(ran) if not _is_replaced(cell[2], ran[place + 1 :])]
     return tuple(Unit(f"cell [{number}]", source) for number, source, _tree in kept)
-
-
-def _parsed(source: str) -> ast.Module | None:
-    try:
-        return parse(source)
-    except SyntaxError:
-        return None
-
-
-Cell = tuple[int, str, ast.Module]  # execution count, source, and its syntax tree
-
-
-def _first_and_last_runs(cells: Sequence[Cell]) -> list[Cell]:
-    """Keep the first and the last run of each cell: of definitions, the last replaces those in between."""
-    first = {source: number for number, source, _tree in reversed(cells)}
-    last = {source: number for number, source, _tree in cells}
-    return [cell for cell in cells if cell[0] in (first[cell[1]], last[cell[1]])]
 
 
 def _is_replaced(tree: ast.Module, later: Sequence[Cell]) -> bool:
@@ -226,15 +191,11 @@ def _is_replaced(tree: ast.Module, later: Sequence[Cell]) -> bool:
         return False
     mentions = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
     for _number, source, other in later:
-        defined = {node.name for node in other.body if isinstance(node, _DEFINITIONS)}
-        if names <= defined:
+        if names <= {node.name for node in other.body if isinstance(node, _DEFINITIONS)}:
             return all(isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) for node in other.body)
-        if mentions.search(source) and not _is_check(other):
+        match other.body:
+            case [ast.Expr(ast.Call(ast.Name("check")))]:
+                continue
+        if mentions.search(source):
             return False
     return False
-
-
-def _is_check(tree: ast.Module) -> bool:
-    node = tree.body[0] if len(tree.body) == 1 else None
-    call = node.value if isinstance(node, ast.Expr) else None
-    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "check"
