@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,31 +30,55 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    if _OPENED in config.stash:
-        config.stash[_OPENED].close()
+    if _RUN in config.stash:
+        config.stash[_RUN].opened.close()
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Show the advice, and the remarks on files, after the result of the run. They cost no points."""
-    advised, remarks = config.stash.get(_ADVISED, []), config.stash.get(_REMARKS, [])
-    if not advised and not remarks:
+    run = config.stash.get(_RUN, None)
+    if run is None or not (run.advised or run.remarks):
         return
     from grader.report.shared_sentences import advice_given
     from grader.support.i18n import _
 
     terminalreporter.section(_("advice, which costs no points"))
-    for names, lines in advice_given(advised):
-        terminalreporter.line(f"{names}: {lines[0]}")
-        for line in lines[1:]:
+    for names, (first, *rest) in advice_given(run.advised):
+        terminalreporter.line(f"{names}: {first}")
+        for line in rest:
             terminalreporter.line(f"  {line}")
-    for remark in remarks:
+    for remark in run.remarks:
         terminalreporter.line(remark)
 
 
-_OPENED: pytest.StashKey[ExitStack] = pytest.StashKey()
-_ENGINES: pytest.StashKey[dict[Path, tuple[Course, Engine]]] = pytest.StashKey()
-_ADVISED: pytest.StashKey[list[ExerciseResult]] = pytest.StashKey()
-_REMARKS: pytest.StashKey[list[str]] = pytest.StashKey()
+@dataclass
+class _Run:
+    """What the files of one run of pytest share. courses: folder → the course there, and its engine."""
+
+    opened: ExitStack = field(default_factory=ExitStack)
+    courses: dict[Path, tuple[Course, Engine]] = field(default_factory=dict)
+    advised: list[ExerciseResult] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def course_in(self, root: Path) -> tuple[Course, Engine]:
+        from importlib.metadata import version
+
+        from grader.engine.engine import Engine
+        from grader.engine.result_cache import FOLDER
+        from grader.engine.submission_run import GradingOptions
+        from grader.intake.course import Course
+        from grader.sandbox.choose import choose
+
+        if root not in self.courses:
+            course = Course(root)
+            options = GradingOptions(torch_version=version("torch"), cache=root / FOLDER)
+            launcher = choose()
+            self.opened.callback(launcher.close)
+            self.courses[root] = course, Engine(course.bundles, launcher, options)
+        return self.courses[root]
+
+
+_RUN: pytest.StashKey[_Run] = pytest.StashKey()
 
 
 class CheckFailed(Exception):
@@ -67,26 +92,20 @@ class StudentFile(pytest.File):
         from grader.support.errors import GraderError
 
         try:
-            results = self._results()
+            results = self._results(self.config.stash.setdefault(_RUN, _Run()))
         except GraderError as error:
             raise self.CollectError(str(error)) from None
-        advised = self.config.stash.setdefault(_ADVISED, [])
         for result in results:
-            if result.advice:
-                advised.append(result)
-            for check in result.checks:
-                yield CheckItem.from_parent(
-                    self, name=f"{result.name}::{check.id}", result=result, check=check
-                )
-            if not result.checks:
-                yield CheckItem.from_parent(self, name=result.name, result=result, check=None)
+            for check in result.checks or (None,):
+                name = f"{result.name}::{check.id}" if check else result.name
+                yield CheckItem.from_parent(self, name=name, result=result, check=check)
 
-    def _results(self) -> Sequence[ExerciseResult]:
+    def _results(self, run: _Run) -> Sequence[ExerciseResult]:
         from grader.intake.neighbours import with_neighbours
         from grader.intake.read import read_submission
         from grader.student.check import parts_for
 
-        course, engine = _opened(self.config, self.path.parent.parent)
+        course, engine = run.course_in(self.path.parent.parent)
         bundle = next(b for b in course.bundles if course.folder_of(b) == self.path.parent)
         if self.path.stem != bundle.module:
             return ()
@@ -94,31 +113,11 @@ class StudentFile(pytest.File):
         submission = with_neighbours(read_submission(course.file_for(bundle)))
         try:
             report = engine.grade(submission, names, parts_for(engine, course, bundle, names))
-            self.config.stash.setdefault(_REMARKS, []).extend(report.remarks)
-            return report.exercises
         finally:
             engine.close()  # no worker is left while the items run
-
-
-def _opened(config: pytest.Config, root: Path) -> tuple[Course, Engine]:
-    """Return the course in a folder and its engine, which all its files share until the end of the run."""
-    from importlib.metadata import version
-
-    from grader.engine.engine import Engine
-    from grader.engine.result_cache import FOLDER
-    from grader.engine.submission_run import GradingOptions
-    from grader.intake.course import Course
-    from grader.sandbox.choose import choose
-
-    engines = config.stash.setdefault(_ENGINES, {})
-    if root not in engines:
-        course = Course(root)
-        options = GradingOptions(torch_version=version("torch"), cache=root / FOLDER)
-        opened = config.stash.setdefault(_OPENED, ExitStack())
-        launcher = choose()
-        opened.callback(launcher.close)
-        engines[root] = course, Engine(course.bundles, launcher, options)
-    return engines[root]
+        run.remarks += report.remarks
+        run.advised += [result for result in report.exercises if result.advice]
+        return report.exercises
 
 
 class CheckItem(pytest.Item):
