@@ -6,42 +6,35 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from functools import partial
 
 from grader.sandbox.channel import Stopped
 
-
-@dataclass(frozen=True)
-class Result:
-    """One value that a job yielded, or the exception `error` that ended it. job: the number of the job."""
-
-    job: int
-    value: object = None
-    error: BaseException | None = None
+Show = Callable[[], None]  # what a job wants to show; the main thread calls it
 
 
 class Background:
-    """Runs jobs, which yield their results. A new job ends the one before.
+    """Runs jobs, which yield what is to be shown. A new job ends the one before, of which nothing more is shown.
 
     One thread runs all jobs until `close`: on Linux, a worker of `basic` ends when the thread that started it ends.
 
     stop: the event that makes a job raise Stopped. clean_up: called in the thread after a job raised Stopped. post:
-    called in the thread with each result.
+    called in the thread with what the main thread is to call: it shows something, or raises the exception of a job.
     """
 
-    def __init__(self, stop: threading.Event, clean_up: Callable[[], None], post: Callable[[Result], None]):
+    def __init__(self, stop: threading.Event, clean_up: Callable[[], None], post: Callable[[Show], None]):
         self._stop, self._clean_up, self._post = stop, clean_up, post
         self._pool = ThreadPoolExecutor(1, "headway-grading")
         self._running: Future[None] | None = None
         self._started = 0.0
-        self.number = 0  # of the latest job; `end` adds 1
+        self._number = 0  # of the latest job; `end` adds 1
 
-    def start(self, job: Iterator[object]) -> None:
+    def start(self, job: Iterator[Show]) -> None:
         """End the job that is running, and start another one."""
         self.end()
-        self.number += 1
+        self._number += 1
         self._started = time.monotonic()
-        self._running = self._pool.submit(self._run, self.number, job)
+        self._running = self._pool.submit(self._run, self._number, job)
 
     def end(self) -> None:
         """End the job that is running, if there is one, and wait until it has ended."""
@@ -50,7 +43,7 @@ class Background:
             self._running.result()
             self._running = None
             self._stop.clear()
-            self.number += 1  # the results that the ended job has posted are out of date
+            self._number += 1  # what the ended job has posted is out of date
 
     def close(self, last: Callable[[], None]) -> None:
         """End the job and the thread. last: called in the thread before it ends."""
@@ -64,11 +57,19 @@ class Background:
         running = self._running is not None and not self._running.done()
         return time.monotonic() - self._started if running else None
 
-    def _run(self, number: int, job: Iterator[object]) -> None:
+    def _run(self, number: int, job: Iterator[Show]) -> None:
         try:
-            for value in job:
-                self._post(Result(number, value))
+            for show in job:
+                self._post(partial(self._show, number, show))
         except Stopped:
             self._clean_up()
         except BaseException as error:
-            self._post(Result(number, error=error))
+            self._post(partial(_raise, error))
+
+    def _show(self, number: int, show: Show) -> None:
+        if number == self._number:
+            show()
+
+
+def _raise(error: BaseException) -> None:
+    raise error
