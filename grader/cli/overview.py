@@ -2,61 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from grader.intake.course import Course, find
 from grader.report.shared_sentences import points
-from grader.report.terminal import outcome_text
+from grader.report.terminal import outcome_text, overview
 from grader.student import progress
 from grader.student.exercise_list import ENTER, ExerciseList, Row, rows_of
-from grader.student.progress import LastCheck
 from grader.student.terminal_keys import QUIT
 from grader.support.i18n import _
-
-NARROW = 60  # columns that a row needs
 
 
 def show_map() -> None:
     """Print every assignment with its exercises, their last outcomes, and the next exercise."""
-    course = find()
-    known = progress.load(course.root)
-    console = Console(highlight=False)
-    rows = rows_of(course)
-    widest = max(len(points(row.score, row.points)) for row in rows)
+    course, console = find(), Console(highlight=False)
+    rows, groups = rows_of(course), []
     for bundle in course.bundles:
         about = _("about {minutes} minutes").format(minutes=bundle.minutes)
-        console.print(Text.assemble((bundle.assignment, "bold"), f" · {_(bundle.title)} · {about}"))
+        heading = Text.assemble((bundle.assignment, "bold"), f" · {_(bundle.title)} · {about}")
         mine = [row for row in rows if row.assignment == bundle.assignment]
-        console.print(_rows(mine, widest, console.width))
-    console.print()
-    console.print(_next(course, known))
+        groups.append((heading, [(row.name, row.outcome, points(row.score, row.points)) for row in mine]))
+    console.print(*overview(groups, console.width), Text(), _next(course), sep="\n")
 
 
-def _rows(rows: Sequence[Row], widest: int, width: int) -> RenderableType:
-    """Return one row per exercise. widest: columns of the longest points of the course, so that all points line up."""
-    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True, min_width=28)
-    table.add_column(no_wrap=True, min_width=20)
-    table.add_column(no_wrap=True, justify="right", min_width=widest)
-    lines = []  # for a narrow terminal, where the outcome goes below the name
-    for row in rows:
-        name, outcome, score = f"  {row.name}", outcome_text(row.outcome), points(row.score, row.points)
-        table.add_row(name, outcome, score)
-        lines += [Text(name), Text.assemble("    ", outcome, f"  {score}")]
-    return Group(*lines) if width < NARROW else table
-
-
-def _next(course: Course, known: Mapping[str, LastCheck]) -> Text:
+def _next(course: Course) -> Text:
     """Return the points, and the next exercise: the first that has not passed, but whose needed exercises have.
 
     Needed exercises that this course does not have are ignored.
     """
+    known = progress.load(course.root)
     passed = {name for name, entry in known.items() if entry.outcome == "passed"}
     everything = [(b, e) for b in course.bundles for e in b.exercises]
     names_here = {e.name for _b, e in everything}
@@ -90,10 +69,7 @@ def course_bar(rows: list[Row], width: int) -> Text:
 
 def list_screen(shown: ExerciseList, width: int, height: int) -> RenderableType:
     """Return the bar, the exercises that fit, and the keys."""
-    filters = {"all": _("all"), "to do": _("to do"), "passed": _("passed")}
-    table = Table.grid(padding=(0, 2, 0, 0))
-    for _column in range(4):
-        table.add_column(no_wrap=True)
+    table = Table.grid(*(Column(no_wrap=True) for _part in range(4)), padding=(0, 2, 0, 0))
     for row in shown.part(max(3, height - OTHER_LINES)):
         here = row.name == shown.current
         table.add_row(
@@ -104,7 +80,7 @@ def list_screen(shown: ExerciseList, width: int, height: int) -> RenderableType:
         )
     return Group(
         course_bar(list(shown.rows), width),
-        Text(_("Filter: {name}").format(name=filters[shown.filter])),
+        Text(_("Filter: {name}").format(name=shown.filter)),
         Text(),
         table,
         Text(),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 from itertools import groupby
 
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from grader.report.line_to_look_at import lines_to_look_at
@@ -65,7 +65,14 @@ def show(
     """
     words, every = words or console.is_dumb_terminal, every or full
     several = len(report.exercises) > 1
-    parts: list[RenderableType] = [_overview(report.exercises, console.width)] if several else []
+    parts: list[RenderableType] = []
+    if several:
+        by_assignment = groupby(report.exercises, lambda e: e.assignment)
+        groups = [
+            (Text(name, style="bold"), [(e.name, e.outcome, points(e.score, e.points)) for e in group])
+            for name, group in by_assignment
+        ]
+        parts += overview(groups, console.width)
     parts += [Text(remark) for remark in report.remarks]
     unsolved = [e for e in report.exercises if e.outcome not in ("passed", "not_started")]
     unsolved.sort(key=lambda e: e.outcome != "failed")  # both parts in the order of the course
@@ -114,22 +121,32 @@ def outcome_text(outcome: str) -> Text:
     return Text(f"{MARKS[outcome]} {outcome_name(outcome)}", style=_STYLES[outcome])
 
 
-def _overview(results: Sequence[ExerciseResult], width: int) -> Table:
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column()
-    table.add_column(no_wrap=True, justify="right")
-    for assignment, group in groupby(results, lambda result: result.assignment):
-        table.add_row(Text(assignment, style="bold"))
-        for result in group:
-            name, score = Text(f"  {result.name}"), points(result.score, result.points)
-            outcome = outcome_text(result.outcome)
-            if width >= NARROW:
-                table.add_row(name, outcome, score)
-            else:
-                table.add_row(name)
-                table.add_row(Text.assemble("    ", outcome, f"  {score}"))
-    return table
+def overview(
+    groups: Iterable[tuple[Text, Sequence[tuple[str, str, str]]]], width: int
+) -> Iterator[RenderableType]:
+    """Yield the heading of each group, and a table with the name, the outcome and the points of its exercises.
+
+    The tables line up. In a narrow terminal, outcome and points are below the name.
+    """
+    texts = [
+        (heading, [(Text(f"  {name}"), outcome_text(outcome), Text(score)) for name, outcome, score in rows])
+        for heading, rows in groups
+    ]
+    columns = zip(*(row for _heading, rows in texts for row in rows), strict=True)
+    widths = [max(text.cell_len for text in column) for column in columns]
+    for heading, rows in texts:
+        yield heading
+        if sum(widths) + 4 <= width:
+            table = Table.grid(
+                *(Column(no_wrap=True, min_width=size) for size in widths), padding=(0, 2, 0, 0)
+            )
+            table.columns[-1].justify = "right"
+            for row in rows:
+                table.add_row(*row)
+            yield table
+        else:
+            for name, outcome, score in rows:
+                yield from (name, Text.assemble("    ", outcome, "  ", score))
 
 
 def _exercise(result: ExerciseResult, width: int, *, full: bool, words: bool) -> Iterator[RenderableType]:
@@ -177,10 +194,8 @@ def _facets(checks: Sequence[CheckResult], width: int, words: bool) -> Iterator[
 
 
 def _all_checks(checks: Sequence[CheckResult]) -> Table:
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True, min_width=8)
-    table.add_column(no_wrap=True, min_width=9)
-    table.add_column()
+    columns = Column(no_wrap=True, min_width=8), Column(no_wrap=True, min_width=9), Column()
+    table = Table.grid(*columns, padding=(0, 2, 0, 0))
     for check in checks:
         outcome = Text(f"{MARKS[check.outcome]} {short_outcome_name(check.outcome)}", _STYLES[check.outcome])
         table.add_row(outcome, Text(facet_name(check.facet)), Text(check.title))
@@ -207,9 +222,7 @@ def _findings(result: ExerciseResult) -> list[tuple[str, Text]]:
 
 def _rows(rows: Sequence[tuple[str, Text]], width: int) -> Iterator[RenderableType]:
     """Yield names with their texts in two columns; first, in paragraphs, long names, or all in a narrow terminal."""
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True, style="bold")
-    table.add_column()
+    table = Table.grid(Column(no_wrap=True, style="bold"), Column(), padding=(0, 2, 0, 0))
     for name, text in rows:
         if width < NARROW or cell_len(name) > LONGEST_NAME:
             yield Text.assemble((f"{name}:" if name else "", "bold"), " " * bool(name), text)

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from grader.bundle.model import Bundle
 from grader.intake.course import Course
 from grader.intake.read import read_bytes
 from grader.intake.stub_changes import answers
 from grader.student import progress
-from grader.student.progress import LastCheck
+from grader.support.i18n import _
 
-FILTERS = ("all", "to do", "passed")
-UP, DOWN, ENTER, BACK = "up", "down", "enter", "back"
-_KEYS = {
-    "k": UP,
-    "j": DOWN,
-    "\r": ENTER,
-    "\n": ENTER,
-    "l": BACK,  # the key that opens the list
-    "\x1b[A": UP,
-    "\x1b[B": DOWN,
-    "\x1bOA": UP,
-    "\x1bOB": DOWN,
-}
+# Filter → the exercises that match: True for those that have passed, False for the others.
+FILTERS = {_("all"): (True, False), _("to do"): (False,), _("passed"): (True,)}
+MOVES = {"k": -1, "j": 1, "\x1b[A": -1, "\x1b[B": 1, "\x1bOA": -1, "\x1bOB": 1}
+ENTER, BACK = "enter", "back"
+LEAVES = {"\r": ENTER, "\n": ENTER, "l": BACK}  # `l` also opens the list
 
 
 @dataclass(frozen=True)
@@ -45,26 +36,16 @@ def rows_of(course: Course) -> list[Row]:
     The outcome is "not_checked" if the exercise is written, but was not started at the last check, or never checked.
     """
     known = progress.load(course.root)
-    return [
-        Row(
-            bundle.assignment,
-            exercise.name,
-            _outcome(course, bundle, exercise.name, known),
-            known[exercise.name].score,
-            exercise.points,
-        )
-        for bundle in course.bundles
-        for exercise in bundle.exercises
-    ]
-
-
-def _outcome(course: Course, bundle: Bundle, name: str, known: Mapping[str, LastCheck]) -> str:
-    outcome = known[name].outcome
-    if outcome != "not_started":
-        return outcome
-    file = course.file_for(bundle)
-    written = file.is_file() and answers(file, partial(read_bytes, file), bundle.stub, [name])
-    return "not_checked" if written else outcome
+    rows = []
+    for bundle in course.bundles:
+        file = course.file_for(bundle)
+        for exercise in bundle.exercises:
+            name, outcome = exercise.name, known[exercise.name].outcome
+            if outcome == "not_started" and file.is_file():
+                written = answers(file, partial(read_bytes, file), bundle.stub, [name])
+                outcome = "not_checked" if written else outcome
+            rows.append(Row(bundle.assignment, name, outcome, known[name].score, exercise.points))
+    return rows
 
 
 @dataclass
@@ -73,7 +54,7 @@ class ExerciseList:
 
     rows: Sequence[Row]
     current: str = ""
-    filter: str = FILTERS[0]
+    filter: str = next(iter(FILTERS))
 
     def __post_init__(self) -> None:
         if not any(row.name == self.current for row in self.rows):
@@ -82,21 +63,20 @@ class ExerciseList:
     @property
     def shown(self) -> list[Row]:
         """Return the exercises that match the filter, and always the current one."""
-        # Filter → the exercises that match: True for those that have passed, False for the others.
-        wanted = {"all": (True, False), "to do": (False,), "passed": (True,)}[self.filter]
+        wanted = FILTERS[self.filter]
         return [row for row in self.rows if (row.outcome == "passed") in wanted or row.name == self.current]
 
     def press(self, key: str) -> str:
         """Move the cursor or change the filter. Return "enter" or "back" if the list is left, else ""."""
-        low = key.lower()
-        key = _KEYS.get(key) or _KEYS.get(low, low)  # first as it is: escape sequences have capital letters
-        if key in (UP, DOWN):
+        key = key if key in MOVES else key.lower()  # arrows are escape sequences with capital letters
+        if key in MOVES:
             names = [row.name for row in self.shown]
-            at = names.index(self.current) + (1 if key == DOWN else -1)
+            at = names.index(self.current) + MOVES[key]
             self.current = names[min(max(at, 0), len(names) - 1)]
         elif key == "f":
-            self.filter = FILTERS[(FILTERS.index(self.filter) + 1) % len(FILTERS)]
-        return key if key in (ENTER, BACK) else ""
+            filters = list(FILTERS)
+            self.filter = filters[(filters.index(self.filter) + 1) % len(filters)]
+        return LEAVES.get(key, "")
 
     def part(self, height: int) -> list[Row]:
         """Return as many of the shown rows as fit, with the current one near the middle."""
