@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -66,17 +66,12 @@ Exit status:
 )
 def check(
     exercises: tuple[str, ...],
-    file: Path | None,
-    course: Path | None,
-    hidden: bool,
     form: str,
     output: Path | None,
-    sandbox: str,
-    device: str,
-    quick: bool,
     no_line: bool,
     full: bool,
     words: bool,
+    **how: Any,
 ) -> None:
     from rich.console import Console
 
@@ -90,18 +85,8 @@ def check(
         # Named exercises: details of each. Else only of the first to fix.
         terminal.show(report, console, every=bool(exercises), full=full, words=words)
 
-    report = check(
-        exercises,
-        file=file,
-        course=course,
-        hidden=hidden,
-        sandbox=sandbox,
-        device=device,
-        quiet=not shown,
-        quick=quick,
-        lines=not no_line,
-        on_report=show_first if shown else None,
-    )
+    on_report = show_first if shown else None
+    report = check(exercises, **how, quiet=not shown, lines=not no_line, on_report=on_report)
     if shown:
         terminal.show_lines(report, console)
     elif output is None:

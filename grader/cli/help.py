@@ -7,19 +7,24 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import click
 import msgspec
 
+from grader.bundle.rules import PAGE
 from grader.cli.shared_options import course_option, sandbox_option
-from grader.support.files import read_regular
+from grader.intake.course import find, one_exercise
+from grader.intake.read import read_own, read_submission
+from grader.intake.stub_changes import restored
+from grader.student import progress
+from grader.student.progress import LastCheck
+from grader.support.errors import CannotWrite
+from grader.support.files import make_folder, read_regular, write_atomically, write_own
 from grader.support.i18n import _
-
-if TYPE_CHECKING:
-    from grader.student.progress import LastCheck
 
 FILE = ".headway/hints.json"
 
@@ -34,35 +39,21 @@ FILE = ".headway/hints.json"
 @course_option
 @click.option("--again", is_flag=True, help=_("Repeat the hints shown so far."))
 def hint(exercise: str, course: Path | None, again: bool) -> None:
-    from grader.intake.course import find, one_exercise
-    from grader.student import progress
-    from grader.support.errors import CannotWrite
-    from grader.support.files import make_folder, write_own
-
     where = find(course)
     found = one_exercise(exercise, where.bundles)
-    exercise = found.name
-    path = where.root / FILE
-    counts = _read(path)
-    shown = min(counts.get(exercise, 0) + (0 if again else 1), len(found.hints))
-    for line in _about_the_mistake(progress.load(where.root)[exercise], found.level, shown):
-        click.echo(_wrapped(line))
-    for number, hint in enumerate(found.hints[:shown], 1):
-        click.echo(_wrapped(f"{number}. {_(hint)}"))
-    click.echo(
-        _("Hint {shown} of {all}. Ask again for the next one.").format(shown=shown, all=len(found.hints))
-        if shown < len(found.hints)
-        else _("This was the last hint.")
-    )
+    path, counts = where.root / FILE, _counts(where.root / FILE)
+    shown = min(counts.get(found.name, 0) + (0 if again else 1), len(found.hints))
+    hints = [f"{number}. {_(hint)}" for number, hint in enumerate(found.hints[:shown], 1)]
+    for line in (*_about_the_mistake(progress.load(where.root)[found.name], found.level, shown), *hints):
+        click.echo(click.wrap_text(line, width=get_terminal_size().columns))
+    more = _("Hint {shown} of {all}. Ask again for the next one.")
+    last = _("This was the last hint.")
+    click.echo(more.format(shown=shown, all=len(found.hints)) if shown < len(found.hints) else last)
     try:
         make_folder(path.parent)
-        write_own(path, json.dumps({**counts, exercise: shown}, sort_keys=True).encode())
+        write_own(path, json.dumps({**counts, found.name: shown}, sort_keys=True).encode())
     except CannotWrite as why:
         click.echo(_("The next call shows the same hint again: {why}.").format(why=why), err=True)
-
-
-def _wrapped(text: str) -> str:
-    return click.wrap_text(text, width=get_terminal_size().columns)
 
 
 def _about_the_mistake(last: LastCheck, level: int, shown: int) -> Iterator[str]:
@@ -78,7 +69,7 @@ def _about_the_mistake(last: LastCheck, level: int, shown: int) -> Iterator[str]
         yield _("Read more about it: grader explain {name}").format(name=last.page)
 
 
-def _read(path: Path) -> dict[str, int]:
+def _counts(path: Path) -> dict[str, int]:
     try:
         return msgspec.json.decode(read_regular(path), type=dict[str, Annotated[int, msgspec.Meta(ge=0)]])
     except (OSError, ValueError, RecursionError):
@@ -104,14 +95,10 @@ def explain(name: str | None, course: Path | None) -> None:
     from rich.markdown import Markdown
     from rich.text import Text
 
-    from grader.intake.course import find
-
-    # Level 3, PAGE in bundle/rules.py: the course allows pages about mistakes.
-    exercises = [e for b in find(course).bundles for e in b.exercises if e.level >= 3]
+    exercises = [e for b in find(course).bundles for e in b.exercises if e.level >= PAGE]
     known = [(e, m) for e in exercises for m in e.mistakes]
     console = Console(highlight=False)
-    chosen = next((m for _e, m in known if m.id == name), None)
-    if chosen is not None:
+    for chosen in [m for _e, m in known if m.id == name]:
         console.print(Text(chosen.id, style="bold"))
         console.print(Text(_(chosen.says)))
         console.print(Text(_(chosen.asks), style="italic"))
@@ -120,8 +107,6 @@ def explain(name: str | None, course: Path | None) -> None:
         return
     listed = [(e, m) for e, m in known if name in (None, e.name, e.assignment)]
     if not listed:
-        from difflib import get_close_matches
-
         near = get_close_matches(name or "", [m.id for _e, m in known], n=3)
         says = _("no known mistake {name}; `grader explain` lists them all")
         if near:
@@ -155,9 +140,7 @@ Exit status: 0 a file was written, or all public cases pass; otherwise that of `
 @sandbox_option
 def case(exercise: str, course: Path | None, sandbox: str) -> None:
     from grader.engine.engine import contracts_of, stubs_of
-    from grader.intake.course import find, one_exercise
     from grader.intake.names import read_names
-    from grader.intake.read import read_submission
     from grader.intake.recognise import match
     from grader.report.shared_sentences import first_failure
     from grader.student.case_file import write_case
@@ -194,11 +177,6 @@ def case(exercise: str, course: Path | None, sandbox: str) -> None:
 @click.argument("exercise")
 @course_option
 def reset(exercise: str, course: Path | None) -> None:
-    from grader.intake.course import find, one_exercise
-    from grader.intake.read import read_own
-    from grader.intake.stub_changes import restored
-    from grader.support.files import write_atomically
-
     where = find(course)
     exercise = one_exercise(exercise, where.bundles).name
     bundle = next(b for b in where.bundles if exercise in [e.name for e in b.exercises])
@@ -211,6 +189,5 @@ def reset(exercise: str, course: Path | None) -> None:
         write_atomically(copy, old)
         click.echo(_("Saved the old file as {name}.").format(name=copy.name))
     write_atomically(path, new.encode())
-    click.echo(
-        _("Reset {exercise} in {name} to the original stub.").format(exercise=exercise, name=path.name)
-    )
+    says = _("Reset {exercise} in {name} to the original stub.")
+    click.echo(says.format(exercise=exercise, name=path.name))
