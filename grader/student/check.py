@@ -191,6 +191,18 @@ def parts_for(engine: Engine, course: Course, bundle: Bundle, names: Sequence[st
     return earlier_parts(course, bundle, wanted, engine.contracts) if built else ()
 
 
+def grade_assignment(
+    engine: Engine, course: Course, bundle: Bundle, names: Sequence[str]
+) -> tuple[Source, Report]:
+    """Grade exercises in the student's file of an assignment. Return also what they were graded from.
+
+    Raises Blocked if the file cannot be read.
+    """
+    parts = parts_for(engine, course, bundle, names)
+    submission = with_neighbours(read_submission(course.file_for(bundle)))
+    return Source(submission, parts), engine.grade(submission, names, parts)
+
+
 def blocked(bundle: Bundle, name: str, message: str) -> ExerciseResult:
     """Return the result of an exercise whose file cannot be read."""
     return result_without_checks(bundle.exercise(name), "blocked", message)

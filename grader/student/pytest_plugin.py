@@ -101,18 +101,15 @@ class StudentFile(pytest.File):
                 yield CheckItem.from_parent(self, name=name, result=result, check=check)
 
     def _results(self, run: _Run) -> Sequence[ExerciseResult]:
-        from grader.intake.neighbours import with_neighbours
-        from grader.intake.read import read_submission
-        from grader.student.check import parts_for
+        from grader.student.check import grade_assignment
 
         course, engine = run.course_in(self.path.parent.parent)
         bundle = next(b for b in course.bundles if course.folder_of(b) == self.path.parent)
         if self.path.stem != bundle.module:
             return ()
         names = [exercise.name for exercise in bundle.exercises]
-        submission = with_neighbours(read_submission(course.file_for(bundle)))
         try:
-            report = engine.grade(submission, names, parts_for(engine, course, bundle, names))
+            _source, report = grade_assignment(engine, course, bundle, names)
         finally:
             engine.close()  # no worker is left while the items run
         run.remarks += report.remarks
