@@ -108,19 +108,18 @@ class Course:
         file may be missing; that of a single assignment is then the notebook as nbgrader names it.
         """
         script, book, released = self.possible_files(bundle)
-        if released.exists() and not book.exists():
-            book = released
-        if not book.exists() or not script.exists():
-            missing = self.is_one_assignment and not book.exists() and not script.exists()
-            return (released if missing else book if book.exists() else script), ""
+        here = [path for path in (script, book if book.exists() else released) if path.exists()]
+        if len(here) < 2:
+            missing = released if self.is_one_assignment else script
+            return (here[0] if here else missing), ""
         names = [exercise.name for exercise in bundle.exercises]
-        both = ((path, partial(read_bytes, path)) for path in (script, book))
+        both = ((path, partial(read_bytes, path)) for path in here)
         changed = [path for path, read in both if is_changed(path, read, bundle.stub, names)]
         if len(changed) < 2:
             return (changed[0] if changed else script), ""
         newer = max(changed, key=lambda path: path.stat().st_mtime)
         says = _("both {a} and {b} were changed; the newer one, {newer}, was graded")
-        return newer, says.format(a=script.name, b=book.name, newer=newer.name)
+        return newer, says.format(a=script.name, b=here[1].name, newer=newer.name)
 
     def possible_files(self, bundle: Bundle) -> list[Path]:
         """Return the script, the notebook, and the notebook as nbgrader names it."""

@@ -31,8 +31,9 @@ def match(contracts: Mapping[str, Definition], names: Names) -> dict[str, str]:
 
     contracts: exercise → its definition in the original stub.
     """
-    found = {exercise: _name_of(exercise, stub, names) for exercise, stub in contracts.items()}
-    return {exercise: name for exercise, name in found.items() if name}
+    return {
+        exercise: name for exercise, stub in contracts.items() if (name := _name_of(exercise, stub, names))
+    }
 
 
 def _name_of(exercise: str, stub: Definition, names: Names) -> str:
@@ -67,8 +68,7 @@ def misspelt(name: str, names: Iterable[str]) -> str:
 
 def lost_exercises(exercises: Iterable[str], names: Names) -> dict[str, str]:
     """Return exercise → its name, for those whose definitions Python cannot read."""
-    found = {exercise: _lost_name(exercise, names) for exercise in exercises}
-    return {exercise: name for exercise, name in found.items() if name}
+    return {exercise: name for exercise in exercises if (name := _lost_name(exercise, names))}
 
 
 def lost(exercise: str, names: Names) -> Fault | None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import io
 import json
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
@@ -19,7 +18,7 @@ from grader.intake.around_syntax_error import fault_of
 from grader.intake.names import Names, hash_of, read_names, statements, untouched
 from grader.intake.read import Blocked, Submission, Unit, submission_from
 from grader.intake.syntax import parse
-from grader.support.code import definition_span
+from grader.support.code import definition_span, definition_spans
 from grader.support.errors import UsageError
 from grader.support.i18n import _
 
@@ -119,24 +118,13 @@ def restored(text: str, name: str, stub: str, *, notebook: bool) -> str:
 
 
 def _in_script(text: str, name: str, original: str) -> str:
-    spans = _spans(text, name)
+    spans = definition_spans(text, parse(text), name)
     if not spans:
         return text.rstrip("\n") + "\n\n\n" + original
     for start, stop in reversed(spans[1:]):
         text = text[:start] + text[stop:]
     start, stop = spans[0]
     return text[:start] + original + text[stop:]
-
-
-def _spans(text: str, name: str) -> list[tuple[int, int]]:
-    # This ends lines where Python does; `splitlines` also ends them at a form feed.
-    lines = list(io.StringIO(text, newline=""))
-    out = []
-    for node in parse(text).body:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
-            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            out.append((sum(map(len, lines[: first - 1])), sum(map(len, lines[: node.end_lineno]))))
-    return out
 
 
 def _in_notebook(text: str, name: str, original: str) -> str:
@@ -149,7 +137,8 @@ def _in_notebook(text: str, name: str, original: str) -> str:
     done = False
     for cell, source in zip(cells, sources, strict=True):
         try:
-            new = _in_script(source, name, original) if _spans(source, name) else ""
+            holds = definition_spans(source, parse(source), name)
+            new = _in_script(source, name, original) if holds else ""
         except SyntaxError:
             metadata = cell.get("metadata")
             new = original if isinstance(metadata, dict) and metadata.get("headway") == name else ""

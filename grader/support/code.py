@@ -16,19 +16,22 @@ def definition_span(source: str, name: str) -> tuple[int, int]:
 
     Its decorators are included. Raises ValueError if there is no definition.
     """
-    nodes = [
-        node
-        for node in ast.parse(source).body
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name
-    ]
-    if not nodes:
+    found = definition_spans(source, ast.parse(source), name)
+    if not found:
         raise ValueError(f"{name} is not defined at the top level")
-    node = nodes[-1]
-    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    return found[-1]
+
+
+def definition_spans(source: str, tree: ast.Module, name: str) -> list[tuple[int, int]]:
+    """Return where each top-level definition of `name` begins and ends. tree: the syntax tree of the source."""
     # This ends lines where Python does; `splitlines` also ends them at a form feed.
     lines = list(io.StringIO(source, newline=""))
-    assert node.end_lineno is not None
-    return sum(map(len, lines[: first - 1])), sum(map(len, lines[: node.end_lineno]))
+    found = []
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            found.append((sum(map(len, lines[: first - 1])), sum(map(len, lines[: node.end_lineno]))))
+    return found
 
 
 def owner_of(tree: ast.AST, line: int) -> str:
