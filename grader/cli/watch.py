@@ -68,7 +68,7 @@ def watch(exercise: str | None, course: Path | None, sandbox: str) -> None:
         jobs = Background(watcher.engine.context.workers.stop, watcher.engine.close, events.put)
         saves = SavedFiles(where.root, watcher.files, events.put)
         try:
-            _loop(watcher, events, jobs)
+            _loop(watcher, events, jobs, Console(highlight=False))
         except KeyboardInterrupt:
             pass  # every outcome was saved when it was graded
         finally:
@@ -76,9 +76,9 @@ def watch(exercise: str | None, course: Path | None, sandbox: str) -> None:
             jobs.close(watcher.engine.close)
 
 
-def _loop(watcher: Watcher, events: SimpleQueue[Event], jobs: Background) -> None:
+def _loop(watcher: Watcher, events: SimpleQueue[Event], jobs: Background, console: Console) -> None:
     with single_keys(events.put) as has_keys, closing(RunningLine(watcher, jobs)) as status:
-        keys = WatchKeys(watcher, jobs.start, has_keys)
+        keys = WatchKeys(watcher, console, jobs.start, has_keys)
         keys.regrade()
         quiet_until: float | None = time.monotonic() + QUIET
         to_grade = False
@@ -87,7 +87,7 @@ def _loop(watcher: Watcher, events: SimpleQueue[Event], jobs: Background) -> Non
                 case None:
                     says = _("No save was noticed so far. If you saved, run this instead: {command}")
                     command = f"grader check {watcher.current}"
-                    keys.console.print(says.format(command=command), markup=False)
+                    console.print(says.format(command=command), markup=False)
                     quiet_until = None
                 case Path() as saved:
                     to_grade = watcher.note_save(saved) or to_grade
@@ -142,9 +142,10 @@ class WatchKeys:
     the bar of the course and the keys after it.
     """
 
-    def __init__(self, watcher: Watcher, start: Callable[[Iterator[Show]], None], clear: bool):
-        self.watcher, self.start, self.clear = watcher, start, clear
-        self.console = Console(highlight=False)
+    def __init__(
+        self, watcher: Watcher, console: Console, start: Callable[[Iterator[Show]], None], clear: bool
+    ):
+        self.watcher, self.console, self.start, self.clear = watcher, console, start, clear
         self._list: ExerciseList | None = None
         self._asked_to_reset = False
 

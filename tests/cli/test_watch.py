@@ -171,7 +171,7 @@ def test_without_a_save_the_command_to_use_instead_is_shown(monkeypatch):
     from grader.cli import watch
 
     shown: list[str] = []
-    events: watch.Events = SimpleQueue()
+    events: SimpleQueue[watch.Event] = SimpleQueue()
     monkeypatch.setattr(watch, "QUIET", 0.0)
 
     def show(text, **options):
@@ -179,8 +179,8 @@ def test_without_a_save_the_command_to_use_instead_is_shown(monkeypatch):
         events.put("q")
 
     watcher = SimpleNamespace(current="masked_softmax", save_current=lambda: None)
-    runs = SimpleNamespace(start=lambda job: None, number=0, seconds=None)
-    watch._loop(watcher, events, runs, SimpleNamespace(print=show))
+    jobs = SimpleNamespace(start=lambda job: None, seconds=None)
+    watch._loop(watcher, events, jobs, SimpleNamespace(print=show))
     assert len(shown) == 1
     assert shown[0].endswith("run this instead: grader check masked_softmax")
 
