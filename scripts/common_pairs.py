@@ -11,12 +11,13 @@ import numpy as np
 
 from grader.authoring.bank import KnownAnswer, apply
 from grader.authoring.content import read_all
-from grader.authoring.observe import definitions, observe
+from grader.authoring.observe import observe
 from grader.bundle.model import Exercise
 from grader.bundle.safetensors import Array
 from grader.diagnosis.match import explanations
 from grader.diagnosis.signature import named_by, signature
 from grader.judge.verdict import JudgedCase, judge_all
+from grader.support.code import definitions
 from grader.support.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -25,10 +25,10 @@ from shared import ANSWERS, ROOT, course_engine, parser, submission_of
 
 from grader.authoring.bank import KnownAnswer, apply
 from grader.authoring.content import Assignment, read_all
-from grader.authoring.observe import definitions
 from grader.engine.engine import Engine
 from grader.lines.find import Source, may_have_lines, point, search
 from grader.lines.search import Budget
+from grader.support.code import definitions
 from grader.support.errors import UsageError
 
 MAX_LINES = 2

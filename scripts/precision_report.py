@@ -19,11 +19,12 @@ from shared import ANSWERS, ROOT, print_page
 
 from grader.authoring.bank import apply
 from grader.authoring.content import Assignment, read_all
-from grader.authoring.observe import definitions, observe
+from grader.authoring.observe import observe
 from grader.authoring.record import _recorded
 from grader.bundle.model import Check, RecordedCase
 from grader.judge import decide
 from grader.judge.finding import TOLERANCE
+from grader.support.code import definitions
 
 SEEDS = ("public", "precision-1", "precision-2", "precision-3")
 ORDER = ("float64", "float32", "float16", "bfloat16")

@@ -1,4 +1,4 @@
-"""Hidden cases: drawn from a secret seed, recorded in a separate process, and cached (see `recordings`)."""
+"""Hidden cases: drawn from a secret seed, recorded in other processes, and cached (see `recordings`)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import hmac
 import os
 import secrets
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -66,7 +64,7 @@ def hidden_folder(
         if (folder / COMPLETE).exists():
             return folder
     folder = for_all if len(names) == len(assignments) else for_some
-    _record(solutions, folder, names, whole, public, tell)
+    _record(assignments, folder, names, whole, public, tell)
     return folder
 
 
@@ -110,7 +108,12 @@ def _digest(assignments: Sequence[Assignment], seed: str) -> str:
 
 
 def _record(
-    solutions: Path, folder: Path, names: Sequence[str], whole: str, public: Path | None, tell: Tell | None
+    assignments: Sequence[Assignment],
+    folder: Path,
+    names: Sequence[str],
+    whole: str,
+    public: Path | None,
+    tell: Tell | None,
 ) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     work = Path(tempfile.mkdtemp(dir=folder.parent, prefix=owned(folder.parent, ".recording")))
@@ -119,44 +122,13 @@ def _record(
             for bundle in bundles.load_all(public):
                 if bundle.assignment not in names:
                     bundles.save(bundle, work / bundle.assignment)
-        command = [sys.executable, "-m", "grader.authoring.hidden_cases"]
-        command += [str(solutions), str(work), str(os.getpid()), *names]
-        _run(command, tell)
+        for bundle in record_all([a for a in assignments if a.name in names], _seed(), tell):
+            bundles.save(bundle, work / bundle.assignment)
         (work / COMPLETE).write_text(whole, "ascii")
         if not folder.exists():  # another process may have recorded the same cases meanwhile
             os.replace(work, folder)
+    except Exception as error:  # of the code in solutions/
+        reason = str(error) if isinstance(error, GraderError) else f"{type(error).__name__}: {error}"
+        raise GraderError(_("hidden cases could not be recorded: {reason}").format(reason=reason)) from error
     finally:
         shutil.rmtree(work, ignore_errors=True)
-
-
-def _run(command: Sequence[str], tell: Tell | None) -> None:
-    environment = {**os.environ, SEED_VARIABLE: str(seed_file())}
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment
-        ) as process:
-            assert process.stdout is not None
-            for line in process.stdout:
-                name, done, total = line.split()
-                if tell is not None:
-                    tell(name, int(done), int(total))
-        if process.returncode:
-            errors.seek(0)
-            said = errors.read().strip().splitlines()
-            reason = said[-1] if said else process.returncode
-            raise GraderError(_("hidden cases could not be recorded: {reason}").format(reason=reason))
-
-
-def _main(solutions: str, target: str, parent: str, *names: str) -> None:
-    """Record assignments in the process that `_record` starts, and print the progress. parent: its process id."""
-    if sys.platform == "linux":
-        from grader.sandbox import kernel
-
-        kernel.die_with_parent(int(parent))
-    assignments = [a for a in read_all(Path(solutions)) if a.name in names]
-    for bundle in record_all(assignments, _seed(), lambda *progress: print(*progress, flush=True)):
-        bundles.save(bundle, Path(target) / bundle.assignment)
-
-
-if __name__ == "__main__":
-    _main(*sys.argv[1:])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import io
 import sys
@@ -26,16 +25,6 @@ from grader.worker.load import load
 from grader.worker.program import Program
 from grader.worker.stand_in_modules import install
 from grader.worker.steps import Run
-
-
-def definitions(source: str) -> str:
-    """Return a module's imports, definitions and assignments, without the demos, which would only take time."""
-    kept = [
-        node
-        for node in ast.parse(source).body
-        if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign))
-    ]
-    return "\n\n".join(ast.get_source_segment(source, node) or "" for node in kept) + "\n"
 
 
 def blocks(*names: str) -> list[Any]:

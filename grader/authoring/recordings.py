@@ -15,6 +15,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+from grader.authoring.assemble import Measured, bundle_of
 from grader.authoring.bank import KnownAnswer
 from grader.authoring.content import Assignment, Described
 from grader.bundle import files as bundle_files
@@ -121,7 +122,7 @@ def _is_cached(folder: Path) -> bool:
 def _recording(
     _allow: Callable[[float], None], seed: str
 ) -> Iterator[Callable[[tuple[Assignment, str]], None]]:
-    from grader.authoring.record import bundle_of, measure
+    from grader.authoring.record import measure
 
     def record_one(task: tuple[Assignment, str]) -> None:
         assignment, name = task
@@ -141,8 +142,6 @@ def _remove_old(root: Path) -> None:
 
 
 def _bundle(assignment: Assignment, seed: str) -> Bundle:
-    from grader.authoring.record import Measured, bundle_of
-
     found = {}
     for described in assignment.exercises:
         folder = _folder(assignment, described, seed)

@@ -15,11 +15,12 @@ import numpy as np
 
 from grader.authoring.bank import KnownAnswer, apply
 from grader.authoring.content import Assignment
-from grader.authoring.observe import definitions, observe
+from grader.authoring.observe import observe
 from grader.bundle.model import PRECISION, RecordedCase, Signatures
 from grader.bundle.safetensors import Array
 from grader.diagnosis.signature import ANY, only_precision, signature, slots, tells_apart
 from grader.judge.verdict import judge_all
+from grader.support.code import definitions
 from grader.support.errors import UsageError
 
 # Runs of a mistake, with other random numbers. If the first two differ, its row has the results that all runs share.

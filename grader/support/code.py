@@ -34,6 +34,16 @@ def definition_spans(source: str, tree: ast.Module, name: str) -> list[tuple[int
     return found
 
 
+def definitions(source: str) -> str:
+    """Return a module's imports, definitions and assignments, without the demos, which would only take time."""
+    kept = [
+        node
+        for node in ast.parse(source).body
+        if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign))
+    ]
+    return "\n\n".join(ast.get_source_segment(source, node) or "" for node in kept) + "\n"
+
+
 def owner_of(tree: ast.AST, line: int) -> str:
     """Return the dotted name of the innermost function or class around a line; "" if there is none.
 

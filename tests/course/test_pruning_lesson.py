@@ -16,12 +16,13 @@ from torch import nn
 
 from grader.authoring.bank import apply
 from grader.authoring.content import read
-from grader.authoring.observe import definitions, observe
+from grader.authoring.observe import observe
 from grader.authoring.record import record
 from grader.engine.engine import Engine
 from grader.engine.submission_run import GradingOptions
 from grader.given import prune_heads
 from grader.judge.removals import spearman
+from grader.support.code import definitions
 from grader.worker.steps import Provide
 
 ASSIGNMENT = read(ROOT / "solutions" / "10_pruning")
