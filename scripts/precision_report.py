@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from msgspec import structs
 from shared import ANSWERS, ROOT, print_page
 
 from grader.authoring.bank import apply
@@ -80,7 +81,7 @@ def _judged(assignment: Assignment, exercise: str, seed: str, given: Sequence[st
     cases = [case for case in cases if (case.like or case.id) in wanted]
     reference = observe(assignment.source, given, cases)
     for case in cases:
-        yield replace(_recorded(case, reference[case.id], {}), id=f"{seed}/{case.id}")
+        yield structs.replace(_recorded(case, reference[case.id], {}), id=f"{seed}/{case.id}")
 
 
 def _of(

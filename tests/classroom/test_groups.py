@@ -10,6 +10,7 @@ import pytest
 from helpers.files import fill
 from helpers.samples import KNOWN, UNKNOWN, entry, failed, result
 from helpers.school import ANSWER, SHARED, WRONG, make_school, records_of, run
+from msgspec import structs
 
 from grader.bundle.files import digest_of_cases
 from grader.bundle.rules import FACTS, NAME, PAGE, Rules
@@ -82,9 +83,9 @@ def test_a_group_in_the_bank_is_stale_once_its_cases_change(bundles):
         adopted.stale(Rules(counted=frozenset({"precision"}), points={"masked_softmax": 9}).apply(bundles))
         == []
     )
-    fewer = replace(softmax, cases=softmax.cases[1:])
+    fewer = structs.replace(softmax, cases=softmax.cases[1:])
     (sentence,) = adopted.stale(
-        [replace(b, exercises=(fewer,)) for b in bundles if b.assignment == "02_masking"]
+        [structs.replace(b, exercises=(fewer,)) for b in bundles if b.assignment == "02_masking"]
     )
     assert f"{group} was adopted as too-small" in sentence
 

@@ -17,6 +17,7 @@ import psutil
 import pytest
 from helpers.beginners import SOFTMAX as RIGHT
 from helpers.minimal import submission_of
+from msgspec import structs
 
 from grader.engine.lease import PLAIN_FILE, CannotLoad, Lease, Loaded, Workers, how_loading_ended
 from grader.engine.load_request import LoadRequest, case_timeout, limits
@@ -48,12 +49,12 @@ def session(workers, request):
 def test_a_worker_is_reused_only_for_an_exercise_with_its_limits(engine, workers):
     small = engine.exercises["masked_softmax"]
     first = session(workers, LoadRequest(PLAIN_FILE, small))
-    longer = replace(small, limits={**small.limits, "wall_seconds": 20.0})
+    longer = structs.replace(small, limits={**small.limits, "wall_seconds": 20.0})
     assert session(workers, LoadRequest(PLAIN_FILE, longer)) is first, (
         "wall_seconds is sent with each request"
     )
     assert first.limits == limits(longer)
-    larger = replace(longer, limits={**longer.limits, "cpu_seconds": 60.0})
+    larger = structs.replace(longer, limits={**longer.limits, "cpu_seconds": 60.0})
     other = session(workers, LoadRequest(PLAIN_FILE, larger))
     assert other is not first, "a process keeps the other limits that it was started with"
     assert other.limits == limits(larger)
@@ -70,7 +71,7 @@ def test_only_a_costly_case_has_the_timeout_of_the_exercise(engine):
 
 def request(engine, source, cpu_seconds=30):
     """Return a request to load a file with one second of CPU time."""
-    exercise = replace(
+    exercise = structs.replace(
         engine.exercises["masked_softmax"], limits={"wall_seconds": 1.0, "cpu_seconds": cpu_seconds}
     )
     return LoadRequest(submission_of(source, "a.py"), exercise)

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from helpers.answers import BY_ID
 from helpers.minimal import submission_of
+from msgspec import structs
 
 from grader.engine import grade_exercise as module
 from grader.engine.engine import Engine
@@ -83,8 +84,8 @@ def test_a_wrong_block_that_is_not_used_is_not_replaced(grade, tries):
 
 def test_the_first_exercise_of_the_course_can_be_replaced(bundles, engine):
     first = bundles[0]
-    regression = replace(first.exercise("kernel_regression"), given=("kernel_attention_weights",))
-    course = [replace(first, exercises=(first.exercise("kernel_attention_weights"), regression))]
+    regression = structs.replace(first.exercise("kernel_regression"), given=("kernel_attention_weights",))
+    course = [structs.replace(first, exercises=(first.exercise("kernel_attention_weights"), regression))]
     source = (
         "def kernel_attention_weights(queries, keys, w=1.0):\n    return queries[:, None] * keys\n"
         "def kernel_regression(queries, keys, values, w=1.0):\n"
