@@ -70,7 +70,10 @@ class Inputs:
         return Ref(name)
 
     def _add(self, step: Step) -> None:
-        self.steps.append(as_stored(step))
+        try:
+            self.steps.append(as_stored(step))
+        except ValueError as error:
+            raise ValueError(f"case {self.id}, step {step.do}: {error}") from None
 
     def _hold(self, name: str, values: Array) -> None:
         array = np.asarray(values)
