@@ -58,13 +58,24 @@ def hidden_folder(
     seed, assignments = _seed(), read_all(solutions)
     whole = _digest(assignments, seed)
     root = cache_folder() / "hidden"
-    names = [a.name for a in _with_needs(assignments, asked)]
-    for_all, for_some = root / whole, root / f"{whole}-{'-'.join(name[:2] for name in names)}"
+    chosen = _with_needs(assignments, asked)
+    for_all, for_some = root / whole, root / f"{whole}-{'-'.join(a.name[:2] for a in chosen)}"
     for folder in (for_all, for_some):  # the cases of the whole course serve every choice
         if (folder / COMPLETE).exists():
             return folder
-    folder = for_all if len(names) == len(assignments) else for_some
-    _record(assignments, folder, names, whole, public, tell)
+    folder = for_all if len(chosen) == len(assignments) else for_some
+    folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    work = Path(tempfile.mkdtemp(dir=folder.parent, prefix=owned(folder.parent, ".recording")))
+    try:
+        _record(chosen, seed, work, public, tell)
+        (work / COMPLETE).write_text(whole, "ascii")
+        if not folder.exists():  # another process may have recorded the same cases meanwhile
+            os.replace(work, folder)
+    except Exception as error:  # of the code in solutions/
+        reason = str(error) if isinstance(error, GraderError) else f"{type(error).__name__}: {error}"
+        raise GraderError(_("hidden cases could not be recorded: {reason}").format(reason=reason)) from error
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
     return folder
 
 
@@ -108,27 +119,10 @@ def _digest(assignments: Sequence[Assignment], seed: str) -> str:
 
 
 def _record(
-    assignments: Sequence[Assignment],
-    folder: Path,
-    names: Sequence[str],
-    whole: str,
-    public: Path | None,
-    tell: Tell | None,
+    assignments: Sequence[Assignment], seed: str, folder: Path, public: Path | None, tell: Tell | None
 ) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    work = Path(tempfile.mkdtemp(dir=folder.parent, prefix=owned(folder.parent, ".recording")))
-    try:
-        if public is not None:
-            for bundle in bundles.load_all(public):
-                if bundle.assignment not in names:
-                    bundles.save(bundle, work / bundle.assignment)
-        for bundle in record_all([a for a in assignments if a.name in names], _seed(), tell):
-            bundles.save(bundle, work / bundle.assignment)
-        (work / COMPLETE).write_text(whole, "ascii")
-        if not folder.exists():  # another process may have recorded the same cases meanwhile
-            os.replace(work, folder)
-    except Exception as error:  # of the code in solutions/
-        reason = str(error) if isinstance(error, GraderError) else f"{type(error).__name__}: {error}"
-        raise GraderError(_("hidden cases could not be recorded: {reason}").format(reason=reason)) from error
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+    for bundle in record_all(assignments, seed, tell):
+        bundles.save(bundle, folder / bundle.assignment)
+    for bundle in bundles.load_all(public) if public is not None else ():
+        if not (folder / bundle.assignment).exists():
+            bundles.save(bundle, folder / bundle.assignment)
