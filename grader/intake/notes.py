@@ -20,7 +20,7 @@ from grader.intake.limits import check_sources
 from grader.intake.notebook import plain_python
 from grader.intake.syntax import parse
 
-_QUOTE = re.compile(r"^[ \t]{0,3}> ?")
+_QUOTE = r"[ \t]{0,3}> ?"
 # The possessive quantifiers keep the time linear; `tests/test_patterns.py` measures it.
 _FENCE = re.compile(r"(?P<quotes>(?:[ \t]{0,4}>)*)[ \t]*(?P<mark>`{3,}+|~{3,}+)(?P<info>[^`\n]*)$")
 _CELL = re.compile(r"In ?\[(?:None|[\d *]{0,9})\]:[ \t]*(?P<source>.*)$")
@@ -89,11 +89,13 @@ def _blocks(text: str) -> Iterator[Block]:
     for number, line in enumerate(text.split("\n")):
         begins, ends = _begin(line, number), bool(_OUTPUT.match(line))
         if fence and block is not None:
-            line, quoted = _unquoted(line, block.quotes)
-            mark = _FENCE.match(line)
-            closed = bool(mark and mark["mark"].startswith(fence) and not mark["info"].strip())
-            # No block begins inside a fence. A block in a quotation also ends where the quotation ends.
-            begins, ends = (None, closed) if quoted else (begins, True)
+            if quoted := re.match(_QUOTE * block.quotes, line):
+                line = line[quoted.end() :]
+                mark = _FENCE.match(line)
+                begins = None  # no block begins inside a fence
+                ends = bool(mark and mark["mark"].startswith(fence) and not mark["info"].strip())
+            else:
+                ends = True  # a block in a quotation also ends where the quotation ends
         if block is not None and (begins is not None or ends):
             yield block
             block, fence = None, ""
@@ -103,15 +105,6 @@ def _blocks(text: str) -> Iterator[Block]:
             block, fence = begins
     if block is not None:
         yield block
-
-
-def _unquoted(line: str, quotes: int) -> tuple[str, bool]:
-    for _mark in range(quotes):
-        mark = _QUOTE.match(line)
-        if mark is None:
-            return line, False
-        line = line[mark.end() :]
-    return line, True
 
 
 def _without_prompts(text: str) -> str:

@@ -65,35 +65,27 @@ class Submission:
 
 
 def read_submission(path: Path) -> Submission:
-    """Read a script, a notebook or notes (`KINDS` and `NOTES`). Raises Blocked with one clear sentence."""
-    return _submission(path, read_text(path))
+    """Read a script, a notebook or notes (`KINDS` and `NOTES`).
+
+    Raises Blocked if the file does not exist, is no regular file, has another suffix, is a link out of its folder, is
+    too large, is empty, or is not UTF-8.
+    """
+    name = shown(path)
+    try:
+        if path.is_dir():
+            raise Blocked(_("{file} is a folder, not a file; name a file in it").format(file=name))
+        if path.suffix not in (*KINDS, *NOTES):
+            raise Blocked(_("{file}: only .py, .ipynb, .md and .txt files can be graded").format(file=name))
+        if not path.exists():
+            raise Blocked(_("{file} does not exist").format(file=sanitize(str(path))))
+    except OSError as error:
+        raise Blocked(_("{file} cannot be read: {reason}").format(file=name, reason=error.strerror)) from None
+    return submission_from(path, read_own(path, MAX_FILE_BYTES + 1))
 
 
 def submission_from(path: Path, data: bytes) -> Submission:
     """Read the bytes of a file. Of the path, only the name and the suffix are used. Raises Blocked."""
-    return _submission(path, text_of(path, data))
-
-
-def text_of(path: Path, data: bytes) -> str:
-    """Return the text of a file. Of the path, only the name and the suffix are used. Raises Blocked."""
-    name, limit = shown(path), MAX_FILE_BYTES if path.suffix == ".ipynb" else MAX_SOURCE_BYTES
-    if len(data) > limit:
-        raise Blocked(_("{file} is larger than {limit} MiB").format(file=name, limit=limit >> 20))
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        says = _("{file}, line {line}: not UTF-8 text; save the file with the encoding UTF-8")
-        raise Blocked(says.format(file=name, line=line)) from None
-    if "\0" in text:
-        raise Blocked(_("{file} holds null characters; it is not a text file").format(file=name))
-    if not text.strip():
-        raise Blocked(_("{file} is empty").format(file=name))
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _submission(path: Path, text: str) -> Submission:
-    name = shown(path)
+    name, text = shown(path), text_of(path, data)
     typed = [Unit(name, text)]
     if path.suffix == ".ipynb":
         try:
@@ -114,6 +106,24 @@ def _submission(path: Path, text: str) -> Submission:
     return Submission(path, tuple(units), tuple(faults))
 
 
+def text_of(path: Path, data: bytes) -> str:
+    """Return the text of a file. Of the path, only the name and the suffix are used. Raises Blocked."""
+    name, limit = shown(path), MAX_FILE_BYTES if path.suffix == ".ipynb" else MAX_SOURCE_BYTES
+    if len(data) > limit:
+        raise Blocked(_("{file} is larger than {limit} MiB").format(file=name, limit=limit >> 20))
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        says = _("{file}, line {line}: not UTF-8 text; save the file with the encoding UTF-8")
+        raise Blocked(says.format(file=name, line=line)) from None
+    if "\0" in text:
+        raise Blocked(_("{file} holds null characters; it is not a text file").format(file=name))
+    if not text.strip():
+        raise Blocked(_("{file} is empty").format(file=name))
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def _of_notes(path: Path, name: str, text: str) -> Submission:
     source, faults, skipped = code_of_notes(text, name)
     if not source.strip():
@@ -125,25 +135,6 @@ def _of_notes(path: Path, name: str, text: str) -> Submission:
 def shown(path: Path) -> str:
     """Return a file's name for messages: on one line, and without control characters."""
     return sanitize(path.name).replace("\n", "\\n").replace("\t", "\\t")
-
-
-def read_text(path: Path) -> str:
-    """Return the text of one file.
-
-    Raises Blocked if it does not exist, is no regular file, has another suffix, is a link out of its folder, is too
-    large, is empty, or is not UTF-8.
-    """
-    name = shown(path)
-    try:
-        if path.is_dir():
-            raise Blocked(_("{file} is a folder, not a file; name a file in it").format(file=name))
-        if path.suffix not in (*KINDS, *NOTES):
-            raise Blocked(_("{file}: only .py, .ipynb, .md and .txt files can be graded").format(file=name))
-        if not path.exists():
-            raise Blocked(_("{file} does not exist").format(file=sanitize(str(path))))
-    except OSError as error:
-        raise Blocked(_("{file} cannot be read: {reason}").format(file=name, reason=error.strerror)) from None
-    return text_of(path, read_own(path, MAX_FILE_BYTES + 1))
 
 
 def read_own(path: Path, most: int = -1) -> bytes:
