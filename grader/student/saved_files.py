@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 STEP, DEBOUNCE = 10, 60  # milliseconds: a save ends after STEP without a change, at the latest after DEBOUNCE
-SELDOM, OFTEN = 2.0, 0.25  # seconds between two comparisons of times
-LATE = 1.0  # seconds within which a notification arrives, if ever
+SELDOM, OFTEN = 1.5, 0.25  # seconds between two comparisons of times
 
 State = tuple[int, int] | None  # time in nanoseconds and size; None: there is no file
 
 
 class SavedFiles:
-    """Calls `send` with each saved file, from two threads, until it is closed.
+    """Calls `send` with each saved file, from a thread, until it is closed.
 
     files: those whose times are compared.
     """
@@ -30,43 +30,39 @@ class SavedFiles:
     def __init__(self, root: Path, files: Sequence[Path], send: Callable[[Path], None]):
         self.polls = False  # whether a change was seen without a notification
         self._root, self._send = root, send
-        self._lock = threading.Lock()
         self._seen = {file: _state(file) for file in files}
         self._stop = threading.Event()
-        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._listen, self._compare)]
-        for thread in self._threads:
-            thread.start()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
 
     def close(self) -> None:
         self._stop.set()
-        for thread in self._threads:
-            thread.join()
+        self._thread.join()
 
-    def _listen(self) -> None:
+    def _watch(self) -> None:
         watch: Callable[..., Any] = import_module("watchfiles").watch
+        compared = time.monotonic()
+        changed: set[Path] = set()  # at the last comparison; a notification may still arrive
         for changes in watch(
             self._root,
             step=STEP,
             debounce=DEBOUNCE,
             stop_event=self._stop,
-            rust_timeout=200,
+            rust_timeout=int(OFTEN * 1000),
+            yield_on_timeout=True,
             raise_interrupt=False,
             watch_filter=lambda _change, path: path.endswith((".py", ".ipynb")),
         ):
             for path in sorted({Path(path) for _change, path in changes}):
-                # If `polls`, `_compare` has already sent a file whose state is the stored one.
+                # If `polls`, a comparison has already sent a file whose state is the stored one.
                 if self._note(path) or not self.polls:
                     self._send(path)
-
-    def _compare(self) -> None:
-        while not self._stop.wait(OFTEN if self.polls else SELDOM):
-            with self._lock:
-                changed = [file for file, state in self._seen.items() if _state(file) != state]
-            for file in changed:
-                if not self.polls:  # a notification may still arrive
-                    self._stop.wait(LATE)
-                if self._note(file):
+            if time.monotonic() - compared >= (OFTEN if self.polls else SELDOM):
+                compared = time.monotonic()
+                before, changed = changed, {f for f, state in self._seen.items() if _state(f) != state}
+                for file in sorted(changed if self.polls else changed & before):
                     self.polls = True
+                    self._note(file)
                     self._send(file)
 
     def _note(self, path: Path) -> bool:
@@ -74,11 +70,10 @@ class SavedFiles:
 
         For another file, nothing is stored: return whether it exists.
         """
-        with self._lock:
-            before, now = self._seen.get(path), _state(path)
-            if path in self._seen:
-                self._seen[path] = now
-            return before != now
+        before, now = self._seen.get(path), _state(path)
+        if path in self._seen:
+            self._seen[path] = now
+        return before != now
 
 
 def _state(file: Path) -> State:

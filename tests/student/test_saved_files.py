@@ -12,11 +12,16 @@ from grader.student.saved_files import SavedFiles
 watchfiles = pytest.importorskip("watchfiles")
 
 
+def without_notifications(root, *, stop_event, rust_timeout, **options):
+    while not stop_event.wait(rust_timeout / 1000):
+        yield set()
+
+
 @pytest.mark.parametrize("announced", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_save_is_noticed_once(tmp_path, monkeypatch, announced):
     """Without notifications of the system, by its time."""
     if not announced:
-        monkeypatch.setattr(watchfiles, "watch", lambda *args, stop_event, **options: iter(()))
+        monkeypatch.setattr(watchfiles, "watch", without_notifications)
     monkeypatch.setattr(saved_files, "SELDOM", 0.2)
     file, notebook, other = (tmp_path / name for name in ("a.py", "a.ipynb", "other.py"))
     file.write_text("x = 1\n", "utf-8")
