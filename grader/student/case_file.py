@@ -115,8 +115,8 @@ class _Writer:
             case do.Join():
                 yield f"{_name(step.name)} = torch.cat({_text(step.parts)}, dim={step.dim})"
             case do.Part():
-                slices = ", ".join(f"{_end(start)}:{_end(stop)}" for start, stop in step.slices)
-                yield f"{_name(step.name)} = {_text(step.of)}[{slices}]"
+                slices = (":".join("" if end is None else str(end) for end in ends) for ends in step.slices)
+                yield f"{_name(step.name)} = {_text(step.of)}[{', '.join(slices)}]"
             case do.See():
                 yield f"print({_text(step.of)})"
 
@@ -143,10 +143,6 @@ class _Writer:
         )
         dtype = "" if array.dtype.kind in "ib" else f", dtype=torch.{self.case.dtype}"
         return f"torch.tensor({text}{dtype})"
-
-
-def _end(index: int | None) -> str:
-    return "" if index is None else str(index)
 
 
 def _name(name: str) -> str:
