@@ -120,11 +120,18 @@ def shade_of(share: float) -> int:
 
 def in_words(picture: Picture) -> list[str]:
     """Return the picture as sentences, for screen readers and terminals that cannot draw."""
-    form = picture.form
-    if isinstance(form, Grids):
-        parts = _of_grids(form)
-    else:
-        parts = [_of_link(link) for link in form.links] if isinstance(form, Chain) else _of_bars(form)
+    match picture.form:
+        case Grids() as grids:
+            parts = _of_grids(grids)
+        case Chain(links):
+            right, wrong = _("{name}: {shape}."), _("{name}: {shape}, wrong, expected {expected}.")
+            parts = [(wrong if link.expected else right).format(**vars(link)) for link in links]
+        case Bars(columns, rows):
+            parts = [
+                f"{', '.join(filter(None, (name, column)))}: {bar.text}{_(', wrong') if bar.wrong else ''}."
+                for name, row in rows
+                for column, bar in zip(columns, row, strict=True)
+            ]
     return [f"{picture.title}.", *parts, *picture.notes]
 
 
@@ -132,13 +139,10 @@ def _of_grids(grids: Grids) -> list[str]:
     is_any_wrong = any(cell.wrong for panel in grids.panels for row in panel.rows for cell in row)
     found = list(_cells(grids, only_wrong=is_any_wrong))
     more = len(found) - MOST_IN_WORDS
-    if more <= 0:
-        return found
+    rest = ngettext("{n} more value is not listed.", "{n} more values are not listed.", more)
     if is_any_wrong:
         rest = ngettext("{n} more value is wrong.", "{n} more values are wrong.", more)
-    else:
-        rest = ngettext("{n} more value is not listed.", "{n} more values are not listed.", more)
-    return [*found[:MOST_IN_WORDS], rest.format(n=more)]
+    return [*found[:MOST_IN_WORDS], rest.format(n=more)] if more > 0 else found
 
 
 def _cells(grids: Grids, *, only_wrong: bool) -> Iterator[str]:
@@ -151,17 +155,3 @@ def _cells(grids: Grids, *, only_wrong: bool) -> Iterator[str]:
                 at = (f"{grids.row} {name}".strip(), f"{grids.column} {column}".strip())
                 where = ", ".join(filter(None, (*at, _("padding") if is_padding else "")))
                 yield f"{where}: {', '.join(f'{title} {cell.text}' for title, cell in cells)}."
-
-
-def _of_link(link: Link) -> str:
-    if link.expected:
-        return _("{name}: {shape}, wrong, expected {expected}.").format(**vars(link))
-    return f"{link.name}: {link.shape}."
-
-
-def _of_bars(bars: Bars) -> list[str]:
-    return [
-        f"{', '.join(filter(None, (name, column)))}: {bar.text}{_(', wrong') if bar.wrong else ''}."
-        for name, row in bars.rows
-        for column, bar in zip(bars.columns, row, strict=True)
-    ]
