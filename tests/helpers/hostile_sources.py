@@ -32,6 +32,7 @@ HOSTILE = {
     "a long module name and many aliases": lambda: (
         ANSWER + f"from torch.{'m' * 400_000} import " + ",".join(f"a{i}" for i in range(20_000)) + "\n"
     ),
+    "many equal functions in a branch": lambda: ANSWER + "if 0:\n" + " def f(): 0\n" * 9_000,
     "many branches": lambda: ANSWER + "if 0:0\n" + "elif 0:0\n" * 900,
     "a deep expression": lambda: ANSWER + "x = " + "1+" * 900 + "1\n",
     "an integer of many digits": lambda: ANSWER + "x = 0x" + "f" * 20_000 + "\n",

@@ -1,5 +1,7 @@
 """Slips: Python errors that are certain from the text. Also correct code that looks like such an error."""
 
+import tracemalloc
+
 import pytest
 import torch
 from helpers.minimal import submission_of
@@ -89,6 +91,15 @@ def test_a_method_that_is_defined_twice_is_found():
 def test_a_source_that_pyflakes_cannot_read_has_no_such_slip():
     deep = "def A(query):\n    return querry + " + "-" * 900 + "1"
     assert found(deep) == []
+
+
+def test_a_long_module_name_is_not_stored_for_each_name():
+    names = ",".join(f"a{i}" for i in range(200))
+    tracemalloc.start()
+    found(f"from {'m' * 500_000} import {names}\ndef A(x):\n    return x")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 30e6  # 200 copies of it would be 100 MB
 
 
 def test_forward_inside_the_constructor_is_found():
