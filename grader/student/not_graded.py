@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from grader.engine.engine import Engine
 from grader.intake.names import Definition, Names, read_names
@@ -23,8 +22,10 @@ def of_others(engine: Engine, submission: Submission, results: Sequence[Exercise
     """
     near, rest = _near_and_rest(engine, submission, results)
     names, found = read_names(submission), engine.known(submission)
-    again = [d for d in names.replaced if d.name in found.values()]
-    return [*near, *rest, *([_defined_again(again, names)] if again else [])]
+    again = dict.fromkeys(d.name for d in names.replaced if d.name in found.values())
+    says = _("defined more than once, and the last definition was graded: {shown}")
+    shown = _named((names.definitions[name] for name in again), names)
+    return [*near, *rest, *([sanitize(says.format(shown=shown), 600)] if again else [])]
 
 
 def nothing_found(engine: Engine, submission: Submission, file: str) -> str:
@@ -53,7 +54,11 @@ def _near_and_rest(
             says.append(sentence)
         elif other.definition.name not in found.values():  # otherwise the report has its result
             rest.append(other.definition)
-    return says, [_listed(rest, names)] if rest else []
+    shown, more = _named(rest[:MOST], names), len(rest) - MOST
+    if more > 0:
+        shown = _("{shown}, and {more} more").format(shown=shown, more=more)
+    listed = _("not recognised as exercises, so not graded: {shown}").format(shown=shown)
+    return says, [sanitize(listed, 600)] if rest else []
 
 
 def _of_one(other: NotGraded, engine: Engine, submission: Submission, names: Names) -> str:
@@ -93,19 +98,8 @@ def _of_one(other: NotGraded, engine: Engine, submission: Submission, names: Nam
     return sanitize(says, 600)
 
 
-def _listed(others: Sequence[Definition], names: Names) -> str:
-    shown = ", ".join(f"`{other.name}` ({_place(other, names)})" for other in others[:MOST])
-    more = len(others) - MOST
-    if more > 0:
-        shown = _("{shown}, and {more} more").format(shown=shown, more=more)
-    return sanitize(_("not recognised as exercises, so not graded: {shown}").format(shown=shown), 600)
-
-
-def _defined_again(replaced: Sequence[Definition], names: Names) -> str:
-    counts = Counter(definition.name for definition in replaced)
-    shown = ", ".join(f"`{name}` ({_place(names.definitions[name], names)})" for name in counts)
-    says = _("defined more than once, and the last definition was graded: {shown}")
-    return sanitize(says.format(shown=shown), 600)
+def _named(definitions: Iterable[Definition], names: Names) -> str:
+    return ", ".join(f"`{one.name}` ({_place(one, names)})" for one in definitions)
 
 
 def _place(definition: Definition, names: Names) -> str:
@@ -117,9 +111,6 @@ def _place(definition: Definition, names: Names) -> str:
 
 def of_other_frameworks(submission: Submission) -> list[str]:
     """Return a sentence on the definitions that were skipped because they are for other frameworks, if any."""
-    if not submission.skipped:
-        return []
-    lines = ", ".join(str(line) for line in submission.skipped[:20])
-    return [
-        _("the definitions in lines {lines} are for another framework and were skipped").format(lines=lines)
-    ]
+    lines = ", ".join(map(str, submission.skipped[:20]))
+    says = _("the definitions in lines {lines} are for another framework and were skipped")
+    return [says.format(lines=lines)] if lines else []
