@@ -177,8 +177,7 @@ class WatchKeys:
             part(report)
             sys.stdout.flush()
         else:
-            self._list.rows = rows_of(self.watcher.course)
-            self._show_list(self._list)
+            self._open_list()
 
     def _report(self, report: Report) -> None:
         if self.clear:
@@ -242,7 +241,10 @@ class WatchKeys:
             click.echo(_("The last check found no known mistake. Press h for a hint."))
 
     def _open_list(self) -> None:
-        self._list = ExerciseList(rows_of(self.watcher.course), self.watcher.current)
+        """Show the list; if it is shown, with the outcomes as they are now."""
+        rows = rows_of(self.watcher.course)
+        self._list = self._list or ExerciseList(rows, self.watcher.current)
+        self._list.rows = rows
         self._show_list(self._list)
 
     def _show_list(self, shown: ExerciseList) -> None:
