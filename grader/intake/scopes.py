@@ -50,6 +50,10 @@ class _Checker(Checker):  # type: ignore[misc]
     def handleAnnotation(self, annotation: ast.AST, node: ast.AST) -> None:  # noqa: N802
         """Leave annotations out: Python may never evaluate them."""
 
+    def TRY(self, node: ast.Try) -> None:  # noqa: N802
+        """Look at `try` as at any statement: `except NameError` hides a misspelt name, and does not make it right."""
+        self.handleChildren(node)
+
     def IMPORTFROM(self, node: ast.ImportFrom) -> None:  # noqa: N802
         """Bind the names only: pyflakes repeats the module's name, which may be long, for each of them."""
         for alias in node.names:

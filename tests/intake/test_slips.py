@@ -82,6 +82,11 @@ def test_a_name_that_only_another_function_binds_is_unknown():
     assert found(outside) == [(4, "nothing is called `querys`; did you mean `query`?")]
 
 
+def test_a_misspelt_name_is_found_although_its_exception_is_caught():
+    source = "def A(query):\n    try:\n        return querry\n    except NameError:\n        return query"
+    assert found(source) == [(3, "nothing is called `querry`; did you mean `query`?")]
+
+
 def test_a_method_that_is_defined_twice_is_found():
     twice = MODULE + "    def forward(self, X):\n        return X\n"
     says = "forward is defined twice; the last one counts, the other is at answer.py, line 12"
@@ -155,7 +160,7 @@ def test_a_variable_of_the_file_that_is_nearly_a_parameter_is_found():
         "class A(nn.Module):\n    def forward(self, x):\n        return self.train_ if False else self.parameters",
         "from helpers import *\ndef A(query):\n    return querry",
         "def A(query):\n    return [querry for querry in query]",
-        "def A(query):\n    try:\n        return querry\n    except NameError:\n        return query",
+        "def A(query):\n    try:\n        querry\n    except NameError:\n        querry = query\n    return querry",
         "def A(query):\n    querry = 1\n    del querry\n    return querry",
         "class A(nn.Module):\n    @property\n    def size(self):\n        return 1\n    @size.setter\n    def size(self, size): ...",
         "class A(nn.Module):\n    @register\n    def step(self): ...\n    @register\n    def step(self): ...",
