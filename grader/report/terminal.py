@@ -170,7 +170,7 @@ def _exercise(result: ExerciseResult, width: int, *, full: bool, words: bool) ->
         yield from _rows(rows, width)
     if result.picture is not None:
         yield Text()
-        yield _indented(drawn(result.picture, words))
+        yield Padding.indent(drawn(result.picture, words), 2)
     for remark in result.remarks:
         yield Text(_("note: {remark}").format(remark=remark), style="dim")
 
@@ -235,12 +235,8 @@ def _rows(rows: Sequence[tuple[str, Text]], width: int) -> Iterator[RenderableTy
 def _advice(advice: Sequence[tuple[str, Sequence[str]]]) -> Iterator[RenderableType]:
     yield Text(f"{MARKS['advice']} {_('advice, which costs no points')}", style=_STYLES["advice"])
     for names, (first, *rest) in advice:
-        yield _indented(Text.assemble((f"{names}: ", "bold"), first))
-        yield from (_indented(Text(line), 4) for line in rest)
-
-
-def _indented(part: RenderableType, columns: int = 2) -> RenderableType:
-    return Padding(part, (0, 0, 0, columns), expand=False)
+        yield Padding.indent(Text.assemble((f"{names}: ", "bold"), first), 2)
+        yield from (Padding.indent(Text(line), 4) for line in rest)
 
 
 def _summary(report: Report, unsolved: Sequence[ExerciseResult], every: bool) -> Iterator[Text]:
