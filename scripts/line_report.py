@@ -198,7 +198,7 @@ def _row(engine: Engine, answer: Labelled) -> dict:
         **row,
         "outcome": "failed",
         "named": named,
-        "repairs": [r.edit.operator for r in found.repairs],
+        "repairs": [r.edit.kind for r in found.repairs],
         "lines": lines,
         "names": [list(names) for names in result.diagnosis.alternatives],
         "cpu": found.seconds,

@@ -262,7 +262,8 @@ def _json(raw: bytes) -> Any:
 class EditedStatement:
     """A top-level statement that takes the place of another: the name of its file, and its source.
 
-    function: if the edit changes the body of one function alone, its name, such as `Attention.forward`.
+    function: if the edit changes the code of one function alone, its name, such as `Attention.forward`. The source
+    then defines only this function, in a class if it is in one.
     """
 
     file: str

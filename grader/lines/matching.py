@@ -1,9 +1,10 @@
 """Rewrite rules: find the expressions and statements that a pattern fits, and write what takes their place.
 
 A pattern and its replacements are Python code with holes. In a pattern, `A`, `B`, `C`, `D` and `F` stand for any
-expression, `X` and `Y` for any but a constant, `N` for a constant, `V` for a local name, `O` for any but the name of a module or `self`, and
-`a` for any attribute. `*A` stands for all other arguments of a call, and `**K` for its keywords. In a replacement, `*A` and `**K` are these arguments again, and
-`A` is each of them in turn. `NAME`, `TENSOR` and the other keys of `OFFERS` are each name that may stand there.
+expression, `X` for any but a constant, `N` for a constant, `V` for a local name and `G` for another name, `O` for any
+but `G`, and `a` for any attribute. `*A` stands for all other arguments of a call, and `**K` for its keywords. In a
+replacement, `*A` and `**K` are these arguments again, and `A` is each of them in turn. `NAME`, `TENSOR` and the other
+keys of `OFFERS` are each name that may stand there.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ Found = dict[str, str | ast.expr | list[ast.expr] | list[ast.keyword]]  # hole â
 ATTRIBUTE = "a"
 HOLES: dict[str, Callable[[Scope, ast.AST], bool]] = {
     **dict.fromkeys("ABCDF", lambda scope, node: True),
-    **dict.fromkeys("XY", lambda scope, node: not isinstance(getattr(node, "operand", node), ast.Constant)),
+    "X": lambda scope, node: not isinstance(getattr(node, "operand", node), ast.Constant),
     "V": lambda scope, node: isinstance(node, ast.Name) and node.id in scope.names,
     "N": lambda scope, node: isinstance(node, ast.Constant),
+    "G": lambda scope, node: isinstance(node, ast.Name) and node.id not in scope.names,
     "O": lambda scope, node: not isinstance(node, ast.Name) or node.id in scope.names,
 }
 OFFERS: dict[str, Callable[[Scope, ast.AST], list[str]]] = {
@@ -35,7 +37,7 @@ OFFERS: dict[str, Callable[[Scope, ast.AST], list[str]]] = {
     "LACKING": Scope.lacking,
     "UNUSED": lambda scope, _node: scope.owner.unused[:3],
 }
-HOLE = re.compile(rf"(\*{{0,2}}\b(?:{'|'.join(OFFERS)}|[A-DFKNOVXY]|(?<=\.)a)\b)")
+HOLE = re.compile(rf"(\*{{0,2}}\b(?:{'|'.join(OFFERS)}|[A-DFGKNOVX]|(?<=\.)a)\b)")
 ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant, ast.List)
 
 

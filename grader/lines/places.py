@@ -67,14 +67,17 @@ class Place:
         return {one.lineno for one in plain if lines.isdisjoint(range(one.lineno, _own_stop(one)))}
 
     @cached_property
-    def _bodies(self) -> list[tuple[str, int, int]]:
-        """Return name, start and stop of the body of the function, or of each method of the class."""
-        owner, body = ("", [self.node])
-        if isinstance(self.node, ast.ClassDef):
-            owner, body = f"{self.node.name}.", self.node.body
-        functions = [one for one in body if isinstance(one, FUNCTIONS)]
-        span = self.text.span
-        return [(owner + one.name, span(one.body[0])[0], span(one)[1]) for one in functions]
+    def _functions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """Return the functions whose code a worker can replace: itself or its methods, without decorators.
+
+        Without private methods, too: Python stores `__split` of a class under another name.
+        """
+        body = self.node.body if isinstance(self.node, ast.ClassDef) else [self.node]
+        plain = [one for one in body if isinstance(one, FUNCTIONS) and not one.decorator_list]
+        private = [one for one in plain if one.name.startswith("__") and not one.name.endswith("__")]
+        return (
+            [] if getattr(self.node, "decorator_list", ()) else [one for one in plain if one not in private]
+        )
 
     def touched(self, edit: Edit) -> set[int]:
         """Return the indices in `statements` of the statements that an edit changes."""
@@ -82,14 +85,21 @@ class Place:
         return {bisect_right(self.statements, line) - 1 for line in lines}
 
     def edited(self, edit: Edit) -> EditedStatement:
-        """Return the edited statement as a worker takes it: on its lines, below its unit's `__future__` import."""
-        above = self.text.line(self.start) - 1
+        """Return the edited statement as a worker takes it: only the edited function if nothing else changes.
+
+        It is on its lines, below its unit's `__future__` import.
+        """
+        name, head, start, stop = "", "", self.start, self.stop
+        for function in self._functions:
+            body, end = self.text.span(function.body[0])[0], self.text.span(function)[1]
+            if all(body <= first and last <= end for first, last, _new in edit.pieces):
+                name, start, stop = function.name, self.text.line_start(function.lineno), end
+                if isinstance(self.node, ast.ClassDef):
+                    name, head = f"{self.node.name}.{name}", f"class {self.node.name}:\n"
+        above = self.text.line(start) - 1 - bool(head)
         future = "from __future__ import annotations" if self.future and above else ""
-        source = future + "\n" * above + self.text.changed(edit.pieces, self.start, self.stop)
-        for name, start, stop in self._bodies:
-            if all(start <= first and last <= stop for first, last, _new in edit.pieces):
-                return EditedStatement(self.unit, source, name)
-        return EditedStatement(self.unit, source)
+        source = self.text.changed(edit.pieces, start, stop)
+        return EditedStatement(self.unit, future + "\n" * above + head + source, name)
 
     def edits(self, until: float = inf) -> Iterator[Edit]:
         """Yield the edits of all kinds, up to the limits above. until: when to stop, see `time.monotonic`."""

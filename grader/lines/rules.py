@@ -90,7 +90,7 @@ RULES = (
     Rule("none", "None", "NAME"),
     Rule("name for constant", "A", "NAME", when="constant"),
     Rule("name for argument", "A", "TENSOR", when="computed argument"),
-    Rule("unknown name", "A", "NAME", when="unknown name"),
+    Rule("unknown name", "G", "NAME", when="unknown"),
     Rule("unknown attribute", "self.a", "self.ATTRIBUTE", when="unknown"),
     Rule("attribute", "self.a", "self.ALIKE"),
     Rule("truth value", "True", "False"),

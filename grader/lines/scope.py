@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,24 +12,30 @@ from typing import TypeGuard
 
 from grader.lines.edit import Text
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-Place = tuple[ast.expr, ast.stmt]  # an expression, and its statement
-DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-MAX_OFFERED = 24  # names, or attributes of `self`, that an edit may put in one place
-MAX_TENSORS = 8
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+DEFINES = (*FUNCTIONS, ast.ClassDef)
 MODELS = ("model", "mha", "net", "module")  # usual names of a parameter that is a model
-RANGES = ("range", "arange")
-VOCABULARY = ("tanh", "relu", "exp", "abs")
-COMPUTES = (ast.Call, ast.BinOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Attribute)
-NO_SITES = (ast.Constant, ast.Tuple, ast.Starred, ast.Slice, ast.JoinedStr, ast.BoolOp, ast.Lambda, ast.List)
-AXES = ("dim", "axis", "dim0", "dim1", "start_dim")  # keywords that are axes
-# Methods whose arguments are axes.
-TAKE_AXES = (
-    *("transpose", "permute", "sum", "mean", "size", "unsqueeze", "softmax", "squeeze", "max"),
-    "flatten",
-)
+MAX_OFFERED, MAX_TENSORS = 24, 8  # names, or attributes of `self`, that an edit may put in one place
 # Parts of names of attributes that probably hold a size.
 SIZES = ("num", "size", "dim", "hidden", "embed", "d_", "scale", "width")
+VOCABULARY = ("tanh", "relu", "exp", "abs")
+# Keywords that are axes, and methods whose arguments are axes.
+AXES = ("dim", "axis", "dim0", "dim1", "start_dim")
+TAKE_AXES = [
+    "transpose",
+    "permute",
+    "sum",
+    "mean",
+    "size",
+    "unsqueeze",
+    "softmax",
+    "squeeze",
+    "max",
+    "flatten",
+]
+COMPUTES = (ast.Call, ast.BinOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Attribute)
+RESULTS = (ast.Call, ast.BinOp, ast.Name, ast.Compare)
+NO_SITES = (ast.Constant, ast.Tuple, ast.Starred, ast.Slice, ast.JoinedStr, ast.BoolOp, ast.Lambda, ast.List)
 
 
 @dataclass
@@ -49,15 +54,14 @@ class Class:
 class Scope:
     """One function, or one statement without functions.
 
-    names: parameters and local names, in order, each with the line and column where it is first bound.
-    sizes: the names that hold whole numbers.
+    names: parameters and local names, in order. sizes: the names that hold whole numbers.
     """
 
     text: Text
     body: list[ast.stmt]
-    function: Function | None = None
+    function: ast.FunctionDef | ast.AsyncFunctionDef | None = None
     owner: Class = field(default_factory=Class)
-    names: dict[str, tuple[int, int]] = field(default_factory=dict)
+    names: dict[str, int] = field(default_factory=dict)
     sizes: set[str] = field(default_factory=set)
 
     @property
@@ -67,16 +71,10 @@ class Scope:
     # ---- what may be put in the place of a node
 
     def near(self, node: ast.AST) -> list[str]:
-        """Return the names that may be put in the place of a node: of many names, those bound nearest to it."""
-        if len(self.names) <= MAX_OFFERED:
-            return list(self.names)
-        first = bisect(self._bound, ((node.lineno, node.col_offset), "")) - MAX_OFFERED // 2  # type: ignore[attr-defined]
-        first = max(0, min(first, len(self._bound) - MAX_OFFERED))
-        return [name for _at, name in self._bound[first : first + MAX_OFFERED]]
-
-    @cached_property
-    def _bound(self) -> list[tuple[tuple[int, int], str]]:
-        return sorted((at, name) for name, at in self.names.items())
+        """Return the names that may be put in the place of a node: of many names, those bound nearest above it."""
+        line: int = node.lineno  # type: ignore[attr-defined]
+        above = [name for name, bound in self.names.items() if bound <= line]
+        return above[-MAX_OFFERED:] if len(self.names) > MAX_OFFERED else list(self.names)
 
     def tensors(self, node: ast.AST) -> list[str]:
         """Return the first names of `near` that hold no whole numbers."""
@@ -119,12 +117,12 @@ class Scope:
                 waiting += [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.stmt)]
 
     @cached_property
-    def expressions(self) -> list[Place]:
+    def expressions(self) -> list[tuple[ast.expr, ast.stmt]]:
         """Return every expression that is read, with its statement, and each parameter's default, with the function.
 
         Expressions in f-strings are left out.
         """
-        found: list[Place] = []
+        found: list[tuple[ast.expr, ast.stmt]] = []
         for statement in self.statements():
             waiting: list[ast.AST] = [] if isinstance(statement, DEFINES) else [statement]
             while waiting:
@@ -158,28 +156,30 @@ class Scope:
     def roles(self) -> dict[str, set[int]]:
         """Return role → the `id` of each expression that plays it.
 
-        argument, computed argument, constant: an argument of a call; one that is neither a name nor a constant; a constant
-        argument or index. axis: an argument of a call such as `transpose`, a keyword such as `dim`, an index of `.shape`.
-        alone, returned, tested: a whole statement; the value of a `return`; the condition of a block. unknown: a name
-        that is defined nowhere, or an attribute of `self` that the class never assigns. site, result, value: see `_sites`.
+        computed argument, constant: an argument of a call that is neither a name nor a constant; a constant argument or
+        index. axis: an argument of a call such as `transpose`, a keyword such as `dim`, an index of `.shape`. range: a
+        call of `range` or `arange`. alone, used: a whole statement; any other expression. returned, tested: the value
+        of a `return`; the condition of a block. unknown: a name that is defined nowhere, or an attribute of `self` that
+        the class never assigns. site, result, value: see `_sites`.
         """
         found: dict[str, set[int]] = defaultdict(set)
         for node, _statement in self.expressions:
             match node:
                 case ast.Call(func=called, args=arguments, keywords=keywords):
                     parts = [*arguments, *(keyword.value for keyword in keywords)]
-                    found["argument"] |= set(map(id, parts))
                     found["computed argument"] |= {id(part) for part in parts if isinstance(part, COMPUTES)}
                     found["constant"] |= {id(part) for part in parts if _is_value(part)}
-                    found["range"] |= {id(node)} if ast.unparse(called).split(".")[-1] in RANGES else set()
-                    found["axis"] |= {id(k.value) for k in keywords if k.arg in AXES}
-                    if getattr(called, "attr", "") in TAKE_AXES:
-                        found["axis"] |= set(map(id, arguments))
+                    axes = arguments if getattr(called, "attr", "") in TAKE_AXES else []
+                    found["axis"] |= {*map(id, axes), *(id(k.value) for k in keywords if k.arg in AXES)}
+                    if ast.unparse(called).split(".")[-1] in ("range", "arange"):
+                        found["range"].add(id(node))
                 case ast.Subscript(value=owner, slice=index):
                     found["constant"] |= {id(index)} if _is_value(index) else set()
                     found["axis"] |= {id(index)} if getattr(owner, "attr", "") == "shape" else set()
-            if self._is_unknown(node):
-                found["unknown name" if isinstance(node, ast.Name) else "unknown"].add(id(node))
+                case ast.Name(id=name) if name not in self.text.bound and not hasattr(builtins, name):
+                    found["unknown"].add(id(node))
+                case ast.Attribute(value=ast.Name("self"), attr=name) if name not in self.owner.attributes:
+                    found["unknown"].add(id(node))
         for statement in self.statements():
             match statement:
                 case ast.Expr(value=value):
@@ -189,16 +189,14 @@ class Scope:
                 case ast.If(test=value) | ast.While(test=value):
                     found["tested"].add(id(value))
         found["used"] = {id(node) for node, _statement in self.expressions} - found["alone"]
-        sites = [] if self.is_constructor else list(self._sites())
-        found["site"] = set(map(id, sites))
-        found["result"] = {
-            id(n) for n in sites if isinstance(n, (ast.Call, ast.BinOp, ast.Name, ast.Compare))
-        }
-        found["value"] = {id(node) for node in sites if isinstance(node, (ast.Call, ast.BinOp))}
+        for node in () if self.is_constructor else self._sites():
+            found["site"].add(id(node))
+            found["value"] |= {id(node)} if isinstance(node, (ast.Call, ast.BinOp)) else set()
+            found["result"] |= {id(node)} if isinstance(node, RESULTS) else set()
         return found
 
     def _sites(self) -> Iterator[ast.expr]:
-        """Yield the expressions around which a call may be put.
+        """Yield the expressions around which a call may be put: a `value` if it computes something.
 
         Skip constants, tuples, lists, f-strings, lambdas, `and` and `or`, sizes, names that are not local, indices,
         comparisons by `is`, and `f` in `f()`, `a.b` in `a.b.c`, `x` in `x[0]`.
@@ -215,12 +213,6 @@ class Scope:
             known = not isinstance(node, ast.Name) or (node.id in self.names and node.id not in self.sizes)
             if known and id(node) not in skipped and not isinstance(node, NO_SITES):
                 yield node
-
-    def _is_unknown(self, node: ast.expr) -> bool:
-        if is_of_self(node):
-            return node.attr not in self.owner.attributes
-        known = self.text.bound
-        return isinstance(node, ast.Name) and node.id not in known and not hasattr(builtins, node.id)
 
 
 def _is_value(node: ast.expr) -> bool:
@@ -239,7 +231,7 @@ def scopes(text: Text, statement: ast.stmt) -> list[Scope]:
 
 def _functions(text: Text, node: ast.stmt, owner: Class | None) -> Iterator[Scope]:
     """Yield the scope of each function in a statement, nested ones included. owner: the class of the statement."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    if isinstance(node, FUNCTIONS):
         yield _scope(text, node, owner or Class())
         owner = None
     elif isinstance(node, ast.ClassDef):
@@ -249,21 +241,18 @@ def _functions(text: Text, node: ast.stmt, owner: Class | None) -> Iterator[Scop
             yield from _functions(text, part, owner)
 
 
-def _scope(text: Text, function: Function, owner: Class) -> Scope:
-    arguments = function.args
-    parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    names = {a.arg: (a.lineno, a.col_offset) for a in parameters}
-    sizes: set[str] = set()
+def _scope(text: Text, function: ast.FunctionDef | ast.AsyncFunctionDef, owner: Class) -> Scope:
+    scope = Scope(text, function.body, function, owner)
     for node in ast.walk(function):
         match node:
-            case ast.Name(id=name, ctx=ast.Store()):
-                names.setdefault(name, (node.lineno, node.col_offset))
+            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()) if name not in ("self", "_"):
+                scope.names.setdefault(name, node.lineno)
             case ast.Assign(targets=targets, value=value) if _is_size(value):
-                sizes |= {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+                parts = (part for target in targets for part in ast.walk(target))
+                scope.sizes |= {part.id for part in parts if isinstance(part, ast.Name)}
             case ast.For(target=ast.Name(id=name), iter=ast.Call(func=ast.Name(id="range"))):
-                sizes.add(name)
-    names = {name: at for name, at in names.items() if name not in ("self", "_")}
-    return Scope(text, function.body, function, owner, names, sizes)
+                scope.sizes.add(name)
+    return scope
 
 
 def _is_size(value: ast.expr) -> bool:
@@ -271,30 +260,28 @@ def _is_size(value: ast.expr) -> bool:
     match value:
         case ast.Tuple(elts=parts):
             return all(map(_is_size, parts))
-        case ast.BinOp(left=left, op=operation):
-            return isinstance(operation, ast.FloorDiv) or _is_size(left)
+        case ast.BinOp(left=inner, op=operation):
+            return isinstance(operation, ast.FloorDiv) or _is_size(inner)
         case ast.Subscript(value=inner):
             return _is_size(inner)
         case ast.Attribute(attr="shape") | ast.Call(func=ast.Name(id="len" | "int")):
             return True
-        case ast.Call(func=ast.Attribute(attr="size" | "numel")):
-            return True
-    return False
+    return isinstance(value, ast.Call) and getattr(value.func, "attr", "") in ("size", "numel")
 
 
-def _class(owner: ast.ClassDef) -> Class:
-    made: list[str] = []
-    layers: list[str] = []
-    read: set[str] = set()
-    for node in ast.walk(owner):
-        if is_of_self(node):
-            made += [node.attr] if isinstance(node.ctx, ast.Store) else []
-            read |= {node.attr} if isinstance(node.ctx, ast.Load) else set()
-        if isinstance(node, ast.Call) and is_of_self(node.func):
-            layers.append(node.func.attr)
-        if isinstance(node, ast.Assign) and _makes_modules(node.value):
-            parts = (part for target in node.targets for part in ast.walk(target))
-            layers += [part.attr for part in parts if is_of_self(part)]
+def _class(node: ast.ClassDef) -> Class:
+    made, layers, read = [], [], set()
+    for part in ast.walk(node):
+        match part:
+            case ast.Attribute(value=ast.Name("self"), attr=name, ctx=ast.Store()):
+                made.append(name)
+            case ast.Attribute(value=ast.Name("self"), attr=name):
+                read.add(name)
+            case ast.Call(func=ast.Attribute(value=ast.Name("self"), attr=name)):
+                layers.append(name)
+            case ast.Assign(targets=targets, value=value) if _makes_modules(value):
+                parts = (one for target in targets for one in ast.walk(target))
+                layers += [one.attr for one in parts if is_of_self(one)]
     attributes, layers = list(dict.fromkeys(made)), list(dict.fromkeys(layers))
     return Class(attributes[:MAX_OFFERED], layers, sorted(set(layers) - read))
 
@@ -304,6 +291,4 @@ def _makes_modules(value: ast.expr) -> bool:
     several = isinstance(value, (ast.GeneratorExp, ast.Tuple))
     calls = [part for part in (ast.walk(value) if several else (value,)) if isinstance(part, ast.Call)]
     names = [ast.unparse(call.func) for call in calls]
-    return any(
-        name.startswith(("nn.", "torch.nn.")) or (name[:1].isupper() and "." not in name) for name in names
-    )
+    return any(n.startswith(("nn.", "torch.nn.")) or (n[:1].isupper() and "." not in n) for n in names)

@@ -34,9 +34,8 @@ class Editor:
     def try_edits(self, request: Mapping[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
         """Observe a case once per edit. Return the reply and the tensors of all observations.
 
-        An edit is `{"file", "source", "function"}`: a top-level statement, and the only function that it changes, such as
-        `Attention.forward`. Of this function only the code is replaced. Without one, and if that cannot be, as in a
-        decorated function, the statement is executed.
+        An edit is `{"file", "source", "function"}`. With "" as the function, the source is a top-level statement,
+        which is executed. Otherwise the source defines the named function, and only that function's code is replaced.
 
         For each edit, the reply has the observation without its tensors, and their size in bytes. The reply also has
         the CPU seconds of all edits and, if the request asks for `lines`, the lines of the submission that ran.
@@ -143,46 +142,46 @@ def _try(case: _Case, edit: Mapping[str, Any], seconds: float) -> tuple[dict[str
 
 @contextlib.contextmanager
 def _edited(names: dict[str, Any], edit: Mapping[str, Any]) -> Iterator[Function | None]:
-    """Apply an edit. Yield the file and first line of the function whose code it replaces; None if it runs a statement.
+    """Apply an edit. Yield the file and first line of the function whose code it replaces; None if it is a statement.
 
-    Afterwards the function has its own code again; the caller restores `names`.
+    Afterwards the function has its own code again; the caller restores `names`. Raises LookupError if the
+    function is missing or begins on another line.
     """
     compiled = compile(edit["source"], edit["file"], "exec", dont_inherit=True)
-    path = edit["function"].split(".")
-    function, code = _function(names, path), _code_in(compiled, path)
-    if function is None or code is None or _of(function.__code__) != _of(code):
+    if not edit["function"]:
         exec(compiled, names)
         yield None
         return
-    before, function.__code__ = function.__code__, code
+    path = edit["function"].split(".")
+    code = _code_in(compiled, path)
+    function = _function(names, path)
+    before = function.__code__
+    if (before.co_filename, before.co_firstlineno) != (edit["file"], code.co_firstlineno):
+        raise LookupError(edit["function"])
+    function.__code__ = code
     try:
         yield edit["file"], code.co_firstlineno
     finally:
         function.__code__ = before
 
 
-def _of(code: CodeType) -> tuple[object, ...]:
-    """Return what must be equal for code to take the place of other code: it stands on the same line."""
-    return code.co_filename, code.co_firstlineno, code.co_freevars
-
-
-def _code_in(code: CodeType, path: Sequence[str]) -> CodeType | None:
+def _code_in(code: CodeType, path: Sequence[str]) -> CodeType:
     """Return the code of a function that compiled source defines. path: [function], or [class, function]."""
     for name in path:
-        inner = (one for one in code.co_consts if isinstance(one, CodeType) and one.co_name == name)
-        found = next(inner, None)
-        if found is None:
-            return None
-        code = found
+        inner = [one for one in code.co_consts if isinstance(one, CodeType) and one.co_name == name]
+        if not inner:
+            raise LookupError(name)
+        code = inner[0]
     return code
 
 
-def _function(names: Mapping[str, Any], path: Sequence[str]) -> FunctionType | None:
-    """Return a function that the submission defines; None for a method that Python or a decorator has replaced."""
-    found: Any = names.get(path[0])
+def _function(names: Mapping[str, Any], path: Sequence[str]) -> FunctionType:
+    found = names[path[0]]
     for name in path[1:]:
-        found = vars(found).get(name) if isinstance(found, type) else None
-    return found if type(found) is FunctionType else None
+        found = vars(found)[name]
+    if type(found) is not FunctionType:
+        raise LookupError(path[-1])
+    return found
 
 
 @contextlib.contextmanager

@@ -36,6 +36,7 @@ CASE = Run(
     "float32",
 )
 BODY = packed({"X": torch.tensor([[2.0]]), "W.weight": torch.tensor([[3.0]])})
+FIRST = SOURCE.splitlines().index("    def forward(self, X):") + 1  # the line number of `forward`
 
 
 @pytest.fixture
@@ -43,15 +44,16 @@ def editor():
     return Editor(load([{"name": "answer.py", "source": SOURCE}], {}), "cpu")
 
 
+def forward(change: str, to: str) -> dict[str, str]:
+    """Return an edit of `forward` as the parent sends it: its class with this method, on its lines."""
+    source = "\n" * (FIRST - 2) + "class Scale:\n" + FORWARD.replace(change, to)
+    return {"file": "answer.py", "source": source, "function": "Scale.forward"}
+
+
 def whole(change: str, to: str) -> dict[str, str]:
-    """Return an edit of the class, on its lines."""
+    """Return an edit of the whole class."""
     source = SOURCE.replace("import torch\n", "\n").replace(change, to)
     return {"file": "answer.py", "source": source, "function": ""}
-
-
-def forward(change: str, to: str) -> dict[str, str]:
-    """Return an edit that changes only `forward`."""
-    return {**whole(change, to), "function": "Scale.forward"}
 
 
 def results(editor: Editor, *edits: dict[str, str]) -> list:
@@ -96,7 +98,10 @@ def test_the_next_edit_starts_with_the_original_inputs(editor):
 
 def test_an_edit_of_a_constructor_gets_a_new_model(editor):
     build = whole("self.seen = []", "self.seen = [1]")
-    method = {**build, "function": "Scale.__init__"}
+    constructor = SOURCE.split("    def forward")[0].split("    def __init__")[1].replace("[]", "[1]")
+    above = "\n" * 3  # as in SOURCE, the class begins in line 4
+    source = f"{above}class Scale:\n    def __init__{constructor}"
+    method = {"file": "answer.py", "source": source, "function": "Scale.__init__"}
     assert results(editor, SAME, build, method, SAME) == [7.0, 8.0, 8.0, 7.0]
 
 
@@ -117,26 +122,10 @@ def test_models_are_built_once_for_edits_that_do_not_build(editor, monkeypatch):
     assert len(built) == 1
 
 
-@pytest.mark.parametrize(
-    "change", [("def forward", "@torch.no_grad()\n    def forward"), ("    def forward", "\n    def forward")]
-)
-def test_an_edit_of_a_function_whose_code_cannot_be_replaced_runs_the_class(editor, change):
-    """It has a decorator, or is on another line. A model that was built before has the class as it was."""
-    edit = forward("* X", "/ X")
-    edit["source"] = edit["source"].replace(*change)
-    assert results(editor, edit, SAME) == [2.5, 7.0]
-
-
-def test_an_edit_of_a_function_that_the_file_replaced_runs_the_class():
-    """`Scale.forward` is the wrapper that `torch.no_grad` made of the function."""
-    source = SOURCE.replace("    def forward", "    @torch.no_grad()\n    def forward")
-    editor = Editor(load([{"name": "answer.py", "source": source}], {}), "cpu")
-    edit = source.replace("import torch\n", "\n").replace("* X", "/ X")
-    edits = [
-        {"file": "answer.py", "source": edit, "function": name}
-        for name in ("Scale.forward", "Scale.gone", "")
-    ]
-    assert results(editor, *edits) == [2.5] * 3
+def test_an_edit_of_a_missing_function_raises_lookup_error(editor):
+    """The file has no function of this name, or none at this line."""
+    assert results(editor, {**SAME, "function": "Scale.call"}, SAME) == ["LookupError", 7.0]
+    assert results(editor, {**SAME, "source": "\n" + SAME["source"]}, SAME) == ["LookupError", 7.0]
 
 
 def test_models_that_cannot_be_reused_are_built_for_each_edit():
