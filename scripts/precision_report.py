@@ -96,7 +96,7 @@ def _of(
                 continue  # the report is about results
             finding = decide(check, case, seen)
             if not finding.passed:
-                failed = f"{case.id}: {seen.error.message if seen.error else finding.message}"
+                failed = f"{case.id}: {seen.error.message if seen.error else finding.rule}"
             for name in check.of:
                 got = seen.seen.get(name)
                 if got is not None and got.array is not None and got.shape == case.expected[name].shape:

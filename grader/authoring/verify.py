@@ -156,7 +156,7 @@ def _check_other_device(row: Row, other: Engine, assignment: Assignment, exercis
             row.device_mistakes += 1
             result = _answer(other, assignment, answer)
             first = next((c for c in result.checks if c.outcome == "failed"), None)
-            caught = first is not None and (".py, line " in first.where) == (exercise.level > 0)
+            caught = first is not None and (first.line > 0) == (exercise.level > 0)
             row.device_caught += caught
             if not caught:
                 row.problems.append(

@@ -20,7 +20,7 @@ from grader.report.model import ExerciseResult
 
 PURPOSE = "pseudonyms of students"
 # The fields that hold sentences. Other texts are left out, or are words of the course, equal for all students.
-_TEXTS = {"message", "remarks", "says", "asks", "reason", "where", "got", "expected"}
+_TEXTS = {"message", "remarks", "says", "asks", "reason", "where", "file", "got", "expected"}
 _PARTS = {"checks", "diagnosis", "advice"}  # the fields with objects that have such fields
 
 

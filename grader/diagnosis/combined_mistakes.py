@@ -124,9 +124,9 @@ def _explain(chosen: Sequence[_Row], answer: _Answer) -> bool:
 
 
 def _contradict(table: Signatures, one: _Row, other: _Row) -> bool:
-    """Return whether a check has different codes for two mistakes. Then no answer can show both.
+    """Return whether a check has different findings for two mistakes. Then no answer can show both.
 
-    The code VAGUE and exceptions do not count.
+    The state VAGUE and exceptions do not count.
     """
     for slot in one.changes & other.changes:
         found = {table.states[row.number][slot] for row in (one, other)} - {VAGUE}

@@ -5,7 +5,6 @@ two sizes that do not match come from.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
@@ -15,16 +14,8 @@ from grader.bundle.safetensors import Array
 from grader.diagnosis.signature import sizes_in
 from grader.judge.finding import differs
 from grader.judge.observation import StudentError
-from grader.support.i18n import _
+from grader.report.finding import Fact
 from grader.worker.steps import Build
-
-
-@dataclass(frozen=True)
-class Fact:
-    """One sentence, and a code from which a hidden report makes a sentence without numbers."""
-
-    code: str
-    says: str
 
 
 def of_numbers(
@@ -48,7 +39,7 @@ def _constant(got: Array, want: Array) -> list[Fact]:
     if (got != got.flat[0]).any() or (want == want.flat[0]).all():
         return []
     value = float(got.flat[0]) + 0.0  # + 0.0 turns -0.0 into 0.0
-    return [Fact("constant", _("all values are {value:.4g}").format(value=value))]
+    return [Fact("constant", {"value": value})]
 
 
 def _ratio(got: Array, want: Array, tolerance: float) -> list[Fact]:
@@ -60,7 +51,7 @@ def _ratio(got: Array, want: Array, tolerance: float) -> list[Fact]:
         ratio = float(np.median(got[big].astype(np.float64) / want[big]))
         if not 1e-6 <= abs(ratio) < np.inf or differs(got, ratio * want, 10 * tolerance).any():
             return []
-    return [Fact("ratio", _("all values are {ratio:.4g} × the expected values").format(ratio=ratio))]
+    return [Fact("ratio", {"ratio": ratio})]
 
 
 def _arrangement(got: Array, want: Array, tolerance: float) -> list[Fact]:
@@ -69,7 +60,7 @@ def _arrangement(got: Array, want: Array, tolerance: float) -> list[Fact]:
         return []
     if differs(np.sort(got.ravel()), np.sort(want.ravel()), 10 * tolerance).any():
         return []
-    return [Fact("positions", _("the values are right but in the wrong positions"))]
+    return [Fact("positions")]
 
 
 def _padding(wrong: Array, lens: Array | None) -> list[Fact]:
@@ -79,33 +70,32 @@ def _padding(wrong: Array, lens: Array | None) -> list[Fact]:
     rows = wrong.any(axis=tuple(range(lens.ndim, wrong.ndim)))
     if (rows & (lens == lens.max())).any():
         return []
-    return [Fact("padding", _("only rows with padding are wrong"))]
+    return [Fact("padding")]
 
 
 def _where(wrong: Array, axes: Sequence[str]) -> list[Fact]:
     """Say along which axes only some positions are wrong."""
-    names = axes if len(axes) == wrong.ndim else [_("axis {n}").format(n=n) for n in range(wrong.ndim)]
+    names: Sequence[str | None] = axes if len(axes) == wrong.ndim else [None] * wrong.ndim
     facts = []
     for axis, name in enumerate(names):
         others = tuple(a for a in range(wrong.ndim) if a != axis)
         hit = wrong.any(axis=others)
         if hit.all() or hit.size < 2:
             continue
-        facts.append(Fact(f"axis {name}", _pattern(name, np.flatnonzero(hit).tolist(), hit.size)))
+        wrong_at = np.flatnonzero(hit).tolist()
+        places = {"first": wrong_at[0], "last": wrong_at[-1], "before": wrong_at[0] - 1}
+        data = {"axis": name, "n": axis, **places, "places": ", ".join(map(str, wrong_at))}
+        facts.append(Fact(f"only/{_pattern(wrong_at, hit.size)}", data))
     return facts
 
 
-def _pattern(name: str, hit: Sequence[int], size: int) -> str:
-    """Say in one sentence which positions along an axis are wrong. `hit` is neither empty nor complete."""
-    first, last = hit[0], hit[-1]
+def _pattern(hit: Sequence[int], size: int) -> str:
+    """Return which positions along an axis are wrong. `hit` is neither empty nor complete."""
     if len(hit) == 1:
-        return _("differences only at {axis} {first}").format(axis=name, first=first)
-    if len(hit) != last - first + 1:
-        return _("differences only at {axis} {places}").format(axis=name, places=", ".join(map(str, hit)))
-    if last == size - 1:
-        says = _("right up to {axis} {before}, wrong from {axis} {first} on")
-        return says.format(axis=name, before=first - 1, first=first)
-    return _("differences only from {axis} {first} to {last}").format(axis=name, first=first, last=last)
+        return "one"
+    if len(hit) != hit[-1] - hit[0] + 1:
+        return "some"
+    return "from" if hit[-1] == size - 1 else "between"
 
 
 def of_facets(failed: Collection[str], passed: Collection[str]) -> list[Fact]:
@@ -116,19 +106,9 @@ def of_facets(failed: Collection[str], passed: Collection[str]) -> list[Fact]:
     if "values" in failed or "values" not in passed:
         return []
     if "masking" in failed and "masking" in passed:
-        return [Fact("some-masks", _("correct without a mask and with some masks, wrong with others"))]
-    if "masking" in failed:
-        return [Fact("masking", _("correct without a mask, wrong with a mask"))]
-    if "gradients" in failed:
-        return [Fact("gradients", _("outputs are correct, gradients are not"))]
-    if "modes" in failed:
-        says = _(
-            "values are correct, but not in every mode: compare train(), eval() and step-by-step decoding"
-        )
-        return [Fact("modes", says)]
-    if "weights" in failed:
-        return [Fact("weights", _("outputs are correct, `attention_weights` is not"))]
-    return []
+        return [Fact("facets/some-masks")]
+    worst = next((facet for facet in ("masking", "gradients", "modes", "weights") if facet in failed), None)
+    return [Fact(f"facets/{worst}")] if worst else []
 
 
 MOST = 2  # origins of one size that are named; a size with more of them says little
@@ -149,12 +129,11 @@ def of_sizes(errors: Iterable[tuple[StudentError | None, RecordedCase]]) -> list
     origins = [_common_origins([(pair[at], case) for pair, case in alike]) for at in range(2)]
     if not all(0 < len(names) <= MOST for names in origins):
         return []
-    one, other = (", ".join(names) for names in origins)
-    says = _("sizes that do not match: {a} ({one}) and {b} ({other})")
-    return [Fact("sizes", says.format(a=sizes[0], one=one, b=sizes[1], other=other))]
+    one, other = map(tuple, origins)
+    return [Fact("sizes-of", {"a": sizes[0], "one": one, "b": sizes[1], "other": other})]
 
 
-def _common_origins(sizes: Sequence[tuple[str, RecordedCase]]) -> list[str]:
+def _common_origins(sizes: Sequence[tuple[str, RecordedCase]]) -> list[Fact]:
     """Return the axes of inputs and the arguments with this size in each case; if there are none, the quotients of two
     arguments. Return [] if all sizes are the same.
     """
@@ -167,21 +146,23 @@ def _common_origins(sizes: Sequence[tuple[str, RecordedCase]]) -> list[str]:
     return []
 
 
-def _names(size: str, case: RecordedCase) -> Iterator[str]:
+def _names(size: str, case: RecordedCase) -> Iterator[Fact]:
     """Yield the axes of inputs and the arguments with this size."""
     for name in (step.name for step in case.inputs):
         shape = case.tensors[name].shape if name in case.tensors else ()
         for axis, length in enumerate(shape):
             if str(length) == size:
-                yield _("axis {n} of `{input}`").format(n=axis, input=name)
-    yield from (f"`{name}`" for name, value in _arguments(case).items() if str(value) == size)
+                yield Fact("axis-of", {"n": axis, "input": name})
+    yield from (
+        Fact("argument", {"name": name}) for name, value in _arguments(case).items() if str(value) == size
+    )
 
 
-def _quotients(size: str, case: RecordedCase) -> Iterator[str]:
+def _quotients(size: str, case: RecordedCase) -> Iterator[Fact]:
     """Yield quotients of two arguments that have this size, such as `num_hiddens / num_heads`."""
     for (whole, n), (parts, m) in permutations(_arguments(case).items(), 2):
         if m > 0 and n % m == 0 and str(n // m) == size:
-            yield f"`{whole} / {parts}`"
+            yield Fact("argument", {"name": f"{whole} / {parts}"})
 
 
 def _arguments(case: RecordedCase) -> dict[str, int]:

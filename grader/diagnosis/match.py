@@ -15,29 +15,34 @@ from grader.bundle.safetensors import Array
 from grader.diagnosis import distance, facts
 from grader.diagnosis.combined_mistakes import together
 from grader.diagnosis.distance import FAR, NEAR, Compared
-from grader.diagnosis.facts import Fact
 from grader.diagnosis.signature import named_by, signature
-from grader.judge.advice import says_and_asks
 from grader.judge.finding import TOLERANCE, differs, wrong_form
 from grader.judge.observation import Observation
-from grader.judge.verdict import Budget, JudgedCase, JudgingTimeoutError
-from grader.report.model import NO_DIAGNOSIS, CheckResult, Diagnosis, Kind
-from grader.support.i18n import _
+from grader.judge.verdict import Budget, JudgedCase, JudgedCheck, JudgingTimeoutError
+from grader.report.finding import EXCEPTION, Fact
+from grader.report.model import Kind
 
 SECONDS = 5.0  # of CPU time for finding a name; all known mistakes and pairs are found in a hundredth of that
 
 
 @dataclass(frozen=True)
 class Diagnosed:
-    """A diagnosis, the codes of the facts in it, and the ids of the known policies that explain advice."""
+    """A diagnosis as data. kind, alternatives: as in `Diagnosis`; without alternatives, the facts describe the answer.
 
-    diagnosis: Diagnosis = NO_DIAGNOSIS
-    facts: tuple[str, ...] = ()
+    policies: ids of the known policies that explain advice.
+    """
+
+    kind: Kind = "none"
+    alternatives: tuple[tuple[str, ...], ...] = ()
+    facts: tuple[Fact, ...] = ()
     policies: tuple[str, ...] = ()
 
 
+NOTHING = Diagnosed()
+
+
 def diagnose(
-    exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequence[CheckResult]
+    exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequence[JudgedCheck]
 ) -> Diagnosed:
     """Return the known mistakes that a failed answer matches; if none does, facts and the first stage that differs.
 
@@ -54,11 +59,9 @@ def diagnose(
         known = ()
     advised = distance.of_explanations(exercise, known)
     if mistakes := distance.without(exercise, known):
-        return Diagnosed(_named(exercise, mistakes), policies=advised)
-    found = _facts(exercise, judged, checks)
+        return Diagnosed(_kind(exercise, mistakes), mistakes, policies=advised)
     kind: Kind = "unknown" if exercise.signatures is not None else "none"
-    says = " ".join(f"{fact.says[:1].upper()}{fact.says[1:]}." for fact in found)
-    return Diagnosed(Diagnosis(kind, (), says), tuple(fact.code for fact in found), advised)
+    return Diagnosed(kind, facts=tuple(_facts(exercise, judged, checks)), policies=advised)
 
 
 def explanations(
@@ -103,31 +106,28 @@ def known_rows(
     return tuple(sorted(near, key=len)) if sure and () not in near else ()
 
 
-def _named(exercise: Exercise, known: tuple[tuple[str, ...], ...]) -> Diagnosis:
-    table = {mistake.id: mistake for mistake in exercise.mistakes}
-    first = [table[id] for id in known[0]]
+def _kind(exercise: Exercise, known: tuple[tuple[str, ...], ...]) -> Kind:
     # Valid designs that the exercise does not ask for.
-    are_different = all(mistake.kind == "different" for mistake in first)
-    kind: Kind = "one_of" if len(known) > 1 else "different" if are_different else "exact"
-    return Diagnosis(kind, known, *says_and_asks(first))
+    different = {mistake.id for mistake in exercise.mistakes if mistake.kind == "different"}
+    return "one_of" if len(known) > 1 else "different" if different.issuperset(known[0]) else "exact"
 
 
 # ---- where, when nothing matches ----------------------------------------------------------------------------
 
 
-def _facts(exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequence[CheckResult]) -> list[Fact]:
+def _facts(exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequence[JudgedCheck]) -> list[Fact]:
     failed = {check.facet for check in checks if check.outcome != "passed"}
     passed = {check.facet for check in checks if check.outcome == "passed"}
     return [
         *facts.of_facets(failed, passed),
-        *([] if _raised_first(judged, checks) else _of_first_wrong(exercise, judged)),
+        *([] if _raised_first(checks) else _of_first_wrong(exercise, judged)),
         *first_stage(exercise, judged),
         *(_of_shown_exception(exercise, judged, checks) if exercise.level else ()),
     ]
 
 
 def _of_shown_exception(
-    exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequence[CheckResult]
+    exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequence[JudgedCheck]
 ) -> list[Fact]:
     """If the case of the first failed check raised an exception about sizes, say where these sizes come from."""
     first = next((check.id for check in checks if check.outcome == "failed"), "")
@@ -136,10 +136,9 @@ def _of_shown_exception(
     return facts.of_sizes(seen[next(shown, len(seen)) :])
 
 
-def _raised_first(judged: Mapping[str, JudgedCase], checks: Sequence[CheckResult]) -> bool:
+def _raised_first(checks: Sequence[JudgedCheck]) -> bool:
     """Whether the failure that a report shows is an exception. Then no value of another case explains it."""
-    first = next(check.id for check in checks if check.outcome != "passed")
-    return any(one.codes.get(first, "").startswith("!") for one in judged.values())
+    return next(one.finding.kind for one in checks if one.outcome != "passed") == EXCEPTION
 
 
 def _of_first_wrong(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> list[Fact]:
@@ -180,6 +179,5 @@ def first_stage(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> list[Fa
                 continue
             want, tolerance = case.expected[name], 10 * TOLERANCE[case.dtype]
             if seen.array is None or seen.shape != want.shape or differs(seen.array, want, tolerance).any():
-                says = _("the first intermediate result that differs: {stage}").format(stage=_(stage.title))
-                return [Fact(f"stage {stage.title}", says)]
+                return [Fact("stage", {"stage": stage.title})]
     return []

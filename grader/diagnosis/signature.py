@@ -19,12 +19,13 @@ from grader.bundle.safetensors import Array
 from grader.judge.observation import Observation, StudentError
 from grader.judge.properties import may_be_anything
 from grader.judge.verdict import JudgedCase
+from grader.report.finding import Finding
 
 PROJECTIONS = 2
 # A tensor with more values is not projected: the directions take twice its memory, and wrong answers may be huge.
 MAX_PROJECTED = 1 << 17
-# For checks of these judges, the state is the code of the finding.
-_BY_CODE = ("parameters", "raises", "value", "unchanged", "shape", "same", "cost", "trained", "moved")
+# For checks of these judges, the state is that of the finding; see `state`.
+_BY_FINDING = ("parameters", "raises", "value", "unchanged", "shape", "same", "cost", "trained", "moved")
 NUMBERS = "#"  # begins the state of a tensor without infinity and NaN
 ANY = "*"  # agrees with every other state
 # Begins the name of an observation that only tells apart mistakes which agree in everything else; see `Case.see_none`.
@@ -46,12 +47,12 @@ def tells_apart(slot: str) -> bool:
 def slots(cases: Sequence[RecordedCase]) -> tuple[str, ...]:
     """Return the names of the slots of a signature, in order.
 
-    For each case: `case|observation`, then `case|check:id` for checks whose state is a code.
+    For each case: `case|observation`, then `case|check:id` for checks whose state is that of a finding.
     """
     out = []
     for case in _in_order(cases):
         out += [f"{case.id}|{name}" for name in sorted(_numeric(case))]
-        out += [f"{case.id}|check:{c.id}" for c in case.checks if _by_code(c, case)]
+        out += [f"{case.id}|check:{c.id}" for c in case.checks if _by_finding(c, case)]
     return tuple(out)
 
 
@@ -76,8 +77,8 @@ def only_precision(case: RecordedCase) -> bool:
     return bool(case.checks) and all(check.facet in ("device", "precision") for check in case.checks)
 
 
-def _by_code(check: Check, case: RecordedCase) -> bool:
-    return check.judge in _BY_CODE or case.is_random or only_precision(case)
+def _by_finding(check: Check, case: RecordedCase) -> bool:
+    return check.judge in _BY_FINDING or case.is_random or only_precision(case)
 
 
 def signature(
@@ -94,7 +95,7 @@ def signature(
             states.append(ANY if _left_open(name, case, observation) else state)
             rows.append(row)
         for check in case.checks:
-            if _by_code(check, case):
+            if _by_finding(check, case):
                 is_open = bool(check.of) and _left_open(check.of[0], case, observation)
                 states.append(ANY if is_open else _code(check, verdict))
                 rows.append(np.zeros(PROJECTIONS))
@@ -129,11 +130,47 @@ def _left_open(name: str, case: RecordedCase, observation: Observation | None) -
 def _code(check: Check, judged: JudgedCase | None) -> str:
     if judged is None or judged.observation is None:
         return "gone"
-    finding = judged.findings.get(check.id)
+    finding = next(
+        (one.finding for one in (*judged.checks, *judged.off) if one.id == check.id and one.judged), None
+    )
     if finding is not None:
-        return "passed" if finding.passed else finding.code
+        return state(finding)
     error = judged.observation.error
     return _raised(error) if error is not None else "gone"
+
+
+# Kinds of findings whose state has more than the kind; the values are those of the finding.
+_STATES = {
+    "shape": "shape {got}",
+    "dtype": "dtype {got}",
+    "changed": "changed {name}",
+    "value": "value {got}",
+    "raised": "raised {got}",
+    "cost": "cost {after}",
+    "count": "count {got}",
+    "features": "features: {what}",
+    "seeds": "seeds {order} {seeds}",
+    "sizes": "sizes {sizes}",
+}
+
+
+def state(finding: Finding) -> str:
+    """Return a finding as a state. Two findings with the same state count as the same."""
+    kind, data = finding.kind, finding.data
+    match finding.rule.split("/"):
+        case ["parameters"]:
+            wrong = (sorted(data[what]) for what in ("missing", "misshapen", "unexpected", "shared"))
+            return " ".join(map(str, ("parameters", *wrong)))
+        case ["elsewhere"]:
+            return " ".join(("elsewhere", *data["regions"]))
+        case ["accuracies"]:
+            return f"accuracies {data['pattern']}".rstrip()
+        case ["order", "missing"]:
+            return f"none {data['order']}"
+        case ["order", name]:
+            removed = data["removed"]
+            return f"{name} turned" if removed is None else " ".join(map(str, (name, "other", *removed)))
+    return _STATES.get(kind, kind.replace("-", " ")).format(**data)
 
 
 def _of_tensor(name: str, observation: Observation | None) -> tuple[str, Array]:

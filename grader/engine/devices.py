@@ -12,8 +12,9 @@ from shutil import which
 from grader.engine.engine import Engine
 from grader.engine.scoring import exact, score, share
 from grader.intake.read import Submission
-from grader.judge.finding import earlier_failed
+from grader.judge.verdict import SKIPPED
 from grader.report.model import CheckResult, ExerciseResult
+from grader.report.writer import PUBLIC
 from grader.sandbox.base import Launcher
 from grader.support.i18n import _
 
@@ -106,13 +107,13 @@ def _compared(here: ExerciseResult, there: ExerciseResult, device: str) -> Check
     )
     broken = next((c for c in compared if c.outcome == "failed"), None)
     if broken is not None:
-        found = {name: getattr(broken, name) for name in ("message", "expected", "got", "where")}
-        return replace(base, outcome="failed", **found)
+        copied = ("message", "expected", "got", "where", "rule", "file", "line")
+        return replace(base, outcome="failed", **{name: getattr(broken, name) for name in copied})
     if there.outcome == "blocked":
         return replace(base, outcome="failed", message=there.message)
     lost = next((c for c in there.checks if c.outcome == "could_not_grade"), None)
     if lost is not None or there.outcome == "could_not_grade":
         return replace(base, outcome="could_not_grade", message=lost.message if lost else there.message)
     if any(c.outcome == "skipped" for c in compared):
-        return replace(base, outcome="skipped", message=earlier_failed())
+        return replace(base, outcome="skipped", message=PUBLIC.sentence(SKIPPED))
     return base

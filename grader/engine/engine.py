@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.bundle.model import Bundle, RecordedCase
-from grader.diagnosis.facts import Fact, of_sizes
+from grader.diagnosis.facts import of_sizes
 from grader.engine.file_remarks import file_remarks, imports_added, is_faulty
 from grader.engine.grade_exercise import grade_exercise
 from grader.engine.grade_once import after_exception
@@ -22,10 +22,10 @@ from grader.engine.visibility import order_for_worker_reuse
 from grader.intake.names import Definition, Names, read_names
 from grader.intake.read import Submission, Unit
 from grader.intake.recognise import lost_exercises, match
-from grader.judge.finding import Finding
+from grader.judge.exceptions import of_error
 from grader.judge.observation import StudentError
-from grader.judge.verdict import of_error
 from grader.report.model import ExerciseResult, Report
+from grader.report.writer import PUBLIC
 from grader.sandbox.base import Launcher, SandboxError
 from grader.support.errors import GraderError
 from grader.support.version import __version__
@@ -33,10 +33,13 @@ from grader.support.version import __version__
 
 @dataclass(frozen=True)
 class Raised:
-    """An exception in a case. facts: if it is about two sizes that do not match, where these sizes come from."""
+    """An exception in a case, and the line that raised it, as text. facts: sentences on where two sizes come from, if it
+    is about two that do not match.
+    """
 
-    finding: Finding
-    facts: tuple[Fact, ...]
+    says: str
+    where: str
+    facts: tuple[str, ...]
 
 
 class Engine:
@@ -142,7 +145,10 @@ class Engine:
                     found.append((error, case))
         except (WorkerGone, SandboxError):
             workers.close()
-        return Raised(of_error(found[0][0]), tuple(of_sizes(found))) if found else None
+        if not found:
+            return None
+        finding, facts = of_error(found[0][0]), map(PUBLIC.sentence, of_sizes(found))
+        return Raised(PUBLIC.sentence(finding), PUBLIC.where(finding), tuple(facts))
 
     def report(self, results: Sequence[ExerciseResult]) -> Report:
         """Put results into a report that names the sandbox, the versions and the seed."""

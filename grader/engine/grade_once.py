@@ -1,25 +1,27 @@
-"""Grade one exercise once, also if the submission makes the grader raise an exception.
+"""Grade one exercise once, also if the submission makes the grader raise an exception, and write its result.
 
-Only this module calls `redact` for results of hidden cases.
+What a try finds becomes sentences here, for a public or a hidden report, and nowhere else.
 """
 
 from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from grader.bundle.model import Exercise
-from grader.engine.one_try import one_try, result_builder
+from grader.engine.draft import Draft
+from grader.engine.one_try import drafter, one_try
+from grader.engine.result import written
 from grader.engine.submission_run import SubmissionRun
 from grader.intake.names import Definition, read_names
 from grader.intake.read import Submission, Unit
 from grader.intake.slips import slips
-from grader.judge.redact import Evidence, redact
+from grader.report.finding import EXCEPTION, STOPPED, Fact
 from grader.report.model import Code, ExerciseResult
-from grader.support.i18n import _
+from grader.report.writer import Writer, line_of
 from grader.support.sanitize import sanitize
 
 WITH_CODE = ("failed", "blocked", "other_interface")  # outcomes whose report names slips and shows code
@@ -48,73 +50,69 @@ def grade_once(run: SubmissionRun, exercise: Exercise, replaced: Sequence[str] =
 def after_exception(run: SubmissionRun, exercise: Exercise, error: Exception) -> ExerciseResult:
     """Return a result that *failed* if a plain file can be graded; otherwise one that *could not be graded*."""
     run.context.workers.close()
-    builder = result_builder(run, exercise)
+    draft = drafter(run, exercise)
     # The type, file and line of the exception. A submission can choose none of them.
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     raised = type(error).__name__ + place
     if _plain_file_works(run, exercise):
-        says = _(
-            "for the instructor: the grader raised {error} while it judged this submission; it graded a plain file without an exception"
-        )
-        return _redacted(run, *builder.unjudged(says.format(error=raised)))
-    says = _("the grader failed: {error}").format(error=raised)
-    return _redacted(run, *builder.without_checks("could_not_grade", says))
+        return _written(run, draft.unjudged(Fact("instructor/file", {"error": raised})))
+    return _written(run, draft.without_checks("could_not_grade", Fact("grader-failed", {"error": raised})))
 
 
 def _plain_file_works(run: SubmissionRun, exercise: Exercise) -> bool:
     source = f"def {exercise.name}(*args, **kwargs):\n    raise ValueError\n"
     plain = Submission(Path("plain.py"), (Unit("plain.py", source),))
     try:
-        result, _evidence = one_try(SubmissionRun(run.context, plain, read_names(plain)), exercise, ())
+        draft = one_try(SubmissionRun(run.context, plain, read_names(plain)), exercise, ())
     except Exception:
         return False
-    return result.outcome != "could_not_grade"
+    return draft.outcome != "could_not_grade"
 
 
 def _shown(run: SubmissionRun, exercise: Exercise, replaced: Sequence[str]) -> ExerciseResult:
-    """Return the result of one try as a report may show it: redacted if the cases are hidden, with slips and code."""
-    result, evidence = one_try(run, exercise, replaced)
-    shown = _redacted(run, result, evidence)
+    """Return the result of one try as a report may show it, with slips and code."""
+    draft = one_try(run, exercise, replaced)
     # At level 0, a report names no mistake and no line. A slip may be a mistake: that of the broken class to repair.
-    if not exercise.level or result.outcome not in WITH_CODE:
-        return shown
-    shown = with_slips(shown, run.submission, run.alias(exercise), evidence.codes)
+    if not exercise.level or draft.outcome not in WITH_CODE:
+        return _written(run, draft)
+    draft = with_slips(draft, run.submission, run.alias(exercise))
+    result = _written(run, draft)
     if run.context.options.hidden:
-        return shown
-    return replace(shown, code=code(shown, run.submission, run.definition(exercise)))
+        return result
+    return replace(result, code=code(draft, run.submission, run.definition(exercise)))
 
 
-def _redacted(run: SubmissionRun, result: ExerciseResult, evidence: Evidence) -> ExerciseResult:
-    return redact(result, evidence) if run.context.options.hidden else result
+def _written(run: SubmissionRun, draft: Draft) -> ExerciseResult:
+    read = (*run.submission.units, *run.submission.neighbours)
+    files = {unit.name: len(unit.source.splitlines()) for unit in read}
+    return written(draft, Writer(run.context.options.hidden, files))
 
 
-def with_slips(
-    result: ExerciseResult, submission: Submission, name: str, codes: Mapping[str, str]
-) -> ExerciseResult:
-    """Return the result with the slips in the definition `name` (see intake/slips.py) as its first remarks.
+def with_slips(draft: Draft, submission: Submission, name: str) -> Draft:
+    """Return the draft with the slips in the definition `name` (see intake/slips.py) as its first remarks.
 
     If a check reports an exception or a timeout, and no known mistake was found, the first slip begins the
     diagnosis instead.
-
-    codes: check id → the code of its finding; that of an exception begins with "!", of a timeout with "lost time".
     """
-    says = [sanitize(slip.sentence(), 400) for slip in slips(submission, name)]
-    raised = any(code.startswith(("!", "lost time")) for code in codes.values())
-    if not says or result.outcome != "failed" or result.diagnosis.alternatives or not raised:
-        return replace(result, remarks=(*says, *result.remarks))
-    first = "; ".join(filter(None, (says[0], result.diagnosis.says)))
-    diagnosis = replace(result.diagnosis, kind="unknown", says=first)
-    return replace(result, remarks=(*says[1:], *result.remarks), diagnosis=diagnosis)
+    found = [
+        Fact("slip", {"file": slip.unit, "line": slip.line, "slip": slip.says})
+        for slip in slips(submission, name)
+    ]
+    raised = any(one.finding.kind == EXCEPTION or one.finding.rule == STOPPED for one in draft.checks)
+    if not found or draft.outcome != "failed" or draft.diagnosed.alternatives or not raised:
+        return replace(draft, remarks=(*found, *draft.remarks))
+    diagnosed = replace(draft.diagnosed, kind="unknown")
+    return replace(draft, slip=found[0], remarks=(*found[1:], *draft.remarks), diagnosed=diagnosed)
 
 
-def code(result: ExerciseResult, submission: Submission, definition: Definition | None) -> Code | None:
-    """Return the lines of a definition; without one, the lines around the first place that the result names.
+def code(draft: Draft, submission: Submission, definition: Definition | None) -> Code | None:
+    """Return the lines of a definition; without one, the lines around the first place that the draft names.
 
     Return None if there is neither. The first line of a definition is not marked, because every exception of a call
     can be traced to it.
     """
-    named = list(_named_lines(result, submission))
+    named = list(_named_lines(draft, submission))
     if definition is not None:
         first, last, file = definition.line, definition.end, definition.unit
         named = [place for place in named if place != (file, first)]
@@ -139,14 +137,12 @@ def _entry(definition: Definition | None, lines: Sequence[str]) -> tuple[str, in
     return (sanitize(definition.name) if at is None else "forward"), definition.line + (at or 0)
 
 
-def _named_lines(result: ExerciseResult, submission: Submission) -> Iterator[tuple[str, int]]:
-    texts = [result.message, *(check.where for check in result.checks)]
-    if not result.diagnosis.alternatives:
-        # With a known mistake, the lines that these texts name may not contain it.
-        texts += [result.diagnosis.says, *result.remarks]
-    for unit in submission.units:
-        template = _("{file}, line {line}").format(file=sanitize(unit.name), line="\0")
-        pattern = re.escape(template).replace(re.escape("\0"), r"(\d{1,7})")
-        for text in texts:
-            for number in re.findall(pattern, text):
-                yield unit.name, int(number)
+def _named_lines(draft: Draft, submission: Submission) -> Iterator[tuple[str, int]]:
+    facts = [draft.message, *(check.finding for check in draft.checks)]
+    if not draft.diagnosed.alternatives:
+        # With a known mistake, the lines of these may not contain it.
+        facts += [draft.slip, *draft.remarks]
+    files = {unit.name for unit in submission.units}
+    for place in map(line_of, facts):
+        if place is not None and place.file in files:
+            yield place.file, place.line

@@ -18,10 +18,11 @@ from grader.engine.session import Session, WorkerGone, last_line
 from grader.engine.submission_run import Context, SubmissionRun
 from grader.engine.visibility import with_requirements
 from grader.given import source
-from grader.judge.finding import earlier_failed
+from grader.judge.exceptions import of_lost
 from grader.judge.normalise import normalise_layouts
 from grader.judge.observation import BadReply, Observation, read_observation, without_inside
-from grader.judge.verdict import Budget, JudgedCase, judge_case, lost_case, unseen_case
+from grader.judge.verdict import SKIPPED, Budget, JudgedCase, judge_case, unseen_case
+from grader.report.finding import STOPPED, Fact, Finding
 from grader.report.model import CheckOutcome
 from grader.sandbox.base import SHORT_SECONDS, Launcher, Limits, SandboxError
 from grader.support.i18n import _
@@ -69,9 +70,8 @@ def off_last(exercise: Exercise, case: RecordedCase) -> RecordedCase:
 def without_off(exercise: Exercise, judged: JudgedCase) -> JudgedCase:
     """Return the judged case without checks of switched-off facets. The diagnosis still reads their findings."""
     counted = tuple(check for check in judged.checks if exercise.counts(check.facet))
-    if len(counted) == len(judged.checks):
-        return judged
-    return replace(judged, checks=counted, codes={check.id: judged.codes[check.id] for check in counted})
+    off = tuple(check for check in judged.checks if not exercise.counts(check.facet))
+    return replace(judged, checks=counted, off=off)
 
 
 def _skipped(
@@ -83,13 +83,12 @@ def _skipped(
     because a second one shows a student nothing new. A case with an exam (a case that measures what this one trained)
     is also skipped after a wrong value.
     """
-    lost = [code for j in judged for code in j.codes.values() if code.startswith("lost")]
-    if len(lost) >= MAX_LOST or (not hidden and any(code.startswith("lost time") for code in lost)):
-        why = _("skipped: earlier cases did not finish")
-        return unseen_case(case, "skipped", "skipped-timeouts", why, device=device)
-    checks = (check for j in judged for check in j.checks)
+    checks = [check for j in judged for check in j.checks]
+    lost = [check.finding.rule for check in checks if check.finding.kind == "lost"]
+    if len(lost) >= MAX_LOST or (not hidden and STOPPED in lost):
+        return unseen_case(case, "skipped", Finding("skipped/timeouts"), device=device)
     if case.exam is not None and any(c.facet == "values" and c.outcome == "failed" for c in checks):
-        return unseen_case(case, "skipped", "skipped-failed", earlier_failed(), device=device)
+        return unseen_case(case, "skipped", SKIPPED, device=device)
     return None
 
 
@@ -123,7 +122,9 @@ def _judged(
         run.history.lost += 1
         if lease.used or (forgiving and gone.why in MAY_BE_CHANCE):
             return None
-        fault = fault_of_the_grader(context.workers, exercise, case) if gone.why == "fault" else ""
+        fault: str | Fact = ""
+        if gone.why == "fault":
+            fault = fault_of_the_grader(context.workers, exercise, case)
         if lease.loaded is None:
             fault = fault or how_loading_ended(gone)
         if not fault:
@@ -135,7 +136,7 @@ def _judged(
         if failed and lease.used:
             return None
         return _with_own_prints(context, lease.request, judged) if failed and seen else judged
-    return unseen_case(case, "could_not_grade", "fault", fault, device=device)
+    return unseen_case(case, "could_not_grade", Finding("fault/case", {"why": fault}), device=device)
 
 
 def _with_own_prints(context: Context, request: LoadRequest, judged: JudgedCase) -> JudgedCase:
@@ -161,9 +162,9 @@ def _without_worker(exercise: Exercise, case: RecordedCase, gone: WorkerGone, de
     """
     outcome: CheckOutcome = "failed" if device == "cpu" else "could_not_grade"
     detail = f"{case_timeout(exercise, case):g}" if gone.why == "time" else gone.detail
-    place = "" if _only_facts(exercise) else gone.place
-    lost = lost_case(case, outcome, gone.why, detail, place, device)
-    return replace(lost, printed=gone.printed)
+    place = None if _only_facts(exercise) else gone.line
+    lost = of_lost(gone.why, detail, place)
+    return unseen_case(case, outcome, lost, device=device, printed=gone.printed)
 
 
 def _observed(context: Context, lease: Lease, case: RecordedCase) -> Observation:

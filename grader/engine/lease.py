@@ -34,12 +34,13 @@ from grader.engine.session import (
     tried,
 )
 from grader.intake.read import Submission, Unit
-from grader.judge.exceptions import lost_message
+from grader.judge.exceptions import of_lost
 from grader.judge.observation import BadReply, Observation, read_observation, read_observations
+from grader.report.finding import Fact
+from grader.report.writer import PUBLIC
 from grader.sandbox.base import Launcher, Limits, SandboxError
 from grader.support.errors import GraderError
 from grader.support.i18n import _
-from grader.support.sanitize import sanitize
 
 TOGETHER_SECONDS = 2.0  # for all cases of one message; if it times out, the cases run one by one
 MAY_BE_CHANCE = ("died", "stale", "fault")  # reasons for a lost worker, see `WorkerGone`
@@ -48,7 +49,11 @@ OnTraining = Callable[[Training], None]
 
 
 class CannotLoad(GraderError):
-    """The submission cannot be loaded, or does not define the exercise; the message is a sentence."""
+    """The submission cannot be loaded, or does not define the exercise; the fact says why."""
+
+    def __init__(self, fact: Fact):
+        super().__init__(PUBLIC.sentence(fact))
+        self.fact = fact
 
 
 @dataclass(frozen=True)
@@ -221,15 +226,11 @@ class Workers:
         return Session(self.launcher, limits, stop=self.stop)
 
 
-def how_loading_ended(gone: WorkerGone) -> str:
-    """Return one sentence about a worker that was lost before any case ran."""
+def how_loading_ended(gone: WorkerGone) -> Fact:
+    """Return what is known of a worker that was lost before any case ran."""
     if gone.why != "time":
-        how = lost_message(gone.why, sanitize(gone.detail, 200))
-        return _("the file could not be loaded: {how}").format(how=how)
-    if gone.place:
-        says = _("the file could not be loaded: its top-level code did not finish at {place}")
-        return says.format(place=gone.place)
-    return _("the file could not be loaded: its top-level code did not finish")
+        return Fact("not-loaded", {"how": of_lost(gone.why, gone.detail)})
+    return Fact("not-loaded/time", dict(zip(("file", "line"), gone.line or (), strict=False)))
 
 
 def fault_of_the_grader(workers: Workers, exercise: Exercise, case: RecordedCase | None = None) -> str:

@@ -1,4 +1,4 @@
-"""One try at an exercise: read the text, load the file, run and judge the cases. The result is not redacted yet.
+"""One try at an exercise: read the text, load the file, run and judge the cases. It makes a draft.
 
 An attempt to load the file and run the cases is repeated in a new worker, once for each of two reasons:
 - It does not pass in a worker in which the submission was loaded for another exercise before.
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.bundle.model import Exercise
+from grader.engine.draft import Draft, Drafter
 from grader.engine.interface import Interface
 from grader.engine.judged_cases import judged_cases
 from grader.engine.lease import (
@@ -26,29 +27,25 @@ from grader.engine.lease import (
 )
 from grader.engine.load_request import LoadRequest
 from grader.engine.missing_modules import blamed, missing_names, needs_gpu, of_missing
-from grader.engine.result import ResultBuilder
 from grader.engine.session import WorkerGone
 from grader.engine.student_parts import parts_remark
 from grader.engine.submission_run import SubmissionRun
-from grader.intake.names import Names, without_code
+from grader.intake.around_syntax_error import Fault
+from grader.intake.names import Definition, Names, without_code
 from grader.intake.read import Submission
 from grader.intake.recognise import lost, misspelt
 from grader.judge.observation import StudentError, student_error, texts
-from grader.judge.redact import Evidence
 from grader.judge.verdict import JudgedCase
-from grader.report.model import ExerciseResult
+from grader.report.finding import Fact
 from grader.sandbox.base import SandboxError
-from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
 
-def one_try(
-    run: SubmissionRun, exercise: Exercise, replaced: Sequence[str]
-) -> tuple[ExerciseResult, Evidence]:
-    """Grade an exercise with reference blocks instead of `replaced`; also return what redaction needs to know."""
-    builder = result_builder(run, exercise)
+def one_try(run: SubmissionRun, exercise: Exercise, replaced: Sequence[str]) -> Draft:
+    """Grade an exercise with reference blocks instead of `replaced`."""
+    builder = drafter(run, exercise)
     fits = run.interface(exercise)
-    remarks = [*_renamed(run, exercise), *fits.remarks]
+    remarks = [*_renamed(run, exercise), *map(of_text, fits.remarks)]
     if early := _from_text(run, builder, fits, remarks):
         return early
     try:
@@ -58,12 +55,12 @@ def one_try(
         defining = (note for note in notes if builder.alias in texts(note.get("defines")))
         errors = list(filter(None, (student_error(note.get("error")) for note in defining)))
         instead = _for_missing_code(run, builder, errors, remarks)
-        return instead or builder.without_checks("blocked", str(why), remarks)
+        return instead or builder.without_checks("blocked", why.fact, remarks)
     except SandboxError as error:
-        return builder.without_checks("could_not_grade", str(error))
+        return builder.without_checks("could_not_grade", of_text(str(error)))
     remarks += _on_loading(run, found.request, found.loaded)
-    result, evidence = builder.from_cases(found.cases, remarks)
-    return _instead_of(run, result, builder, found.cases, remarks) or (result, evidence)
+    draft = builder.from_cases(found.cases, remarks)
+    return _instead_of(run, draft, builder, found.cases, remarks) or draft
 
 
 @dataclass(frozen=True)
@@ -119,94 +116,94 @@ def _attempt(run: SubmissionRun, lease: Lease, replaced: Sequence[str], forgivin
     return None if cases is None else Attempt(request, loaded, tuple(cases))
 
 
-def result_builder(run: SubmissionRun, exercise: Exercise) -> ResultBuilder:
-    """Return the builder for the result of a try that starts now."""
+def drafter(run: SubmissionRun, exercise: Exercise) -> Drafter:
+    """Return what makes the draft of a try that starts now."""
     quick = run.context.options.quick
-    return ResultBuilder(exercise, run.submission, run.alias(exercise), time.monotonic(), quick)
+    return Drafter(exercise, run.submission, run.alias(exercise), time.monotonic(), quick)
 
 
-def _renamed(run: SubmissionRun, exercise: Exercise) -> list[str]:
-    if run.alias(exercise) == exercise.name:
+def of_text(sentence: str) -> Fact:
+    """Return a sentence as a fact: it is about the text of the file, so that no case could choose its words."""
+    return Fact("text", {"sentence": sentence})
+
+
+def _renamed(run: SubmissionRun, exercise: Exercise) -> list[Fact]:
+    found, definition = run.alias(exercise), run.definition(exercise)
+    if found == exercise.name:
         return []
-    found, definition = sanitize(run.alias(exercise)), run.definition(exercise)
-    if definition is None:
-        says = _("{found} was graded as {name}, the name in the course")
-        return [says.format(found=found, name=exercise.name)]
-    says = _("{file}, line {line} defines {found}; it was graded as {name}, the name in the course")
-    file = sanitize(definition.unit)
-    return [says.format(file=file, line=definition.line, found=found, name=exercise.name)]
+    place = {"file": definition.unit, "line": definition.line} if definition else {}
+    return [Fact("renamed", {"found": found, "name": exercise.name, **place})]
 
 
 def _from_text(
-    run: SubmissionRun, builder: ResultBuilder, fits: Interface, remarks: Sequence[str]
-) -> tuple[ExerciseResult, Evidence] | None:
-    """Return the result if the text alone decides it: not started, or another interface.
+    run: SubmissionRun, builder: Drafter, fits: Interface, remarks: Sequence[Fact]
+) -> Draft | None:
+    """Return the draft if the text alone decides it: not started, or another interface.
 
     None if the cases must run.
     """
     if run.is_untouched(builder.exercise):
         return builder.without_checks("not_started")
     if empty := without_code(run.submission, run.names, builder.alias):
-        return builder.without_checks("not_started", _("{name} has no code yet").format(name=sanitize(empty)))
+        return builder.without_checks("not_started", Fact("no-code", {"name": empty}))
     if fits.other:
-        return builder.without_checks("other_interface", fits.other, remarks)
+        return builder.without_checks("other_interface", of_text(fits.other), remarks)
     return None
 
 
-def _on_loading(run: SubmissionRun, request: LoadRequest, loaded: Loaded) -> list[str]:
+def _on_loading(run: SubmissionRun, request: LoadRequest, loaded: Loaded) -> list[Fact]:
     exercise = request.exercise
     remarks = load_remarks(run.history.notes, run.needs(exercise), request.visible_blocks)
     if exercise.is_made_of_parts:
         known = [name for name in exercise.given if name in run.context.exercises]
-        remarks.append(parts_remark(loaded.own, known))
+        remarks.append(of_text(parts_remark(loaded.own, known)))
     if run.context.options.quick and any(case.costly for case in exercise.cases):
-        remarks.append(_("--quick: the longest training was skipped, so this is not a final score"))
+        remarks.append(Fact("quick"))
     return remarks
 
 
 def _instead_of(
     run: SubmissionRun,
-    result: ExerciseResult,
-    builder: ResultBuilder,
+    draft: Draft,
+    builder: Drafter,
     judged: Sequence[JudgedCase],
-    remarks: Sequence[str],
-) -> tuple[ExerciseResult, Evidence] | None:
-    """Return the result that replaces a failure; None if the failure stays.
+    remarks: Sequence[Fact],
+) -> Draft | None:
+    """Return the draft that replaces a failure; None if the failure stays.
 
     It is replaced if a missing module or package caused an exception, also if other checks pass, if the code gets
     no points because it needs a GPU, and if the constructor does not take sizes that the class needs. For code not
     written for the course, it is also replaced if no known mistake was
     found and `forward` has a mask where the course passes lengths.
     """
-    if result.outcome != "failed":
+    if draft.outcome != "failed":
         return None
     failing = [j for j in judged if any(check.outcome == "failed" for check in j.checks)]
     errors = [j.observation.error for j in failing if j.observation and j.observation.error]
-    if instead := _for_missing_code(run, builder, errors, remarks, no_points=not result.score):
+    if instead := _for_missing_code(run, builder, errors, remarks, no_points=not draft.score):
         return instead
     if sizes := run.interface(builder.exercise).without_sizes:
-        return builder.without_checks("other_interface", sizes, _renamed(run, builder.exercise))
+        return builder.without_checks("other_interface", of_text(sizes), _renamed(run, builder.exercise))
     masks = run.takes_mask(builder.exercise) if run.context.options.foreign else ""
-    if masks and not result.diagnosis.alternatives:
-        return builder.without_checks("other_interface", masks, _renamed(run, builder.exercise))
+    if masks and not draft.diagnosed.alternatives:
+        return builder.without_checks("other_interface", of_text(masks), _renamed(run, builder.exercise))
     return None
 
 
 def _for_missing_code(
     run: SubmissionRun,
-    builder: ResultBuilder,
+    builder: Drafter,
     errors: Sequence[StudentError],
-    remarks: Sequence[str],
+    remarks: Sequence[Fact],
     no_points: bool = True,
-) -> tuple[ExerciseResult, Evidence] | None:
-    """Return a result if the code lacks a module, a package or a GPU; None if its exceptions say something else.
+) -> Draft | None:
+    """Return a draft if the code lacks a module, a package or a GPU; None if its exceptions say something else.
 
     See docs/decisions/21.
     """
     options, notes = run.context.options, run.history.notes
     if options.foreign and no_points and options.device == "cpu" and needs_gpu(errors, notes):
-        says = _("this code needs a GPU, and this machine has none")
-        return builder.without_checks("could_not_grade", says, remarks)
+        return builder.without_checks("could_not_grade", Fact("no-gpu"), remarks)
     missing = missing_names(notes, (*run.submission.units, *run.submission.neighbours))
     causes = (blamed(error, missing, run.names.definitions) for error in errors)
     cause = next(filter(None, causes), None)
@@ -217,7 +214,7 @@ def _for_missing_code(
         alike = {name: one for name, one in missing.items() if one.block == cause.block}
         needed = run.needs(builder.exercise) & alike.keys()
         cause = next(one for name, one in alike.items() if name in needed or not needed)
-    return builder.without_checks("could_not_grade", of_missing(cause), remarks)
+    return builder.without_checks("could_not_grade", of_text(of_missing(cause)), remarks)
 
 
 MAX_REMARKS = 5  # of one exercise, on what was skipped or replaced while the file was loaded
@@ -236,22 +233,24 @@ def defined_name(request: LoadRequest, loaded: Loaded, names: Names) -> str:
     _raise_note(loaded, alias or wanted, names, request.submission)
     fault = lost(wanted, names)
     if fault is not None:
-        says = _("Python cannot read {name}: {file}, {why}")
-        raise CannotLoad(says.format(name=wanted, file=fault.unit, why=sanitize(fault.with_code)))
+        raise CannotLoad(Fact("unreadable", {"name": wanted, **_fault(fault)}))
     if names.faults:
-        first = names.faults[0]
-        raise CannotLoad(_("{file}, {why}").format(file=first.unit, why=sanitize(first.with_code)))
-    file, definition = sanitize(request.submission.path.name), names.definitions.get(alias or wanted)
+        raise CannotLoad(Fact("unreadable/file", _fault(names.faults[0])))
+    definition = names.definitions.get(alias or wanted)
     if definition is not None:
-        says = _("{file}, line {line} defines {name} in a block that did not run: put it at the top level")
-        place = {"file": sanitize(definition.unit), "line": definition.line}
-        raise CannotLoad(says.format(**place, name=definition.name))
+        raise CannotLoad(Fact("nested", {"name": definition.name, **_place(definition)}))
     similar = names.definitions.get(misspelt(wanted, names.definitions))
     if similar is not None:
-        says = _("{file}, line {line} defines {similar}, but the exercise is called {name}: rename it")
-        place = {"file": sanitize(similar.unit), "line": similar.line}
-        raise CannotLoad(says.format(**place, similar=sanitize(similar.name), name=wanted))
-    raise CannotLoad(_("{name} is not defined in {file}").format(name=wanted, file=file))
+        raise CannotLoad(Fact("misspelt", {"similar": similar.name, "name": wanted, **_place(similar)}))
+    raise CannotLoad(Fact("undefined", {"name": wanted, "file": request.submission.path.name}))
+
+
+def _fault(fault: Fault) -> dict[str, object]:
+    return {"file": fault.unit, "line": fault.line, "why": fault.with_code}
+
+
+def _place(definition: Definition) -> dict[str, object]:
+    return {"file": definition.unit, "line": definition.line}
 
 
 def _raise_note(loaded: Loaded, name: str, names: Names, submission: Submission) -> None:
@@ -261,11 +260,10 @@ def _raise_note(loaded: Loaded, name: str, names: Names, submission: Submission)
         defines = note.get("defines")
         about_name = isinstance(defines, list) and name in defines
         if error is not None and (about_name or note.get("whole")):  # "whole": no statement of the unit ran
-            raise CannotLoad(_of_note(note, error))
+            raise CannotLoad(Fact("note", _of_note(note, error)))
         place = (note.get("file"), note.get("line"))
         if note.get("endless") and definition is not None and place == (definition.unit, definition.line):
-            says = _("{file}, line {line}: this definition timed out")
-            raise CannotLoad(says.format(file=sanitize(definition.unit), line=definition.line))
+            raise CannotLoad(Fact("endless", _place(definition)))
 
 
 def own_notes(notes: Iterable[Mapping[str, Any]], submission: Submission) -> list[Mapping[str, Any]]:
@@ -274,28 +272,26 @@ def own_notes(notes: Iterable[Mapping[str, Any]], submission: Submission) -> lis
     return [note for note in notes if note.get("file") in own]
 
 
-def _of_note(note: Mapping[str, object], error: StudentError) -> str:
-    """Return a text such as "masking.py, line 3: NameError: name 'torhc' is not defined"."""
+def _of_note(note: Mapping[str, object], error: StudentError) -> dict[str, object]:
+    """Return what "masking.py, line 3: NameError: name 'torhc' is not defined" says, as data."""
     file, line = error.where[:2] if error.where is not None else (note.get("file"), note.get("line"))
-    says = _("{file}, line {line}: {type}: {message}")
-    return says.format(file=file, line=line, type=error.type, message=error.message)
+    return {"file": file, "line": line, "type": error.type, "message": error.message}
 
 
 def load_remarks(
     notes: Iterable[Mapping[str, Any]], needed: frozenset[str], visible: Collection[str]
-) -> list[str]:
+) -> list[Fact]:
     """Return remarks on statements that the worker skipped and on blocks that it took from the course.
 
     Only names that the exercise needs are mentioned. visible: the building blocks that the exercise may use.
     """
-    out = []
+    out: list[Fact] = []
     for note in notes:
         block = note.get("block")
         error = student_error(note.get("error"))
         if isinstance(block, str) and block in needed and block in visible:
             module = sanitize(str(note.get("module")).lstrip("."), 100)
-            says = _("`{module}` cannot be imported here, so the reference {block} was used")
-            out.append(says.format(module=module, block=sanitize(block, 100)))
+            out.append(Fact("given", {"module": module, "block": sanitize(block, 100)}))
         elif error is not None and not needed.isdisjoint(texts(note.get("defines"))):
-            out.append(_("skipped because of an error: {what}").format(what=_of_note(note, error)))
-    return [sanitize(line, 400) for line in dict.fromkeys(out)][:MAX_REMARKS]
+            out.append(Fact("left-out", _of_note(note, error)))
+    return [fact for at, fact in enumerate(out) if fact not in out[:at]][:MAX_REMARKS]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from grader.report.model import CheckResult
+from grader.report.model import Decided
 
 FORM = frozenset(("shapes", "purity"))  # facets that pass even if all values are arbitrary
 # The factor for FORM facets if the exercise has other facets and none of these passes.
@@ -14,7 +14,7 @@ FORM_ALONE = Fraction(1, 2)
 CAPS = {"values": Fraction(1, 4), "masking": Fraction(1, 2), "modes": Fraction(1, 2)}
 
 
-def share(weights: Mapping[str, float], checks: Sequence[CheckResult]) -> Fraction:
+def share(weights: Mapping[str, float], checks: Sequence[Decided]) -> Fraction:
     """Return the share of the points that these checks give. weights: facet → weight; the default is 1.
 
     A failed facet in CAPS limits the share. If only facets in FORM pass, and the exercise has others, they count half.

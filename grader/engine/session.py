@@ -90,13 +90,6 @@ class WorkerGone(GraderError):
         self.statement: tuple[str, int] | None = None
         self.printed = ""
 
-    @property
-    def place(self) -> str:
-        """Return `line` as a text, "" if it is not known."""
-        if self.line is None:
-            return ""
-        return _("{file}, line {line}").format(file=sanitize(self.line[0]), line=self.line[1])
-
 
 class Session:
     """One worker and its requests and replies. stop: an event; when it is set, `ask` raises Stopped."""

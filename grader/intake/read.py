@@ -21,7 +21,14 @@ NOTES = (".md", ".txt")  # what `--file` reads as well
 
 
 class Blocked(GraderError):
-    """The file cannot be read as a submission; the message is a sentence for its author."""
+    """The file cannot be read as a submission; the message is a sentence for its author.
+
+    place: the name of the file and the line that the message names; ("", 0) if it names none.
+    """
+
+    def __init__(self, message: str, place: tuple[str, int] = ("", 0)):
+        super().__init__(message)
+        self.place = place
 
 
 @dataclass(frozen=True)
@@ -116,7 +123,7 @@ def text_of(path: Path, data: bytes) -> str:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         says = _("{file}, line {line}: not UTF-8 text; save the file with the encoding UTF-8")
-        raise Blocked(says.format(file=name, line=line)) from None
+        raise Blocked(says.format(file=name, line=line), (name, line)) from None
     if "\0" in text:
         raise Blocked(_("{file} holds null characters; it is not a text file").format(file=name))
     if not text.strip():

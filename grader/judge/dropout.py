@@ -11,9 +11,9 @@ import numpy as np
 
 from grader.bundle.model import Check, RecordedCase
 from grader.bundle.safetensors import Array
-from grader.judge.finding import PASSED, Finding, Wrong, failed, values_of
+from grader.judge.finding import Wrong, judge, values_of
 from grader.judge.observation import Observation
-from grader.support.i18n import _
+from grader.report.finding import PASSED, Finding
 
 STANDARD_ERRORS = 6.5
 EXACT = 1e-4  # values that differ by less count as equal: float32 rounds
@@ -23,6 +23,7 @@ EXACT = 1e-4  # values that differ by less count as equal: float32 rounds
 TOGETHER, FEWEST_IN_ROW, FEWEST_ROWS = 3.0, 8, 64
 
 
+@judge
 def dropped_weights(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """In training, each attention weight is dropped on its own, after the softmax.
 
@@ -35,19 +36,12 @@ def dropped_weights(check: Check, case: RecordedCase, observation: Observation) 
     p, keys, features = check.params["p"], check.params["keys"], check.params["features"]
     sums = got.reshape(-1, features)  # (rows · heads, features)
     if np.ptp(sums, axis=1).max() > EXACT:
-        return failed(
-            _code_of_features(sums, p),
-            _("dropout is applied to the output instead of the attention weights"),
-        )
+        return Finding("features", {"what": _dropped_tensor(sums, p)})
     rows = sums[:, 0]
     if np.ptp(rows) <= EXACT:
         if abs(rows[0] - 1) <= EXACT:
-            return failed(
-                "none",
-                _("no attention weight is dropped in training mode: all rows still sum to 1"),
-                measured=0.0,
-            )
-        return failed("constant", _("all outputs are identical in training mode"))
+            return Finding("none/weights", {"measured": 0.0})
+        return Finding("constant")
     return _rate(rows, p, keys)
 
 
@@ -55,33 +49,34 @@ def _finite(name: str, case: RecordedCase, observation: Observation) -> Array:
     """Raise Wrong if a value is NaN or infinite."""
     array = values_of(name, case, observation).astype(np.float64)
     if not np.isfinite(array).all():
-        raise Wrong(failed("not finite", _("NaN or inf in training mode")))
+        raise Wrong(Finding("not-finite"))
     return array
 
 
-def _code_of_features(sums: Array, p: float) -> str:
-    """Return a code that names the dropped tensor. If values are dropped, few sums are zero: that needs all of a sum."""
+def _dropped_tensor(sums: Array, p: float) -> str:
+    """Name the dropped tensor. If values are dropped, few sums are zero: that needs all of a sum."""
     zero = np.abs(sums) <= EXACT
     kept = np.abs(sums * (1 - p) - 1) <= EXACT
     if (zero | kept).all():
-        return "features: output"
-    return "features: output and weights" if zero.mean() > p / 2 else "features: values"
+        return "output"
+    return "output and weights" if zero.mean() > p / 2 else "values"
 
 
 def _rate(rows: Array, p: float, keys: int) -> Finding:
     """Check mean and spread of sums of `keys` equal weights, each kept with probability 1-p and scaled up."""
     spread = (p / (1 - p) / keys) ** 0.5
     if abs(rows.mean() - 1) > STANDARD_ERRORS * spread / rows.size**0.5:
-        return failed("scale", _("kept attention weights are not scaled to compensate for the dropped ones"))
+        return Finding("scale/weights")
     # The kurtosis of a binomial distribution; the error of a sample's variance follows from it.
     kurtosis = 3 + (1 - 6 * p * (1 - p)) / (keys * p * (1 - p))
     error = ((kurtosis - 1) / rows.size) ** 0.5
     if abs(rows.var() / spread**2 - 1) > STANDARD_ERRORS * error:
         odds = float(rows.var()) * keys  # p / (1 - p)
-        return failed("rate", _("wrong dropout rate for the attention weights"), measured=odds / (1 + odds))
+        return Finding("rate/weights", {"measured": odds / (1 + odds)})
     return PASSED
 
 
+@judge
 def dropped_elements(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """Every element is either zero or its value in evaluation, scaled up by 1/(1-p).
 
@@ -92,18 +87,18 @@ def dropped_elements(check: Check, case: RecordedCase, observation: Observation)
     zero = np.abs(train) <= EXACT
     kept = np.abs(train * (1 - p) - base) <= EXACT * (1 + np.abs(base))
     if np.abs(train - base).max(initial=0.0) <= EXACT:
-        return failed("none", _("dropout has no effect in training mode"), measured=0.0)
+        return Finding("none", {"measured": 0.0})
     if not (zero | kept).all():
-        return failed("structure", _("dropout is applied at the wrong place"))
+        return Finding("structure")
     informative = np.abs(base) > 10 * EXACT
     if not informative.any():
-        return failed("structure", _("all values are zero in evaluation mode, so dropout cannot be checked"))
+        return Finding("structure/zero")
     share, count = zero[informative].mean(), informative.sum()
     if abs(share - p) > STANDARD_ERRORS * (p * (1 - p) / count) ** 0.5:
-        return failed("rate", _("wrong dropout rate"), measured=float(share))
+        return Finding("rate", {"measured": float(share)})
     # `zero` is also true where evaluation gives 0. Without such places, it shows what is dropped.
     if informative.all() and _together(zero, p):
-        return failed("together", _("whole rows are dropped instead of single elements"))
+        return Finding("together")
     return PASSED
 
 
@@ -120,6 +115,7 @@ def _together(gone: Array, p: float) -> bool:
     return False
 
 
+@judge
 def dropped_regions(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """In each row, the features of the region `dropped` vary, because dropout is applied to them; the others do not.
 
@@ -140,11 +136,11 @@ def dropped_regions(check: Check, case: RecordedCase, observation: Observation) 
     }
     moving = [key for key, region in regions.items() if np.ptp(region, axis=1).max() > EXACT]
     if not moving and np.ptp(regions["dropped"][:, 0]) > EXACT:
-        return failed("together", _("whole rows are dropped instead of single elements"))
+        return Finding("together")
     if not moving:
-        return failed("none", _("dropout has no effect in training mode"), measured=0.0)
+        return Finding("none", {"measured": 0.0})
     if moving != ["dropped"]:
-        return failed("elsewhere " + " ".join(moving), _("dropout is applied where it should not be"))
+        return Finding("elsewhere", {"regions": moving})
     return _levels(regions, check.params["p"], check.params.get("keys"))
 
 
@@ -155,20 +151,20 @@ def _levels(regions: dict[str, Array], p: float, keys: int | None) -> Finding:
     high = dropped.max(axis=1, keepdims=True)
     gone = dropped < (low + high) / 2
     if np.abs(dropped - low, where=gone, out=np.zeros_like(dropped)).max() > EXACT:
-        return failed("structure", _("dropout is applied at the wrong place"))
+        return Finding("structure")
     if "kept" in regions:
         if np.abs(dropped - high, where=~gone, out=np.zeros_like(dropped)).max() > EXACT:
-            return failed("structure", _("dropout is applied at the wrong place"))
+            return Finding("structure")
         unit = regions["kept"][:, :1] - low
         if np.abs(unit).min() <= EXACT:
-            return failed("levels", _("outputs that should differ are equal in training mode"))
+            return Finding("levels")
         wrong = _scaled(((high - low) / unit)[:, 0], p, keys)
         if wrong is not None:
             return wrong
     if abs(gone.mean() - p) > STANDARD_ERRORS * (p * (1 - p) / gone.size) ** 0.5:
-        return failed("rate", _("wrong dropout rate"), measured=float(gone.mean()))
+        return Finding("rate", {"measured": float(gone.mean())})
     if _together(gone, p):
-        return failed("together", _("whole rows are dropped instead of single elements"))
+        return Finding("together")
     return PASSED
 
 
@@ -177,23 +173,17 @@ def _scaled(times: Array, p: float, keys: int | None) -> Finding | None:
     if keys is None:
         if np.abs(times - 1).max() <= EXACT:
             return None
-        return failed(
-            "scale",
-            _("kept values are not scaled to compensate for the dropped ones, or dropout is applied twice"),
-        )
+        return Finding("scale")
     if np.ptp(times) <= EXACT:
-        return failed(
-            "no weights",
-            _("no attention weight is dropped in training mode: all rows sum to 1"),
-            measured=0.0,
-        )
+        return Finding("no-weights", {"measured": 0.0})
     finding = _rate(times, p, keys)
     return None if finding.passed else finding
 
 
+@judge
 def varies(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """Two calls on one input in training differ, so something is dropped."""
     one, other = (values_of(name, case, observation).astype(np.float64) for name in check.of)
     if np.abs(one - other).max(initial=0.0) > EXACT:
         return PASSED
-    return failed("none", _("dropout has no effect: two calls in training mode give the same result"))
+    return Finding("none/calls")

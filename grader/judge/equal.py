@@ -9,19 +9,20 @@ import numpy as np
 from grader.bundle.model import Check, RecordedCase
 from grader.bundle.safetensors import Array
 from grader.judge.finding import (
-    PASSED,
     TOLERANCE,
-    Finding,
     differs,
     failed_where,
+    first_index,
+    judge,
     tensor,
     values_of,
     wrong_dtype,
 )
 from grader.judge.observation import Observation
-from grader.support.i18n import _
+from grader.report.finding import PASSED, Finding, Spot
 
 
+@judge
 def equal(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """Every observation of the check equals the expected one. `tol`: the tolerance instead of the default."""
     tolerance = check.params.get("tol", TOLERANCE[case.dtype])
@@ -37,6 +38,7 @@ def equal(check: Check, case: RecordedCase, observation: Observation) -> Finding
 WIDER = {"float16": ("float32", "float64"), "bfloat16": ("float32", "float64"), "float64": ()}
 
 
+@judge
 def precise(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The result is right in the dtype of the case, and has that dtype.
 
@@ -51,6 +53,7 @@ def precise(check: Check, case: RecordedCase, observation: Observation) -> Findi
     return wrong or compare(name, got, case.expected[name], header.axes, tolerance) or PASSED
 
 
+@judge
 def one_of(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The observation equals the expected output, or the output of another accepted answer.
 
@@ -68,42 +71,28 @@ def compare(name: str, got: Array, want: Array, axes: tuple[str, ...], tolerance
     wrong = differs(got, want, tolerance)
     if not wrong.any():
         return None
-    found = failed_where("values", _sentence(name, got, want, wrong), want, got, wrong, axes)
-    if name.startswith("grad "):
-        return replace(found, where=f"{name}: {found.where}" if found.where and got.any() else name)
+    rule, data = _rule(name, got, want, wrong)
+    found = failed_where(rule, want, got, wrong, axes, **data)
+    if name.startswith("grad "):  # of a gradient without any value, no place is better than another
+        at = first_index(wrong) if got.any() else ()
+        return replace(found, place=Spot(at, axes if at else (), name))
     return found
 
 
-def _sentence(name: str, got: Array, want: Array, wrong: Array) -> str:
-    sentences = _of_gradient(name.removeprefix("grad ")) if name.startswith("grad ") else _of_result()
-    count, total = int(wrong.sum()), wrong.size
+def _rule(name: str, got: Array, want: Array, wrong: Array) -> tuple[str, dict[str, object]]:
+    """Return the rule of a difference, and the values of its placeholders."""
+    of_gradient = name.startswith("grad ")
+    data: dict[str, object] = {
+        "name": name.removeprefix("grad "),
+        "count": int(wrong.sum()),
+        "total": wrong.size,
+    }
     if np.isnan(got[wrong]).any():
-        return sentences["nan"].format(count=int(np.isnan(got).sum()), total=total)
+        return f"values/{'gradient-' * of_gradient}nan", data | {"count": int(np.isnan(got).sum())}
     if np.isinf(got[wrong]).any():
-        return sentences["inf"].format(count=int(np.isinf(got).sum()), total=total)
-    if "zero" in sentences and not got.any():
-        return sentences["zero"]
+        return f"values/{'gradient-' * of_gradient}inf", data | {"count": int(np.isinf(got).sum())}
+    if of_gradient and not got.any():
+        return "values/gradient-zero", data
     with np.errstate(invalid="ignore", over="ignore"):
         largest = float(np.abs(got.astype(np.float64) - want.astype(np.float64))[wrong].max())
-    return sentences["differ"].format(count=count, total=total, largest=largest)
-
-
-def _of_result() -> dict[str, str]:
-    return {
-        "nan": _("the result contains NaN ({count} of {total} values)"),
-        "inf": _("the result contains inf ({count} of {total} values)"),
-        "differ": _("{count} of {total} values differ from the expected output, by up to {largest:.2g}"),
-    }
-
-
-def _of_gradient(name: str) -> dict[str, str]:
-    # `_sentence` formats the result again, except "zero". So braces in the name are doubled.
-    shown = name.replace("{", "{{").replace("}", "}}")
-    return {
-        "nan": _("the gradient of {name} contains NaN ({{count}} of {{total}} values)").format(name=shown),
-        "inf": _("the gradient of {name} contains inf ({{count}} of {{total}} values)").format(name=shown),
-        "zero": _("the gradient of {name} is all zeros: no gradient flows back to {name}").format(name=name),
-        "differ": _(
-            "{{count}} of {{total}} values of the gradient of {name} differ, by up to {{largest:.2g}}"
-        ).format(name=shown),
-    }
+    return "values/gradient" if of_gradient else "values", data | {"largest": largest}

@@ -15,19 +15,18 @@ from grader.bundle.model import Check, RecordedCase
 from grader.bundle.safetensors import Array
 from grader.judge.finding import (
     TOLERANCE,
-    Finding,
     differs,
     first_index,
     number,
-    place,
     shape_text,
     window,
 )
 from grader.judge.observation import Observation
-from grader.judge.verdict import JudgedCase
-from grader.report.model import CheckResult
+from grader.judge.verdict import JudgedCase, JudgedCheck
+from grader.report.finding import Finding, Spot
 from grader.report.picture_data import Bar, Bars, Cell, Chain, Grids, Link, Panel, Picture
 from grader.report.shared_sentences import first_failure
+from grader.report.writer import spot_text
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 from grader.worker.steps import Call, Input, Ref
@@ -42,32 +41,28 @@ _ABOUT_SIZES = re.compile(
 WEIGHTS = ("query", "key")  # the last axes of attention weights
 
 
-def first_picture(checks: Sequence[CheckResult], cases: Iterable[JudgedCase]) -> Picture | None:
+def first_picture(checks: Sequence[JudgedCheck], cases: Iterable[JudgedCase]) -> Picture | None:
     """Draw the first check that failed; None if there is none, or if it cannot be drawn."""
     first = first_failure(checks)
-    for judged in cases:
-        for check in judged.case.checks:
-            if first is None or check.id != first.id or judged.observation is None:
-                continue
-            finding = judged.findings.get(check.id)
-            if finding is None:
-                return _shapes_of_call(check, judged.case, judged.observation)
-            return None if finding.passed else picture(check, judged.case, judged.observation, finding)
+    for case in cases:
+        if first is not None and case.observation is not None and first.check in case.case.checks:
+            if not first.judged:
+                return _shapes_of_call(first.check, case.case, case.observation)
+            return picture(first.check, case.case, case.observation, first.finding)
     return None
 
 
 def picture(check: Check, case: RecordedCase, observation: Observation, finding: Finding) -> Picture | None:
     """Draw what a judge found wrong."""
-    word = finding.code.partition(" ")[0]
-    if word == "shape":
+    if finding.kind == "shape":
         return _shapes(check, case, observation)
-    if word == "parameters":
+    if finding.rule == "parameters":
         return _parameters(case, observation)
-    if finding.measured is not None and "p" in check.params:
-        return _rate(check, finding.measured)
-    if check.judge == "cost" and finding.expected:
-        return _cost(check, observation, finding)
-    if word not in ("values", "differ", "sums"):
+    if "measured" in finding.data and "p" in check.params:
+        return _rate(check, finding.data["measured"])
+    if check.judge == "cost" and "after" in finding.data:
+        return _cost(check, finding)
+    if finding.kind not in ("values", "differ", "sums"):
         return None
     if check.judge == "same":
         return _two_results(check, case, observation)
@@ -216,7 +211,10 @@ def _at(title: str, index: Sequence[int], axes: Sequence[str], ndim: int) -> str
     parts = [title[:1].upper() + title[1:]]
     if axes and len(axes) == ndim:
         across = _("columns: {column}") if ndim == 1 else _("rows: {row}, columns: {column}")
-        parts += [place(index[:-2], axes[:-2]), across.format(row=axes[-2:][0], column=axes[-1])]
+        parts += [
+            spot_text(Spot(tuple(index[:-2]), tuple(axes[:-2]))),
+            across.format(row=axes[-2:][0], column=axes[-1]),
+        ]
     elif len(index) > 2:
         parts.append("[" + ", ".join([*map(str, index[:-2]), ":", ":"]) + "]")
     return ", ".join(filter(None, parts))
@@ -267,7 +265,7 @@ def _notes(got: Array, want: Array, wrong: Array, axes: Sequence[str]) -> tuple[
     if not wrong.ndim or not np.isfinite(apart).all():
         return ()
     at = np.unravel_index(int(apart.argmax()), apart.shape)
-    here = place([int(i) for i in at], axes)
+    here = spot_text(Spot(tuple(int(i) for i in at), tuple(axes)))
     return (
         _("Largest difference in this tensor: {size:.2g} at {place}.").format(size=apart[at], place=here),
     )
@@ -327,12 +325,9 @@ def _rate(check: Check, measured: float) -> Picture:
     return Picture(_("Share of the values that dropout sets to 0"), Bars(("",), rows))
 
 
-def _cost(check: Check, observation: Observation, finding: Finding) -> Picture:
-    counts = {
-        _("before"): int(observation.values[check.of[0]] or 1),
-        _("expected"): int(finding.expected),
-        _("got"): int(finding.got),
-    }
+def _cost(check: Check, finding: Finding) -> Picture:
+    data = finding.data
+    counts = {_("before"): data["before"], _("expected"): data["want"], _("got"): data["after"]}
     largest = max(counts.values())
     rows = (
         (name, (Bar(count / largest, f"{count:,}", wrong=name == _("got")),))

@@ -1,68 +1,43 @@
-"""The result of a judge, and the functions that all judges share."""
+"""What all judges share: how they register and fail, how tensors are read and compared, values as text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from grader.bundle.model import Header, RecordedCase
+from grader.bundle.model import Check, Header, RecordedCase
 from grader.bundle.safetensors import Array
 from grader.judge.observation import Observation, Seen
+from grader.report.finding import Finding, Spot
 from grader.support.errors import GraderError
-from grader.support.i18n import _
+
+Judge = Callable[[Check, RecordedCase, Observation], Finding]
+JUDGES: dict[str, Judge] = {}
 
 
-@dataclass(frozen=True)
-class Finding:
-    """The result of one check. `code` distinguishes kinds of failure for the diagnosis and for `redact`."""
-
-    passed: bool
-    code: str = ""
-    message: str = ""
-    expected: str = ""
-    got: str = ""
-    where: str = ""
-    measured: float | None = None  # the share of values that dropout was seen to drop
-
-
-PASSED = Finding(True)
-
-
-def failed(
-    code: str,
-    message: str,
-    expected: str = "",
-    got: str = "",
-    where: str = "",
-    measured: float | None = None,
-) -> Finding:
-    """Return the finding of a check that failed. The fields are those of `Finding`."""
-    return Finding(False, code, message, expected, got, where, measured)
-
-
-def earlier_failed() -> str:
-    """Return the sentence of a check that is skipped because of other failures."""
-    return _("skipped: earlier checks failed")
+def judge(function: Judge) -> Judge:
+    """Register a judge under the name of its function."""
+    JUDGES[function.__name__] = function
+    return function
 
 
 def failed_where(
-    code: str, message: str, want: Array, got: Array, wrong: Array, axes: Sequence[str]
+    rule: str, want: Array, got: Array, wrong: Array, axes: Sequence[str], **data: object
 ) -> Finding:
     """Return a failure with the first place where `wrong` is true, and its surroundings in `want` and `got`.
 
-    The three arrays have the same shape.
+    The three arrays have the same shape. data: the values of the rule's placeholders.
     """
     index = first_index(wrong)
-    return failed(code, message, around(want, index), around(got, index), place(index, axes))
+    return Finding(rule, data, Spot(index, tuple(axes)), around(want, index), around(got, index))
 
 
 class Wrong(GraderError):
     """Raised by a judge that has found a failure and need not look further."""
 
     def __init__(self, finding: Finding):
-        super().__init__(finding.code)
+        super().__init__(finding.rule)
         self.finding = finding
 
 
@@ -104,42 +79,23 @@ def wrong_form(seen: Seen | None, want: Header) -> Finding | None:
         return None if (want.dtype in FLOATS) == (seen.dtype in FLOATS) else wrong_dtype(seen, want)
     shown = shape_text(want.shape, want.axes)
     if seen is None:
-        return failed("absent", _("no output was observed"), shown)
-    if seen.odd and seen.shape is None:
-        return failed("odd", _("expected a tensor, got {what}").format(what=seen.odd), shown, seen.odd)
-    if seen.shape != want.shape:
-        got = shape_text(seen.shape or ())
-        return failed(
-            f"shape {got}",
-            _("wrong shape: {got}, expected {want}").format(got=got, want=shown),
-            shown,
-            got,
-        )
-    return failed("odd", _("expected a tensor, got {what}").format(what=seen.odd), shown, seen.odd)
+        return Finding("absent", expected=shown)
+    if seen.shape == want.shape or (seen.odd and seen.shape is None):
+        return Finding("odd", {"what": seen.odd}, expected=shown, got=seen.odd)
+    got = shape_text(seen.shape or ())
+    return Finding("shape", {"got": got, "want": shown}, expected=shown, got=got)
 
 
 def wrong_dtype(seen: Seen, want: Header) -> Finding | None:
     """Return a failure if a tensor has another dtype than expected; None otherwise."""
     if seen.dtype == want.dtype:
         return None
-    return failed(
-        f"dtype {seen.dtype}",
-        _("wrong dtype: {got}, expected {want}").format(got=seen.dtype, want=want.dtype),
-        want.dtype,
-        seen.dtype,
-    )
+    return Finding("dtype", {"got": seen.dtype, "want": want.dtype}, expected=want.dtype, got=seen.dtype)
 
 
 def first_index(wrong: Array) -> tuple[int, ...]:
     """Return the index of the first element that is true."""
     return tuple(int(i) for i in np.argwhere(wrong)[0])
-
-
-def place(index: Sequence[int], axes: Sequence[str]) -> str:
-    """Return "batch 0, query 1, key 2", or "[0, 1, 2]" if the axes have no names."""
-    if axes and len(axes) == len(index):
-        return ", ".join(f"{axis} {i}" for axis, i in zip(axes, index, strict=True))
-    return "[" + ", ".join(map(str, index)) + "]" if len(index) else ""
 
 
 def around(array: Array, index: Sequence[int]) -> str:

@@ -9,12 +9,14 @@ import numpy as np
 
 from grader.bundle.model import Check, RecordedCase
 from grader.bundle.safetensors import Array
-from grader.judge.finding import PASSED, Finding, failed, values_of, wrong_form
+from grader.judge.finding import judge, values_of, wrong_form
 from grader.judge.normalise import EMPTY
 from grader.judge.observation import Observation
+from grader.report.finding import PASSED, Fact, Finding, Spot
 from grader.support.i18n import _
 
 
+@judge
 def accuracy(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """Enough sentences are right: at every step that counts, the best token is the right one.
 
@@ -27,16 +29,14 @@ def accuracy(check: Check, case: RecordedCase, observation: Observation) -> Find
     labels, lens = (case.for_judge[check.params[key]].astype(np.int64) for key in ("labels", "lens"))
     right = right_ones(scores, labels, lens)
     share, least = float(right.mean()), check.params["least"]
-    percent, n = int(100 * share), len(right)
+    data = {"share": int(100 * share), "n": len(right)}
     if share >= least:
-        says = _("{share} % of {n} test sequences are correct")
-        return Finding(True, message=says.format(share=percent, n=n))
+        return Finding("passed/accuracy", data)
     first = int(np.flatnonzero(~right)[0])
     best = scores[first].astype(np.float64).argmax(-1)  # (T,)
-    says = _("{share} % of {n} test sequences are correct; at least {least} % required")
-    message = says.format(share=percent, n=n, least=round(100 * least))
     want, got = (_line(words[: lens[first]]) for words in (labels[first], best))
-    return failed("accuracy", message, want, got, _("sequence {n}").format(n=first))
+    data |= {"least": round(100 * least)}
+    return Finding("accuracy", data, Fact("at/sequence", {"n": first}), want, got)
 
 
 def right_ones(scores: Array, labels: Array, lens: Array) -> Array:
@@ -50,38 +50,39 @@ def right_ones(scores: Array, labels: Array, lens: Array) -> Array:
     return right
 
 
+@judge
 def sentences(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """Every sentence equals the one that the reference writes."""
     (name,) = check.of
     seen, header = observation.seen.get(name), case.headers[name]
     if seen is None or seen.array is None or seen.array.ndim != 2 or seen.dtype != "int64":
         form = wrong_form(seen, header)
-        return form if form is not None else failed("odd", _("expected sentences of integers"))
+        return form if form is not None else Finding("odd/sentences")
     got_count, want_count = len(seen.array), len(case.expected[name])
     if got_count != want_count:
-        says = _("expected {want} sentences, got {got}")
-        return failed(f"count {got_count}", says.format(got=got_count, want=want_count))
+        return Finding("count", {"got": got_count, "want": want_count})
     want, got = (_rows(array) for array in (case.expected[name], seen.array))
     wrong = [place for place, pair in enumerate(zip(want, got, strict=True)) if pair[0] != pair[1]]
     if not wrong:
         return PASSED
     first = wrong[0]
-    says = _("{count} of {total} sentences of token indices are wrong")
-    message, where = says.format(count=len(wrong), total=len(want)), _("sentence {n}").format(n=first)
-    return failed("values", message, _line(want[first]), _line(got[first]), where)
+    data = {"count": len(wrong), "total": len(want)}
+    place = Fact("at/sentence", {"n": first})
+    return Finding("values/sentences", data, place, _line(want[first]), _line(got[first]))
 
 
+@judge
 def trained(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """A state dict was returned, with every weight of the model."""
     for name in check.of:
         seen, weight = observation.seen.get(name), name.removeprefix("state ")
         if seen is None:
-            return failed("absent", _("the returned state dict has no {weight}").format(weight=weight))
+            return Finding("absent/weight", {"weight": weight})
         if seen.shape is None:
-            return failed("odd", _("expected a state dict, got {what}").format(what=seen.odd))
+            return Finding("odd/state", {"what": seen.odd})
         wrong = wrong_form(seen, case.headers[name])
         if wrong is not None:
-            return replace(wrong, where=weight)
+            return replace(wrong, place=Spot(of=weight))
     return PASSED
 
 
@@ -90,6 +91,7 @@ def trained(check: Check, case: RecordedCase, observation: Observation) -> Findi
 RESEMBLES = 0.1
 
 
+@judge
 def moved(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The returned weights differ from the weights that `module` began with, and still resemble them.
 
@@ -103,13 +105,13 @@ def moved(check: Check, case: RecordedCase, observation: Observation) -> Finding
     got = [values_of(name, case, observation).astype(np.float64) for name in check.of]
     begun = [case.tensors[f"{module}.{name.removeprefix('state ')}"].astype(np.float64) for name in check.of]
     if all(np.array_equal(one, other) for one, other in zip(got, begun, strict=True)):
-        return failed("as begun", _("the returned weights are unchanged by training"))
+        return Finding("as-begun")
     if not all(np.isfinite(weight).all() for weight in got):
-        return failed("not finite", _("the returned weights contain NaN or inf"))
+        return Finding("not-finite/state")
     one, other = (np.concatenate([(w - w.mean()).ravel() for w in weights]) for weights in (got, begun))
     if one @ other > RESEMBLES * np.linalg.norm(one) * np.linalg.norm(other):
         return PASSED
-    return failed("other weights", _("the returned weights are not those of this model after training"))
+    return Finding("other-weights")
 
 
 def _rows(array: Array) -> list[list[int]]:

@@ -12,22 +12,20 @@ import numpy as np
 from grader.bundle.model import Check, Header, RecordedCase
 from grader.judge.equal import compare
 from grader.judge.finding import (
-    PASSED,
     TOLERANCE,
-    Finding,
     differs,
-    failed,
     failed_where,
     first_index,
     header_of,
-    place,
+    judge,
     values_of,
     wrong_form,
 )
 from grader.judge.observation import Observation, Seen
-from grader.support.i18n import _
+from grader.report.finding import PASSED, Finding, Spot
 
 
+@judge
 def same(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """Two results of the student's own code agree. `says`: the sentence if they do not."""
     left, right = check.of
@@ -35,10 +33,12 @@ def same(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     wrong = differs(other, one, 10 * TOLERANCE[case.dtype])
     if not wrong.any():
         return PASSED
-    says = check.params.get("says") or "two results that must be equal differ"
-    return failed_where("differ", _(says), one, other, wrong, header_of(left, case).axes)
+    says = check.params.get("says")
+    rule = "differ/says" if says else "differ"
+    return failed_where(rule, one, other, wrong, header_of(left, case).axes, says=says)
 
 
+@judge
 def sums_to_one(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """Every row of the last axis sums to one."""
     (name,) = check.of
@@ -47,15 +47,12 @@ def sums_to_one(check: Check, case: RecordedCase, observation: Observation) -> F
     if not wrong.any():
         return PASSED
     index = first_index(wrong)
-    return failed(
-        "sums",
-        _("attention weights of a query sum to {sum:.4f} instead of 1").format(sum=float(sums[index])),
-        "1",
-        f"{float(sums[index]):.4f}",
-        place(index, case.headers[name].axes[:-1]),
-    )
+    found = float(sums[index])
+    place = Spot(index, case.headers[name].axes[:-1])
+    return Finding("sums", {"sum": found}, place, expected="1", got=f"{found:.4f}")
 
 
+@judge
 def carries(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """A matrix M maps row i of one tensor to row i of another: M @ rows[i] is images[i].
 
@@ -69,16 +66,18 @@ def carries(check: Check, case: RecordedCase, observation: Observation) -> Findi
     wrong = differs(moved, images, check.params.get("tol", TOLERANCE[case.dtype]))
     if not wrong.any():
         return PASSED
-    return failed_where("differ", _(check.params["says"]), images, moved, wrong, ("row", "feature"))
+    return failed_where("differ/says", images, moved, wrong, ("row", "feature"), says=check.params["says"])
 
 
+@judge
 def witnessed(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """At least one row equals the expected row at its place, so the code used the data. `says`: the sentence if not."""
     (name,) = check.of
     rows = values_of(name, case, observation) == case.expected[name]
-    return PASSED if rows.all(-1).any() else failed("differ", _(check.params["says"]))
+    return PASSED if rows.all(-1).any() else Finding("differ/says", {"says": check.params["says"]})
 
 
+@judge
 def kept_weights(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """`.attention_weights` holds the attention weights as they are before dropout.
 
@@ -89,15 +88,12 @@ def kept_weights(check: Check, case: RecordedCase, observation: Observation) -> 
     if may_be_anything(check, seen, header):
         return PASSED
     if seen is None or seen.odd == "None":
-        return failed("absent", _("the attribute `attention_weights` is missing"))
+        return Finding("absent/attribute")
     if seen.odd and seen.shape is None:
-        says = _("`attention_weights` is {what}; expected tensors, all of one shape")
-        return failed("odd", says.format(what=seen.odd), got=seen.odd)
+        return Finding("odd/attribute", {"what": seen.odd}, got=seen.odd)
     got = values_of(name, case, observation)
     wrong = compare(name, got, case.expected[name], header.axes, TOLERANCE[case.dtype])
-    if wrong is None:
-        return PASSED
-    return replace(wrong, message=_("`attention_weights` differs from the expected weights"))
+    return PASSED if wrong is None else replace(wrong, rule="values/attribute")
 
 
 def may_be_anything(check: Check, seen: Seen | None, header: Header) -> bool:
@@ -118,6 +114,7 @@ def is_count(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and 0 < value < MOST
 
 
+@judge
 def cost(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """At most `kept` / `total` of the counted cost is left, besides `fixed`, which never shrinks.
 
@@ -126,14 +123,11 @@ def cost(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """
     before, after = (observation.values.get(name) for name in check.of)
     if not (is_count(before) and is_count(after)):
-        return failed("odd", _("the parameters or operations could not be counted"))
+        return Finding("odd/count")
     kept, total, fixed = (check.params[key] for key in ("kept", "total", "fixed"))
     want = (before - fixed) * kept // total + fixed
     if after <= want <= 4 * after:
         return PASSED
-    code, says = f"cost {after}", _("{after} of {before} remain, expected {want}")
-    if after <= want:
-        code, says = "little", _("only {after} remain, but about {want} are needed")
-    elif after == before:
-        code, says = "whole", _("the model did not get smaller")
-    return failed(code, says.format(after=after, before=before, want=want), f"{want}", f"{after}")
+    rule = "little" if after <= want else "whole" if after == before else "cost"
+    data = {"after": after, "before": before, "want": want}
+    return Finding(rule, data, expected=f"{want}", got=f"{after}")

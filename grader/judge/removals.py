@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 import numpy as np
 
 from grader.bundle.model import Check, RecordedCase
 from grader.bundle.safetensors import Array
-from grader.judge.finding import PASSED, Finding, Wrong, failed, values_of
+from grader.judge.finding import Wrong, judge, values_of
 from grader.judge.observation import Observation, Seen
+from grader.report.finding import PASSED, Fact, Finding
 from grader.support.i18n import _
 
 # The worker sends the index of an order in this tuple; see grader/worker/measures.py.
@@ -36,11 +37,10 @@ def read_removals(seen: Seen | None) -> list[Removal]:
     A head that is no integer becomes -2, which is no head. An unknown order becomes the first of ORDERS.
     """
     if seen is None or seen.array is None or seen.array.ndim != 2 or seen.array.shape[1] < 4:
-        what = seen.odd if seen is not None and seen.odd else _("nothing")
-        says = _("expected a list of dicts (see the lesson), got {what}").format(what=what)
-        raise Wrong(failed("odd", says))
+        what = seen.odd if seen is not None and seen.odd else Fact("nothing")
+        raise Wrong(Finding("odd/rows", {"what": what}))
     if len(seen.array) > MAX_ROWS:
-        raise Wrong(failed("odd", _("expected a list of dicts (see the lesson), got too many rows")))
+        raise Wrong(Finding("odd/too-many-rows"))
     rows = []
     for seed, order, accuracy, *heads in seen.array.astype(np.float64).tolist():
         removed = tuple(int(h) if float(h).is_integer() else -2 for h in heads if h != -1)
@@ -57,6 +57,7 @@ def chains(rows: Sequence[Removal]) -> dict[tuple[str, float], list[Removal]]:
     return {key: sorted(chain, key=lambda row: len(row.removed)) for key, chain in out.items()}
 
 
+@judge
 def all_rows(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The rows are complete: each order has at least three seeds, and each seed one row per number of removed heads.
 
@@ -69,30 +70,27 @@ def all_rows(check: Check, case: RecordedCase, observation: Observation) -> Find
     for order in ORDERS:
         seeds = sum(name == order for name, _seed in found)
         if seeds < FEWEST_SEEDS:
-            says = _("only {seeds} seeds for order {order}; at least 3 required")
-            return failed(f"seeds {order} {seeds}", says.format(seeds=seeds, order=order))
+            return Finding("seeds", {"seeds": seeds, "order": order})
     for (order, seed), chain in found.items():
         if problem := _problem(chain, heads):
-            where = _("order {order}, seed {seed:.0f}").format(order=order, seed=seed)
-            return failed(*problem, where=where)
+            return replace(problem, place=Fact("at/order", {"order": order, "seed": seed}))
     return PASSED
 
 
-def _problem(chain: Sequence[Removal], heads: int) -> tuple[str, str] | None:
+def _problem(chain: Sequence[Removal], heads: int) -> Finding | None:
     for row in chain:
         if not set(row.removed) <= set(range(heads)) or len(set(row.removed)) < len(row.removed):
-            says = _("'removed' must list different heads from 0 to {last}")
-            return "no heads", says.format(last=heads - 1)
+            return Finding("no-heads", {"last": heads - 1})
     sizes = [len(row.removed) for row in chain]
     if sizes not in (list(range(heads)), list(range(1, heads))):
-        says = _("each number of removed heads up to {last} needs exactly one row")
-        return f"sizes {sizes}", says.format(last=heads - 1)
+        return Finding("sizes", {"sizes": sizes, "last": heads - 1})
     for one, other in pairwise(chain):
         if not set(one.removed) <= set(other.removed):
-            return "not kept", _("a removed head reappears in the next row")
+            return Finding("not-kept")
     return None
 
 
+@judge
 def accuracies(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """Each accuracy is that of the model without the heads that the row names.
 
@@ -101,7 +99,7 @@ def accuracies(check: Check, case: RecordedCase, observation: Observation) -> Fi
     """
     rows = read_removals(observation.seen.get(check.of[0]))
     if not rows:
-        return failed("empty", _("the table has no rows"))
+        return Finding("empty")
     table, total = check.params["table"], check.params["total"]
     wrong = 0
     first: tuple[Removal, float] | None = None
@@ -113,15 +111,9 @@ def accuracies(check: Check, case: RecordedCase, observation: Observation) -> Fi
     if first is None:
         return PASSED
     row, share = first
-    return failed(
-        _pattern(rows, table, total),
-        _("{wrong} of {rows} accuracies are wrong").format(wrong=wrong, rows=len(rows)),
-        f"{share:.4f}",
-        f"{row.accuracy:.4f}",
-        _("order {order}, seed {seed:.0f}, removed {heads}").format(
-            order=row.order, seed=row.seed, heads=list(row.removed)
-        ),
-    )
+    data = {"wrong": wrong, "rows": len(rows), "pattern": _pattern(rows, table, total)}
+    place = Fact("at/removed", {"order": row.order, "seed": row.seed, "heads": list(row.removed)})
+    return Finding("accuracies", data, place, f"{share:.4f}", f"{row.accuracy:.4f}")
 
 
 def _right(table: Sequence[int], removed: Iterable[int]) -> int | None:
@@ -131,17 +123,18 @@ def _right(table: Sequence[int], removed: Iterable[int]) -> int | None:
 
 
 def _pattern(rows: Sequence[Removal], table: Sequence[int], total: int) -> str:
+    """Return in words what the accuracies are instead; "" if it is not known."""
     heads = frozenset(range(len(table).bit_length() - 1))
     right = [_right(table, row.removed) for row in rows]
     if any(count is None for count in right):
-        return "accuracies of no heads"
+        return "of no heads"
     counts = np.array([row.accuracy * total for row in rows])
     if not np.isfinite(counts).all():
-        return "accuracies no shares"
+        return "no shares"
     # A mistake turns the number of right answers into offset + factor · number.
     for word, factor, offset in (("percent", 100, 0), ("errors", -1, total)):
         if np.abs(counts - [offset + factor * (count or 0) for count in right]).max() < 0.5:
-            return f"accuracies {word}"
+            return word
     removed = [frozenset(row.removed) for row in rows]
     # A mistake, and the heads that it removes in each row.
     removed_instead: Mapping[str, Iterable[frozenset[int]]] = {
@@ -152,10 +145,10 @@ def _pattern(rows: Sequence[Removal], table: Sequence[int], total: int) -> str:
     }
     for word, gone in removed_instead.items():
         if _are_right(counts, gone, heads, table):
-            return f"accuracies {word}"
+            return word
     # Values above 1 that are no multiples of 1 / `total` are no shares of right answers.
     shares = (counts <= total).all() or np.abs(counts - counts.round()).max() < 1e-2
-    return "accuracies" if shares else "accuracies no shares"
+    return "" if shares else "no shares"
 
 
 def _are_right(
@@ -166,6 +159,7 @@ def _are_right(
     return bool(known) and all(abs(count - (right or 0)) < 0.5 for count, right in known)
 
 
+@judge
 def in_order(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """`importance` removes the planted weak heads first, `reverse` the planted strong ones.
 
@@ -178,20 +172,13 @@ def in_order(check: Check, case: RecordedCase, observation: Observation) -> Find
             _correlation(chain, planted) for (name, _seed), chain in chains(rows).items() if name == order
         ]
         if not found:
-            return failed(f"none {order}", _("the order `{order}` is missing").format(order=order))
+            return Finding("order/missing", {"order": order})
         if min(sign * each for each in found) < least:
             turned = max(sign * each for each in found) <= -least  # each seed has the opposite order
-            # Two different wrong orders are two mistakes, so the code contains the order.
-            other = " ".join(["other", *map(str, _removal_order(rows, order, len(planted)))])
-            says = _(
-                "the order `{order}` removes important heads first: the rank correlation of importance and time of removal is {found:.2f}, expected near 1"
-            )
-            if sign < 0:
-                says = _(
-                    "the order `{order}` removes unimportant heads first: the rank correlation of importance and time of removal is {found:.2f}, expected near -1"
-                )
+            # Two different wrong orders are two mistakes, so the order is part of what was found.
+            removed = None if turned else _removal_order(rows, order, len(planted))
             worst = min(found) if sign > 0 else max(found)
-            return failed(f"{order} {'turned' if turned else other}", says.format(order=order, found=worst))
+            return Finding(f"order/{order}", {"found": worst, "removed": removed})
     return PASSED
 
 
@@ -210,6 +197,7 @@ def _correlation(chain: Sequence[Removal], planted: np.ndarray) -> float:
     return spearman(when, planted)
 
 
+@judge
 def drawn(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The random orders differ between seeds. Three equal orders of eight heads occur by chance less than once in
     10⁹.
@@ -222,7 +210,7 @@ def drawn(check: Check, case: RecordedCase, observation: Observation) -> Finding
     }
     if len(orders) > 1:
         return PASSED
-    return failed("one order", _("the random order does not depend on the seed"))
+    return Finding("one-order")
 
 
 def spearman(one: Array, other: Array) -> float:
@@ -239,6 +227,7 @@ def spearman(one: Array, other: Array) -> float:
     return float((a * b).sum()) / size if size else 0.0
 
 
+@judge
 def ranks(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The rank correlation with `planted`, the strength of every head, is at least `least`."""
     (name,) = check.of
@@ -248,5 +237,4 @@ def ranks(check: Check, case: RecordedCase, observation: Observation) -> Finding
         return PASSED
     orders = (", ".join(map(str, np.argsort(-row, kind="stable"))) for row in (planted, got))
     expected, actual = (_("heads from high to low: {heads}").format(heads=heads) for heads in orders)
-    says = _("wrong ranking of heads (rank correlation with the expected ranking: {found:.2f})")
-    return failed("ranks", says.format(found=found), expected, actual)
+    return Finding("ranks", {"found": found}, expected=expected, got=actual)

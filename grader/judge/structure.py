@@ -6,19 +6,18 @@ import numpy as np
 
 from grader.bundle.model import Check, RecordedCase
 from grader.judge.finding import (
-    PASSED,
-    Finding,
-    failed,
     failed_where,
+    judge,
     shape_text,
     tensor,
     values_of,
     wrong_dtype,
 )
 from grader.judge.observation import Observation
-from grader.support.i18n import _
+from grader.report.finding import PASSED, Fact, Finding
 
 
+@judge
 def shape(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The result is a tensor of the shape and dtype of the reference's result.
 
@@ -33,6 +32,7 @@ def shape(check: Check, case: RecordedCase, observation: Observation) -> Finding
     return PASSED
 
 
+@judge
 def unchanged(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The arguments have the same values as before the call."""
     for name in check.of:
@@ -42,11 +42,11 @@ def unchanged(check: Check, case: RecordedCase, observation: Observation) -> Fin
         want = case.tensors[argument] if argument in case.tensors else case.expected[name]
         differs = ~((got == want) | (np.isnan(got) & np.isnan(want)))
         if differs.any():
-            says = _("the argument {name} was modified in place").format(name=argument)
-            return failed_where(f"changed {argument}", says, want, got, differs, case.headers[name].axes)
+            return failed_where("changed", want, got, differs, case.headers[name].axes, name=argument)
     return PASSED
 
 
+@judge
 def parameters(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The weights could be loaded under the names of the reference, or into a known layout with the same matrices.
 
@@ -54,30 +54,22 @@ def parameters(check: Check, case: RecordedCase, observation: Observation) -> Fi
     """
     found = observation.parameters
     if found is None:
-        return failed("absent", _("the parameters could not be loaded"))
+        return Finding("absent/parameters")
     want = case.weights
-    parts = []
-    if found["missing"]:
-        parts.append(_("missing: {names}").format(names=_listed(found["missing"])))
-    if found["misshapen"]:
-        parts.append(_("wrong shape: {names}").format(names=_listed(found["misshapen"])))
     unexpected = [name for name in found["unexpected"] if name not in check.params.get("may_have", ())]
-    if unexpected:
-        parts.append(_("unexpected: {names}").format(names=_listed(unexpected)))
+    wrong = {"missing": found["missing"], "misshapen": found["misshapen"], "unexpected": unexpected}
+    parts = [Fact(f"part/{what}", {"names": _listed(names)}) for what, names in wrong.items() if names]
     if found["shared"]:
         (first, second), *others = found["shared"]
-        more = _(" (and {n} more pairs)").format(n=len(others)) if others else ""
-        parts.append(
-            _("{first} and {second} share the same parameter").format(first=first, second=second) + more
-        )
+        parts.append(Fact("part/shared", {"first": first, "second": second, "n": len(others) or None}))
     if not parts:
         return PASSED
     touched = [n for n in want if n in found["missing"] + found["misshapen"]]
-    return failed(
-        f"parameters {sorted(found['missing'])} {sorted(found['misshapen'])} {sorted(unexpected)} {sorted(found['shared'])}",
-        "; ".join(parts),
-        "\n".join(f"{name} {shape_text(want[name])}" for name in touched[:8]),
-        "\n".join(f"{name} {shape_text(size)}" for name, size in list(found["shapes"].items())[:8]),
+    return Finding(
+        "parameters",
+        {"parts": tuple(parts), **wrong, "shared": found["shared"]},
+        expected="\n".join(f"{name} {shape_text(want[name])}" for name in touched[:8]),
+        got="\n".join(f"{name} {shape_text(size)}" for name, size in list(found["shapes"].items())[:8]),
     )
 
 
@@ -85,29 +77,29 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
 
 
+@judge
 def value(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """A plain Python value is the expected one."""
     (name,) = check.of
     want = check.params["want"]
     if name not in observation.values:
         seen = observation.seen.get(name)
-        what = seen.odd if seen else _("nothing")
-        return failed("odd", _("expected {want}, got {what}").format(what=what, want=want), str(want))
+        data = {"want": want, "what": seen.odd if seen else Fact("nothing")}
+        return Finding("odd/value", data, expected=str(want))
     got = observation.values[name]
     if got == want and isinstance(got, bool) == isinstance(want, bool):
         return PASSED
     says = check.params.get("says")
-    message = _(says) if says else _("expected {want}, got {got}").format(got=got, want=want)
-    return failed(f"value {got}", message, str(want), str(got))
+    data = {"want": str(want), "got": str(got), "says": says}
+    return Finding("value/says" if says else "value", data, expected=str(want), got=str(got))
 
 
+@judge
 def raises(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The case raises an exception of the class `type`. Its subclasses do not count."""
     want, error = check.params["type"], observation.error
     if error is None:
-        says = _("expected {want} to be raised, but nothing was raised")
-        return failed("accepted", says.format(want=want), want)
+        return Finding("accepted", {"want": want}, expected=want)
     if error.type != want:
-        says = _("expected {want} to be raised, got {got}")
-        return failed(f"raised {error.type}", says.format(got=error.type, want=want), want, error.type)
+        return Finding("raised", {"want": want, "got": error.type}, expected=want, got=error.type)
     return PASSED

@@ -1,4 +1,4 @@
-"""Judge one case: from its observation to lines of the report."""
+"""Judge one case: from its observation to the outcome and the finding of each check."""
 
 from __future__ import annotations
 
@@ -13,35 +13,59 @@ import numpy as np
 from grader.bundle.model import Check, RecordedCase
 from grader.bundle.safetensors import Array
 from grader.judge import decide
-from grader.judge.exceptions import lost_message, out_of_memory_message, raised, ran_out_of_memory
-from grader.judge.finding import Finding, earlier_failed, failed
-from grader.judge.observation import Observation, Seen, StudentError
-from grader.report.model import CheckOutcome, CheckResult
+from grader.judge.exceptions import of_error, of_gpu_memory, ran_out_of_memory
+from grader.judge.observation import Observation, Seen
+from grader.report.finding import Finding
+from grader.report.model import CheckOutcome
 from grader.support.errors import GraderError
-from grader.support.i18n import _
-from grader.support.sanitize import sanitize
 
 T = TypeVar("T")
 
-SKIPPED = "skipped"
-GRADER_FAULT = "fault"
-OUT_OF_MEMORY = "no-memory"
+SKIPPED = Finding("skipped")
+UNJUDGED = Finding("unjudged")  # the judge raised an exception over this answer, and over no right one
+
+
+@dataclass(frozen=True)
+class JudgedCheck:
+    """One check with its outcome, and the finding that says why.
+
+    judged: whether a judge decided it; otherwise the finding is an exception, a lost worker, or why it was skipped.
+    dtype: of its case. device: on which its case ran.
+    """
+
+    check: Check
+    outcome: CheckOutcome
+    finding: Finding
+    judged: bool = False
+    dtype: str = "float32"
+    device: str = "cpu"
+
+    @property
+    def id(self) -> str:
+        return self.check.id
+
+    @property
+    def facet(self) -> str:
+        return self.check.facet
+
+    @property
+    def counts(self) -> bool:
+        return not self.check.policy
 
 
 @dataclass(frozen=True)
 class JudgedCase:
-    """The findings for one case. Every judge runs once; diagnosis and pictures read its findings.
+    """The checks of one case. Every judge runs once; diagnosis and pictures read the findings.
 
-    findings: check id → finding; a check whose observation is missing has none. printed: what student code printed
-    before the worker was lost. codes: check id → the kind of result, which decides what a hidden report may show.
+    printed: what student code printed before the worker was lost. off: checks of facets that the course switched off,
+    which only the diagnosis reads.
     """
 
     case: RecordedCase
-    checks: tuple[CheckResult, ...]
-    codes: Mapping[str, str]
+    checks: tuple[JudgedCheck, ...]
     observation: Observation | None = None
-    findings: Mapping[str, Finding] = field(default_factory=dict)
     printed: str = ""
+    off: tuple[JudgedCheck, ...] = ()
 
 
 class JudgingTimeoutError(GraderError):
@@ -84,28 +108,25 @@ def judge_case(
     """
     error = observation.error
     if device != "cpu" and error is not None and ran_out_of_memory(error):
-        return unseen_case(
-            case, "could_not_grade", OUT_OF_MEMORY, out_of_memory_message(error), device=device
-        )
-    findings: dict[str, Finding] = {}
-    codes: dict[str, str] = {}
-    results: list[CheckResult] = []
+        return unseen_case(case, "could_not_grade", of_gpu_memory(error), device=device)
+    results: list[JudgedCheck] = []
     reported = False
     for check in _in_order(case):
         if budget is not None:
             budget.check()
-        if error is None or check.judge == "raises" or not lacks(check, observation):
-            finding = findings[check.id] = judged(check, case, observation)
-            outcome: CheckOutcome = "passed" if finding.passed else "failed"
-            if finding.code == GRADER_FAULT:
-                outcome = "could_not_grade"
+        outcome: CheckOutcome = "failed"
+        is_judged = error is None or check.judge == "raises" or not lacks(check, observation)
+        if error is None or is_judged:
+            finding = judged(check, case, observation)
+            outcome = (
+                "passed" if finding.passed else "could_not_grade" if finding.kind == "fault" else outcome
+            )
         elif reported:
-            finding, outcome = failed(SKIPPED, earlier_failed()), "skipped"
+            finding, outcome = SKIPPED, "skipped"
         else:
-            finding, outcome, reported = of_error(error, check.params.get("want")), "failed", True
-        codes[check.id] = finding.code
-        results.append(_result(case, check, outcome, device, finding))
-    return JudgedCase(case, tuple(results), codes, observation, findings)
+            finding, reported = of_error(error, check.params.get("want")), True
+        results.append(_result(case, check, outcome, device, finding, is_judged))
+    return JudgedCase(case, tuple(results), observation)
 
 
 def _in_order(case: RecordedCase) -> list[Check]:
@@ -130,8 +151,8 @@ def judged(check: Check, case: RecordedCase, observation: Observation) -> Findin
     except Exception as error:
         with suppress(Exception):
             decide(check, case, right_answer(case))
-            return failed("unjudged", _("the result could not be checked"))
-        return failed(GRADER_FAULT, _("the grader failed: {error}").format(error=type(error).__name__))
+            return UNJUDGED
+        return Finding("fault", {"error": type(error).__name__})
 
 
 def right_answer(case: RecordedCase) -> Observation:
@@ -149,39 +170,20 @@ def right_answer(case: RecordedCase) -> Observation:
     return Observation(seen, parameters={**lists, "layout": "", "shapes": {}}, values=values)
 
 
-def lost_case(
-    case: RecordedCase, outcome: CheckOutcome, why: str, detail: str, where: str, device: str
-) -> JudgedCase:
-    """Return a case that lost its worker, with the verdict `outcome`. why, detail: see `lost_message`."""
-    message = lost_message(why, sanitize(detail, 200))
-    # A report on hidden cases may show this code. Student code does not choose the seconds, but it may choose
-    # other details.
-    code = f"lost time {detail}".rstrip() if why == "time" else f"lost {why}"
-    return unseen_case(case, outcome, code, message, where=where, device=device)
-
-
 def unseen_case(
-    case: RecordedCase,
-    outcome: CheckOutcome,
-    code: str,
-    message: str,
-    *,
-    where: str = "",
-    device: str = "cpu",
+    case: RecordedCase, outcome: CheckOutcome, why: Finding, *, device: str = "cpu", printed: str = ""
 ) -> JudgedCase:
     """Return a case without an observation, with the verdict `outcome`. Its first check says why.
 
     The other checks are skipped; if `outcome` is "could_not_grade", they could not be graded either.
     """
     rest: CheckOutcome = outcome if outcome == "could_not_grade" else "skipped"
-    why = message if outcome == "skipped" else earlier_failed()
-    first, other = failed(code, message, where=where), failed(SKIPPED, why)
+    also = why if outcome == "skipped" else SKIPPED
     checks = [
-        _result(case, check, rest if i else outcome, device, other if i else first)
+        _result(case, check, rest if i else outcome, device, also if i else why)
         for i, check in enumerate(_in_order(case))
     ]
-    codes = {check.id: SKIPPED if i else code for i, check in enumerate(_in_order(case))}
-    return JudgedCase(case, tuple(checks), codes)
+    return JudgedCase(case, tuple(checks), printed=printed)
 
 
 def lacks(check: Check, observation: Observation) -> bool:
@@ -191,33 +193,13 @@ def lacks(check: Check, observation: Observation) -> bool:
     return any(name not in observation.seen and name not in observation.values for name in check.of)
 
 
-def of_error(error: StudentError, faulty: bool | None = None) -> Finding:
-    """Return an exception as a finding: its text, and the student's line that raised it. faulty: see `raised`.
-
-    For a debugger the line is left out: without a keyboard, it stops on the line after the call.
-    """
-    where = ""
-    if error.where is not None and not error.starts_debugger:
-        file, line, text = error.where
-        where = _("{file}, line {line}").format(file=sanitize(file), line=line)
-        where += f": {sanitize(text)}" if text else ""
-    code = f"!{error.type} provided" if error.provided else f"!{error.type}"
-    return failed(code, raised(error, faulty), where=where)
-
-
 def _result(
-    case: RecordedCase, check: Check, outcome: CheckOutcome, device: str, finding: Finding
-) -> CheckResult:
-    return CheckResult(
-        id=check.id,
-        facet=check.facet,
-        title=_(check.title),
-        outcome="advice" if outcome == "failed" and check.policy else outcome,
-        device=device,
-        dtype=case.dtype,
-        message=sanitize(finding.message),
-        expected=sanitize(finding.expected),
-        got=sanitize(finding.got),
-        where=sanitize(finding.where),
-        policy=check.policy,
-    )
+    case: RecordedCase,
+    check: Check,
+    outcome: CheckOutcome,
+    device: str,
+    finding: Finding,
+    is_judged: bool = False,
+) -> JudgedCheck:
+    advised: CheckOutcome = "advice" if outcome == "failed" and check.policy else outcome
+    return JudgedCheck(check, advised, finding, is_judged, case.dtype, device)

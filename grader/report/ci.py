@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.report.model import Advice, CheckResult, ExerciseResult, Report
-from grader.report.shared_sentences import advice_lines, outcome_name, points, reason, total_points
+from grader.report.shared_sentences import (
+    advice_lines,
+    lines_named,
+    outcome_name,
+    points,
+    reason,
+    total_points,
+)
 from grader.support.errors import CannotWrite
 from grader.support.i18n import _
 
@@ -41,8 +48,9 @@ def github(report: Report) -> str:
     """
     lines = [_annotation(result) for result in report.exercises if _OUTCOMES[result.outcome][0]]
     for result in report.exercises:
-        for said in map(_said, result.advice):
-            lines.append(_command("notice", result, _("advice"), said, said))
+        for one in result.advice:
+            places = ((check.file, check.line) for check in result.checks if check.id in one.checks)
+            lines.append(_command("notice", result, _("advice"), _said(one), places))
     lines += [f"::notice::{_escaped(remark)}" for remark in report.remarks]
     return "\n".join([*lines, total_points(report)])
 
@@ -88,19 +96,17 @@ def _said(advice: Advice) -> str:
 
 def _annotation(result: ExerciseResult) -> str:
     said, title = _problem(result) or outcome_name(result.outcome), outcome_name(result.outcome)
-    # `_command` takes the first line that is named. The line of `Code` is last: other lines come before it.
-    line_of_code = f"{result.code.file}, line {result.code.line}" if result.code else ""
-    places = f"{said} {' '.join(c.message + c.where for c in result.checks)} {line_of_code}"
-    return _command(_OUTCOMES[result.outcome][0], result, title, said, places)
+    return _command(_OUTCOMES[result.outcome][0], result, title, said, lines_named(result))
 
 
-def _command(level: str, result: ExerciseResult, title: str, said: str, places: str) -> str:
-    """Return a workflow command at the first line of the exercise's file that `places` names."""
-    module = result.assignment.split("_", 1)[-1]
-    line = re.search(rf"\b{re.escape(module)}\.py, line (\d{{1,7}})", places)
+def _command(
+    level: str, result: ExerciseResult, title: str, said: str, places: Iterable[tuple[str, int]]
+) -> str:
+    """Return a workflow command at the first of the places that is in the exercise's file."""
+    module = f"{result.assignment.split('_', 1)[-1]}.py"
     place = {
-        "file": f"{result.assignment}/{module}.py",
-        "line": line[1] if line else "",
+        "file": f"{result.assignment}/{module}",
+        "line": next((str(line) for file, line in places if file == module and line), ""),
         "title": f"{result.name}: {title}",
     }
     fields = ",".join(f"{name}={_escaped(value, property=True)}" for name, value in place.items() if value)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
+from grader.report.finding import EXCEPTION
 from grader.report.model import ExerciseResult, Line
 from grader.report.shared_sentences import first_failure
 from grader.support.i18n import _, ngettext
@@ -28,10 +29,12 @@ def _is_named(result: ExerciseResult) -> bool:
     line, first = result.diagnosis.lines[0], first_failure(result.checks)
     if line.certainty == "repaired":  # always shown
         return False
-    place = _("{file}, line {line}")
-    here = place.format(file=line.file, line=line.line)
-    raised_there = first is not None and first.where.startswith(f"{here}:")
-    return raised_there or result.diagnosis.says.startswith(place.format(file=line.file, line=""))
+    raised_there = (
+        first is not None
+        and first.rule.startswith(EXCEPTION)
+        and (first.file, first.line) == (line.file, line.line)
+    )
+    return raised_there or result.diagnosis.file == line.file
 
 
 def _look(lines: Sequence[Line], name: str, width: int) -> Text:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -23,13 +23,25 @@ Certainty = Literal["repaired", "suspected"]
 SCHEMA = 1
 
 
+class Decided(Protocol):
+    """A check with its outcome: a line of a report, or what it is made of."""
+
+    @property
+    def facet(self) -> str: ...
+    @property
+    def outcome(self) -> CheckOutcome: ...
+    @property
+    def counts(self) -> bool: ...
+
+
 @dataclass(frozen=True)
 class CheckResult:
     """One check of an exercise.
 
     expected, got: the values as text; None for a hidden check. where: the line of the code or the place in the tensor.
     policy: for a check whose failure costs no points, the name of the policy; the outcome of a failure is then
-    "advice". "" for a check that counts.
+    "advice". "" for a check that counts. rule: what was found, a row of `sentences.py`. file, line: the line of the
+    submission that `where` names; "" and 0 if it names none.
     """
 
     id: str
@@ -44,6 +56,9 @@ class CheckResult:
     got: str | None = ""
     where: str = ""
     policy: str = ""
+    rule: str = ""
+    file: str = ""
+    line: int = 0
 
     @property
     def counts(self) -> bool:
@@ -92,7 +107,7 @@ class Diagnosis:
 
     alternatives: sets of known mistakes, the smallest first; each set explains the answer. says, asks: the
     sentence and the question of the first set; without any set, `says` has the facts. lines: the lines to
-    look at, the likeliest first.
+    look at, the likeliest first. file, line: the line of the submission with which `says` begins; "" and 0 for none.
     """
 
     kind: Kind
@@ -100,6 +115,8 @@ class Diagnosis:
     says: str = ""
     asks: str = ""
     lines: tuple[Line, ...] = ()
+    file: str = ""
+    line: int = 0
 
 
 @dataclass(frozen=True)
@@ -136,6 +153,8 @@ class ExerciseResult:
     points: float
     title: str = ""
     message: str = ""  # why it is blocked or could not be graded, or which other interface it has
+    file: str = ""  # with `line`: the line of the submission that `message` names; "" and 0 if it names none
+    line: int = 0
     checks: tuple[CheckResult, ...] = ()
     diagnosis: Diagnosis = NO_DIAGNOSIS
     advice: tuple[Advice, ...] = ()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from grader.report.model import Advice, CheckOutcome, CheckResult, Code, ExerciseResult, Report
+from grader.report.finding import EXCEPTION
+from grader.report.model import Advice, CheckOutcome, CheckResult, Code, Decided, ExerciseResult, Report
 from grader.support.i18n import _, ngettext
 
 MARKS = {
@@ -106,7 +107,10 @@ def all_passed(report: Report) -> str:
     return _("All checks that count passed.") if advised else _("All checks passed.")
 
 
-def first_failure(checks: Sequence[CheckResult]) -> CheckResult | None:
+AnyCheck = TypeVar("AnyCheck", bound=Decided)
+
+
+def first_failure(checks: Sequence[AnyCheck]) -> AnyCheck | None:
     """Return the first check that failed or could not be graded."""
     return next((c for c in checks if c.outcome in ("failed", "could_not_grade")), None)
 
@@ -167,21 +171,34 @@ def place(result: ExerciseResult) -> str:
         return where
     if result.outcome == "other_interface" and code.entry[0]:
         return _line_with_text(code, code.entry[1])
-    any_line = _line_in(code.file, "")  # such as "masking.py, line "
-    if where.startswith(any_line):  # the line of an exception, or where code was stopped
-        number = next((n for n in code.marked if where == _line_in(code.file, n)), 0)
-        return _line_with_text(code, number) if number else where  # `where` may already have the text
+    if first is not None and first.file == code.file:  # the line of an exception, or where code was stopped
+        has_text = where != _line_in(first.file, first.line)
+        return where if has_text or first.line not in code.marked else _line_with_text(code, first.line)
     line = ""
-    raised = _("raised {what}").partition("{")[0]  # begins the message of a check without output
     if code.marked:
-        named = rf"{re.escape(_line_in(code.file, code.line))}(?!\d)"
-        line = "" if re.search(named, result.message) else _line_with_text(code, code.line)
-    elif first is not None and not first.message.startswith(raised) and code.entry[0]:
+        is_named = (result.file, result.line) == (code.file, code.line)
+        line = "" if is_named else _line_with_text(code, code.line)
+    elif first is not None and first.rule != EXCEPTION and code.entry[0]:
         begins = _line_in(code.file, code.entry[1])
         line = _("`{name}` (defined in {place})").format(name=code.entry[0], place=begins)
     # The title and the marks of a grid name the place in the tensor.
     is_drawn = result.picture is not None and result.picture.kind == "grids"
     return " · ".join(filter(None, (line, "" if is_drawn and line else where)))
+
+
+def lines_named(result: ExerciseResult) -> Iterator[tuple[str, int]]:
+    """Yield the file and the number of each line of the submission that a report names, the one to look at first."""
+    first, code, diagnosis = first_failure(result.checks), result.code, result.diagnosis
+    places = [(result.file, result.line)]
+    if result.outcome == "failed" and first is not None and not diagnosis.alternatives:
+        places = [(first.file, first.line)]
+        if code is not None and (code.marked or first.rule != EXCEPTION):
+            places.append((code.file, code.line if code.marked else code.entry[1]))
+        places.append((diagnosis.file, diagnosis.line))
+    places += [(check.file, check.line) for check in result.checks]
+    if code is not None:
+        places.append((code.file, code.line))
+    yield from (place for place in places if place[1])
 
 
 def _line_with_text(code: Code, number: int) -> str:

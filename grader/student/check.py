@@ -156,7 +156,7 @@ class _Grading:
                 remarks += (*_of_file(self.engine, submission, report), *report.remarks)
                 faulty = faulty or report.faulty
             except Blocked as why:
-                results += [blocked(bundle, name, str(why)) for name in mine]
+                results += [blocked(bundle, name, why) for name in mine]
         if not self.engine.options.hidden:
             progress.save(where.root, results)
         return replace(self.engine.report(results), remarks=tuple(remarks), faulty=faulty)
@@ -203,6 +203,6 @@ def grade_assignment(
     return Source(submission, parts), engine.grade(submission, names, parts)
 
 
-def blocked(bundle: Bundle, name: str, message: str) -> ExerciseResult:
+def blocked(bundle: Bundle, name: str, why: Blocked) -> ExerciseResult:
     """Return the result of an exercise whose file cannot be read."""
-    return result_without_checks(bundle.exercise(name), "blocked", message)
+    return result_without_checks(bundle.exercise(name), "blocked", str(why), why.place)

@@ -66,9 +66,9 @@ def _of_one(other: NotGraded, engine: Engine, submission: Submission, names: Nam
     raised = engine.raised(submission, other.like, name) if other.like in REPAIRS else None
     if raised is not None:  # with inputs of an exercise with the same parameters
         says = _("{place}: `{other}` was not graded; with inputs of this course, it {raised} ({where})")
-        finding, place = raised.finding, _place(other.definition, names)
-        says = says.format(place=place, other=name, raised=finding.message, where=finding.where)
-        return sanitize("; ".join((says, *(fact.says for fact in raised.facts))), 600)
+        place = _place(other.definition, names)
+        says = says.format(place=place, other=name, raised=raised.says, where=raised.where)
+        return sanitize("; ".join((says, *raised.facts)), 600)
     if not other.meant:
         return ""
     exercise = other.meant[0]

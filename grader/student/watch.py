@@ -91,7 +91,7 @@ class Watcher:
             self._sources[exercise], report = grade_assignment(engine, self.course, bundle, [exercise])
         except Blocked as why:
             self._sources.pop(exercise, None)
-            report = self.engine.report([blocked(bundle, exercise, str(why))])
+            report = self.engine.report([blocked(bundle, exercise, why)])
         progress.save(self.course.root, report.exercises)
         return report
 

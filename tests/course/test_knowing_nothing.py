@@ -11,7 +11,7 @@ import pytest
 
 from grader.bundle.model import Bundle, Exercise, RecordedCase
 from grader.bundle.safetensors import Array
-from grader.engine.result import ResultBuilder
+from grader.engine.draft import Drafter
 from grader.intake.read import Submission
 from grader.judge.observation import Observation, Seen, StudentError
 from grader.judge.verdict import judge_case
@@ -83,8 +83,8 @@ def points(exercise: Exercise, recipe: str) -> float:
     # Not `catches_*`: their result is a plain value, so the expected one solves the exercise.
     with_values = not exercise.name.startswith("catches_")
     judged = [judge_case(case, observation(case, recipe, with_values=with_values)) for case in exercise.cases]
-    builder = ResultBuilder(exercise, Submission(Path("nothing.py"), ()), exercise.name, 0.0)
-    result, _evidence = builder.from_cases(judged, ())
+    drafter = Drafter(exercise, Submission(Path("nothing.py"), ()), exercise.name, 0.0)
+    result = drafter.from_cases(judged, ())
     assert result.outcome == "failed", f"{exercise.name} passes with {recipe}"
     assert result.score is not None
     return result.score

@@ -3,19 +3,25 @@
 from dataclasses import replace
 from pathlib import Path
 
+from helpers.minimal import exercise_of
+
+from grader.diagnosis.match import Diagnosed
+from grader.engine.draft import Draft
 from grader.engine.grade_once import code
 from grader.intake.names import read_names
 from grader.intake.read import submission_from
+from grader.report.finding import Fact
 from grader.report.html import page
-from grader.report.model import Diagnosis, ExerciseResult, to_json
+from grader.report.model import to_json
 
 
 def test_the_line_of_a_slip_is_not_marked_for_a_known_mistake():
     source = "x = 1\ndef f():\n    return 2\n"
     submission = submission_from(Path("a.py"), source.encode())
     definition = read_names(submission).definitions["f"]
-    bare = ExerciseResult("f", "a", "failed", 0.0, 1.0, remarks=("a.py, line 3: a slip",))
-    known = replace(bare, diagnosis=Diagnosis("exact", (("m",),), "says"))
+    slip = Fact("slip", {"file": "a.py", "line": 3, "slip": "a slip"})
+    bare = Draft(exercise_of(None), "failed", 0.0, 0.0, "", remarks=(slip,))
+    known = replace(bare, diagnosed=Diagnosed("exact", (("m",),)))
     assert code(bare, submission, definition).marked == (3,)
     assert code(known, submission, definition).marked == ()
 
@@ -23,9 +29,10 @@ def test_the_line_of_a_slip_is_not_marked_for_a_known_mistake():
 def test_a_named_line_is_marked_unless_it_begins_the_definition():
     submission = submission_from(Path("a.py"), b"def f():\n    return 2\n")
     definition = read_names(submission).definitions["f"]
-    result = ExerciseResult("f", "a", "failed", 0.0, 1.0, message="a.py, line 1: an exception")
-    assert code(result, submission, definition).marked == ()
-    assert code(result, submission, None).marked == (1,)
+    note = Fact("note", {"file": "a.py", "line": 1, "type": "ValueError", "message": ""})
+    draft = Draft(exercise_of(None), "failed", 0.0, 0.0, "", note)
+    assert code(draft, submission, definition).marked == ()
+    assert code(draft, submission, None).marked == (1,)
 
 
 def test_printed_lines_are_cut_and_in_html_and_json(grade):

@@ -16,7 +16,7 @@ from grader.classroom import grading_process
 from grader.classroom.grading_process import RunConfig, Task
 from grader.classroom.grading_process import grade as grade_task
 from grader.classroom.store import Store, StoreKey
-from grader.engine import grade_once, result, submission_run
+from grader.engine import draft, grade_once, submission_run
 from grader.intake.names import read_names
 from grader.judge.verdict import right_answer
 from grader.student.check import check
@@ -31,7 +31,7 @@ def fails_over(monkeypatch, is_hit) -> list[str]:
     Return a list that gets a file name for every exception.
     """
     raised = []
-    uses = result.uses
+    uses = draft.uses
 
     def raises(given, *rest):
         if is_hit(given):
@@ -39,7 +39,7 @@ def fails_over(monkeypatch, is_hit) -> list[str]:
             raise RecursionError("SECRET")
         return uses(given, *rest)
 
-    monkeypatch.setattr(result, "uses", raises)
+    monkeypatch.setattr(draft, "uses", raises)
     return raised
 
 
@@ -169,4 +169,4 @@ def test_every_judge_judges_the_right_answer_without_an_exception(engine):
         for asked in case.checks:
             finding = judge.decide(asked, case, right_answer(case))
             # "odd": the result is no tensor.
-            assert finding.code != "odd", "the judge does not reach its comparison"
+            assert finding.kind != "odd", "the judge does not reach its comparison"

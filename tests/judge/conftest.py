@@ -1,6 +1,7 @@
-"""Build a check, its case and an observation; the fixture `decide` returns the finding of its judge."""
+"""Build a check, its case and an observation; the fixture `decide` returns what its judge found."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,9 @@ import pytest
 
 from grader import judge as judges
 from grader.bundle.model import Check, Header, RecordedCase
-from grader.judge.finding import Finding
+from grader.diagnosis.signature import state
 from grader.judge.observation import Observation, Seen, StudentError
+from grader.report.writer import PUBLIC
 
 
 def seen(value: Any) -> Seen:
@@ -57,7 +59,27 @@ def parts(
     return check, case, Observation({n: seen(v) for n, v in got.items()}, error, parameters, values or {})
 
 
+@dataclass(frozen=True)
+class Shown:
+    """A finding as a public report shows it. code: its state in a signature; "" if the check passed."""
+
+    passed: bool
+    code: str
+    message: str
+    where: str
+    expected: str
+    got: str
+
+
 @pytest.fixture
-def decide() -> Callable[..., Finding]:
+def decide() -> Callable[..., Shown]:
     """Return a function that judges a check; its arguments are those of `parts`."""
-    return lambda *args, **more: judges.decide(*parts(*args, **more))
+
+    def decided(*args: Any, **more: Any) -> Shown:
+        found = judges.decide(*parts(*args, **more))
+        code = "" if found.passed else state(found)
+        return Shown(
+            found.passed, code, PUBLIC.sentence(found), PUBLIC.where(found), found.expected, found.got
+        )
+
+    return decided

@@ -2,12 +2,13 @@
 
 import pytest
 
-from grader.judge.exceptions import lost_message, raised
+from grader.judge.exceptions import of_error, of_lost
 from grader.judge.observation import StudentError
+from grader.report.writer import PUBLIC
 
 
 def sentence(type: str, message: str, near: str = "") -> str:
-    return raised(StudentError(type, message, None, "call", near))
+    return PUBLIC.sentence(of_error(StudentError(type, message, None, "call", near)))
 
 
 NEED_ONE = "Boolean value of Tensor with more than one value is ambiguous"
@@ -68,5 +69,5 @@ def test_the_most_similar_attribute_is_suggested():
 
 @pytest.mark.parametrize("why", ["time", "output", "reply", "stale", "fault", "died"])
 def test_each_way_to_lose_a_worker_has_a_sentence(why):
-    assert lost_message(why, "").startswith(("stopped", "the worker"))
-    assert "137" in lost_message(why, "137") or why in ("reply", "stale")
+    assert PUBLIC.sentence(of_lost(why, "")).startswith(("stopped", "the worker"))
+    assert "137" in PUBLIC.sentence(of_lost(why, "137"))

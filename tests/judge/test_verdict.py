@@ -14,12 +14,15 @@ from helpers.minimal import exercise_of
 from grader.bundle.model import Check, Header, RecordedCase
 from grader.diagnosis.facts import of_numbers
 from grader.diagnosis.signature import project
+from grader.engine.draft import Draft
+from grader.engine.result import written
 from grader.judge import JUDGES
 from grader.judge.observation import Observation, Seen, StudentError
-from grader.judge.redact import Evidence, redact
 from grader.judge.trivial import is_trivial
-from grader.judge.verdict import Budget, JudgingTimeoutError, judge_case, lost_case, unseen_case
+from grader.judge.verdict import Budget, JudgingTimeoutError, judge_case, unseen_case
+from grader.report.finding import Finding
 from grader.report.model import ExerciseResult, Report, to_json
+from grader.report.writer import Writer
 from grader.worker.steps import Filled, Load
 
 WANT = np.random.default_rng(0).standard_normal((2, 3))
@@ -66,11 +69,8 @@ def case_for(*judges):
 
 def judged(observation, *judges, hidden=False):
     found = judge_case(case_for(*judges), observation)
-    if not hidden:
-        return found.checks
-    exercise = exercise_of(found.case)
-    result = ExerciseResult("f", "a", "failed", 0.0, 1.0, checks=found.checks)
-    return redact(result, Evidence(exercise, found.codes, files={"a.py": 100})).checks
+    draft = Draft(exercise_of(found.case), "failed", 0.0, 0.0, "", checks=found.checks)
+    return written(draft, Writer(hidden, {"a.py": 100})).checks
 
 
 def seen(array):
@@ -95,9 +95,9 @@ def test_the_first_check_reports_an_exception_others_are_skipped_results_before_
 
 def test_only_the_first_check_of_a_lost_case_fails():
     case = RecordedCase("c", "float64", tuple(CHECKS.values()), HEADERS)
-    lost = lost_case(case, "failed", "time", "", "", "cpu").checks
+    lost = unseen_case(case, "failed", Finding("lost/time")).checks
     assert [r.outcome for r in lost] == ["failed"] + ["skipped"] * (len(CHECKS) - 1)
-    unknown = unseen_case(case, "could_not_grade", "fault", "no worker").checks
+    unknown = unseen_case(case, "could_not_grade", Finding("fault/case", {"why": "no worker"})).checks
     assert {r.outcome for r in unknown} == {"could_not_grade"}
 
 

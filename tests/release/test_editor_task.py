@@ -14,7 +14,9 @@ from grader.report.model import Report
 def test_the_pattern_of_the_task_finds_file_line_and_message():
     (task,) = json.loads((ROOT / "student_template/.vscode/tasks.json").read_text("utf-8"))["tasks"]
     pattern = task["problemMatcher"]["pattern"]
-    result = result_without_checks(exercise_of(None), "blocked", "a.py, line 7: SyntaxError: invalid syntax")
+    result = result_without_checks(
+        exercise_of(None), "blocked", "a.py, line 7: SyntaxError: invalid syntax", ("a.py", 7)
+    )
     line = github(Report((result,), "basic", "2", "0")).splitlines()[0]
     found = re.match(pattern["regexp"], line)
     assert found

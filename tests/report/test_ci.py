@@ -32,7 +32,9 @@ def test_hidden_checks_show_neither_expected_nor_got():
 
 
 def test_hostile_text_becomes_no_workflow_command_and_no_row():
-    lines = github(report(message=HOSTILE, where="masking.py, line 3: \n::error::c")).splitlines()
+    lines = github(
+        report(message=HOSTILE, where="masking.py, line 3: \n::error::c", file="masking.py", line=3)
+    ).splitlines()
     assert [line.partition("=")[0] for line in lines[:-1]] == ["::error file"] * 2
     assert ",line=3,title=f%3A failed::" in lines[0]
     assert "%0A" in lines[0]

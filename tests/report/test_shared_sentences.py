@@ -39,10 +39,18 @@ CODE = Code(
 MARKED = replace(CODE, marked=(5,))
 
 
-def failing(where="", outcome="failed", code=CODE, message="", problem=""):
-    check = CheckResult("c/x", "values", "the result", "failed", where=where, message=problem)
+def failing(where="", outcome="failed", code=CODE, names=0, rule="values", file="", line=0):
+    """Return a result. names: the line of a.py that its message names."""
+    check = CheckResult("c/x", "values", "the result", "failed", where=where, rule=rule, file=file, line=line)
     checks = (check,) if outcome == "failed" else ()
-    return ExerciseResult("A", "01_a", outcome, 0.0, 1.0, message=message, checks=checks, code=code)
+    place = {"file": "a.py", "line": names} if names else {}
+    return ExerciseResult("A", "01_a", outcome, 0.0, 1.0, checks=checks, code=code, **place)
+
+
+def raised(file, line, text="", **more):
+    """Return a result whose check reports an exception in this line."""
+    where = f"{file}, line {line}" + (f": {text}" if text else "")
+    return failing(where, rule="exception", file=file, line=line, **more)
 
 
 @pytest.mark.parametrize(
@@ -50,14 +58,14 @@ def failing(where="", outcome="failed", code=CODE, message="", problem=""):
     [
         (failing(), "`forward` (defined in a.py, line 4)"),
         (failing("row 1"), "`forward` (defined in a.py, line 4) · row 1"),
-        (failing(problem="raised TypeError: no such argument"), ""),  # and its line is not known
-        (failing("b.py, line 7: f()", problem="raised TypeError"), "b.py, line 7: f()"),
+        (failing(rule="exception"), ""),  # and its line is not known
+        (raised("b.py", 7, "f()"), "b.py, line 7: f()"),
         (failing("row 1", code=None), "row 1"),
         (failing("row 1", code=MARKED), "a.py, line 5: return X · row 1"),
-        (failing("a.py, line 5: return X"), "a.py, line 5: return X"),
-        (failing("a.py, line 5", code=MARKED), "a.py, line 5: return X"),
-        (failing("row 1", code=MARKED, message="a.py, line 5: no"), "row 1"),
-        (failing("row 1", code=MARKED, message="a.py, line 50: no"), "a.py, line 5: return X · row 1"),
+        (raised("a.py", 5, "return X"), "a.py, line 5: return X"),
+        (raised("a.py", 5, code=MARKED), "a.py, line 5: return X"),
+        (failing("row 1", code=MARKED, names=5), "row 1"),
+        (failing("row 1", code=MARKED, names=50), "a.py, line 5: return X · row 1"),
         (failing(outcome="other_interface"), "a.py, line 4: def forward(self, X):"),
         (failing(outcome="blocked"), ""),
     ],

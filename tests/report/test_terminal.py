@@ -132,9 +132,11 @@ def test_a_long_lead_does_not_indent_the_other_rows():
 CODE = "return torch.arange(n)[None, :] <= valid_len[:, None]"
 
 
-def looked_at(certainty="repaired", touched=(7, 53), numbers=(41,), width=0, says="", **line):
+def looked_at(certainty="repaired", touched=(7, 53), numbers=(41,), width=0, begins_with=("", 0), **line):
     lines = tuple(Line("masking.py", n, CODE, certainty, touched=touched, **line) for n in numbers)
-    one = result("f", "failed", 0.0, diagnosis=Diagnosis("none", says=says, lines=lines))
+    one = result(
+        "f", "failed", 0.0, diagnosis=Diagnosis("none", lines=lines, file=begins_with[0], line=begins_with[1])
+    )
     return lines_to_look_at([one], width)
 
 
@@ -154,13 +156,11 @@ def test_long_code_is_cut_so_that_the_touched_part_is_seen():
 
 
 def test_a_suspected_line_that_the_report_names_is_not_repeated():
-    check = CheckResult("c/x", "values", "result", "failed", where=f"masking.py, line 41: {CODE}")
+    check = CheckResult("c/x", "values", "result", "failed", rule="exception", file="masking.py", line=41)
     suspected = result(
         "f", "failed", 0.0, diagnosis=Diagnosis("none", lines=(Line("masking.py", 41, CODE, "suspected"),))
     )
     assert lines_to_look_at([replace(suspected, checks=(check,))]) == []
-    assert (
-        len(lines_to_look_at([replace(suspected, checks=(replace(check, where="masking.py, line 4: x"),))]))
-        == 1
-    )
-    assert looked_at("suspected", says="masking.py, line 3: f returns no value") == []
+    for other in ({"line": 4}, {"file": "b.py"}, {"rule": "lost/time"}):
+        assert len(lines_to_look_at([replace(suspected, checks=(replace(check, **other),))])) == 1
+    assert looked_at("suspected", begins_with=("masking.py", 3)) == []
