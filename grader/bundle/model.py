@@ -169,7 +169,7 @@ class Signatures(_Text, frozen=True):
     Each row is one answer; `explains` names its mistakes, and is () for a right answer. A mistake has one row per
     way to write it, and per accepted answer that it can be made in (`bank.also`).
 
-    slots: names of what is compared: an observation of a case, or the code of a check. vocabulary: the texts in `states`.
+    slots: names of what is compared: an observation of a case, or a check. vocabulary: the texts in `states`.
     arrays: `states` and `numbers`, packed.
     """
 

@@ -62,6 +62,15 @@ def hidden(engine, hidden_bundle):
     made.close()
 
 
+def leaking(leak: str) -> str:
+    """Return a submission with this body of both functions, one of LEAKS."""
+    body = leak.replace("@FORGE@", indent(FORGE, "    ")).replace("@SAY@", SAY)
+    return HEADER + "".join(
+        f"def {name}:\n{body}{WRONG_RETURN}"
+        for name in ("sequence_mask(X, valid_len, value=0)", "masked_softmax(X, valid_lens)")
+    )
+
+
 def everything(report):
     """Return the report in the terminal and in every output format, as one text."""
     out = io.StringIO()
@@ -71,11 +80,7 @@ def everything(report):
 
 @pytest.mark.parametrize("leak", first_of_each(LEAKS))
 def test_no_report_shows_values_of_a_hidden_case(hidden, leak):
-    body = LEAKS[leak].replace("@FORGE@", indent(FORGE, "    ")).replace("@SAY@", SAY)
-    source = HEADER + "".join(
-        f"def {name}:\n{body}{WRONG_RETURN}"
-        for name in ("sequence_mask(X, valid_len, value=0)", "masked_softmax(X, valid_lens)")
-    )
+    source = leaking(LEAKS[leak])
     for wanted in (["sequence_mask"], ["sequence_mask", "masked_softmax"], ["masked_softmax"]):
         report = hidden.grade(submission_of(source), wanted)
         assert {e.outcome for e in report.exercises} == {"failed"}

@@ -21,14 +21,14 @@ from grader.worker.steps import Stages
 ASSIGNMENTS = read_all(ROOT / "solutions")
 # The modules with messages about values (level 0). Titles of cases belong to level 0 too.
 OF_THE_CODE = sorted(
-    p for package in ("diagnosis", "judge") for p in (ROOT / "grader" / package).glob("*.py")
+    p for package in ("diagnosis", "judge", "report") for p in (ROOT / "grader" / package).glob("*.py")
 )
 
 
 def messages(path: Path) -> Iterator[str]:
     """Yield the sentences of a module that go through gettext."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("_", "ngettext"):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("_", "N_", "ngettext"):
             for part in (leaf for argument in node.args for leaf in ast.walk(argument)):
                 if isinstance(part, ast.Constant) and isinstance(part.value, str):
                     yield part.value
