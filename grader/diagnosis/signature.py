@@ -144,33 +144,24 @@ _STATES = {
     "shape": "shape {got}",
     "dtype": "dtype {got}",
     "changed": "changed {name}",
+    "parameters": "parameters {missing} {misshapen} {unexpected} {shared}",
     "value": "value {got}",
     "raised": "raised {got}",
-    "cost": "cost {after}",
-    "count": "count {got}",
     "features": "features: {what}",
+    "elsewhere": "elsewhere {regions}",
+    "count": "count {got}",
+    "cost": "cost {after}",
     "seeds": "seeds {order} {seeds}",
     "sizes": "sizes {sizes}",
+    "accuracies": "accuracies {pattern}",
+    "no-order": "none {order}",
+    "order": "{order} {pattern}",
 }
 
 
 def state(finding: Finding) -> str:
     """Return a finding as a state. Two findings with the same state count as the same."""
-    kind, data = finding.kind, finding.data
-    match finding.rule.split("/"):
-        case ["parameters"]:
-            wrong = (sorted(data[what]) for what in ("missing", "misshapen", "unexpected", "shared"))
-            return " ".join(map(str, ("parameters", *wrong)))
-        case ["elsewhere"]:
-            return " ".join(("elsewhere", *data["regions"]))
-        case ["accuracies"]:
-            return f"accuracies {data['pattern']}".rstrip()
-        case ["order", "missing"]:
-            return f"none {data['order']}"
-        case ["order", name]:
-            removed = data["removed"]
-            return f"{name} turned" if removed is None else " ".join(map(str, (name, "other", *removed)))
-    return _STATES.get(kind, kind.replace("-", " ")).format(**data)
+    return _STATES.get(finding.kind, finding.kind.replace("-", " ")).format(**finding.data).rstrip()
 
 
 def _of_tensor(name: str, observation: Observation | None) -> tuple[str, Array]:

@@ -8,8 +8,9 @@ from grader.bundle.model import Exercise
 from grader.engine.draft import Draft
 from grader.judge.advice import advice, says_and_asks
 from grader.judge.verdict import JudgedCheck
+from grader.report.finding import Fact
 from grader.report.model import NO_DIAGNOSIS, CheckResult, Diagnosis, ExerciseResult, Outcome
-from grader.report.writer import Writer
+from grader.report.writer import PUBLIC, Writer
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
@@ -21,17 +22,9 @@ def result_without_checks(
 
     place: the file and the line that the message names.
     """
-    return ExerciseResult(
-        name=exercise.name,
-        assignment=exercise.assignment,
-        outcome=outcome,
-        score=None if outcome == "could_not_grade" else 0.0,
-        points=exercise.points,
-        title=_(exercise.title),
-        message=sanitize(message, 600),
-        file=sanitize(place[0]),
-        line=place[1],
-    )
+    says = Fact("text", {"sentence": message, "file": place[0], "line": place[1]})
+    score = None if outcome == "could_not_grade" else 0.0
+    return written(Draft(exercise, outcome, score, 0.0, "", says), PUBLIC)
 
 
 def blocked_by(result: ExerciseResult, other: ExerciseResult) -> ExerciseResult:

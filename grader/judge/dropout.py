@@ -140,7 +140,7 @@ def dropped_regions(check: Check, case: RecordedCase, observation: Observation) 
     if not moving:
         return Finding("none", {"measured": 0.0})
     if moving != ["dropped"]:
-        return Finding("elsewhere", {"regions": moving})
+        return Finding("elsewhere", {"regions": " ".join(moving)})
     return _levels(regions, check.params["p"], check.params.get("keys"))
 
 

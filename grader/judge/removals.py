@@ -172,13 +172,13 @@ def in_order(check: Check, case: RecordedCase, observation: Observation) -> Find
             _correlation(chain, planted) for (name, _seed), chain in chains(rows).items() if name == order
         ]
         if not found:
-            return Finding("order/missing", {"order": order})
+            return Finding("no-order", {"order": order})
         if min(sign * each for each in found) < least:
             turned = max(sign * each for each in found) <= -least  # each seed has the opposite order
             # Two different wrong orders are two mistakes, so the order is part of what was found.
-            removed = None if turned else _removal_order(rows, order, len(planted))
-            worst = min(found) if sign > 0 else max(found)
-            return Finding(f"order/{order}", {"found": worst, "removed": removed})
+            other = " ".join(["other", *map(str, _removal_order(rows, order, len(planted)))])
+            data = {"order": order, "pattern": "turned" if turned else other}
+            return Finding(f"order/{order}", {"found": min(found) if sign > 0 else max(found), **data})
     return PASSED
 
 

@@ -64,10 +64,11 @@ def parameters(check: Check, case: RecordedCase, observation: Observation) -> Fi
         parts.append(Fact("part/shared", {"first": first, "second": second, "n": len(others) or None}))
     if not parts:
         return PASSED
+    data = {what: sorted(names) for what, names in {**wrong, "shared": found["shared"]}.items()}
     touched = [n for n in want if n in found["missing"] + found["misshapen"]]
     return Finding(
         "parameters",
-        {"parts": tuple(parts), **wrong, "shared": found["shared"]},
+        {"parts": tuple(parts), **data},
         expected="\n".join(f"{name} {shape_text(want[name])}" for name in touched[:8]),
         got="\n".join(f"{name} {shape_text(size)}" for name, size in list(found["shapes"].items())[:8]),
     )

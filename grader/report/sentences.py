@@ -213,7 +213,7 @@ _JUDGED = {
     "not-kept": _both(N_("a removed head reappears in the next row")),
     "empty": _both(N_("the table has no rows")),
     "accuracies": _row(N_("{wrong} of {rows} accuracies are wrong"), hidden=N_("some accuracies are wrong")),
-    "order/missing": _row(N_("the order `{order}` is missing"), hidden=N_("an order is missing")),
+    "no-order": _row(N_("the order `{order}` is missing"), hidden=N_("an order is missing")),
     "order/importance": _row(
         N_(
             "the order `importance` removes important heads first: the rank correlation of importance and time of removal is {found:.2f}, expected near 1"
