@@ -33,8 +33,12 @@ def _row(*shown: str, hidden: str | tuple[str, ...] = ()) -> Row:
     return Row(shown, (hidden,) if isinstance(hidden, str) else hidden)
 
 
-def _both(text: str) -> Row:
-    return Row((text,), (text,))
+def _both(*texts: str) -> Row:
+    return Row(texts, texts)
+
+
+def _detailed(with_detail: str, without: str) -> Row:
+    return Row((with_detail, without), (without,))
 
 
 def _early(*shown: str) -> Row:
@@ -52,25 +56,14 @@ WRONG_PLACE = N_("dropout is applied at the wrong place")
 WRONG_RATE = N_("wrong dropout rate")
 INCOMPLETE = N_("the returned state dict is incomplete")
 UNEXPECTED = N_("unexpected type")
-DIFFERENT, HAS_NAN, HAS_INF = (
-    N_("values differ from the expected output"),
-    N_("the result contains NaN"),
-    N_("the result contains inf"),
-)
-STOPPED, NO_MEMORY, INVALID, FAILED_TWICE, ENDED_TWICE, TOO_MUCH = (
-    N_("stopped: time limit exceeded"),
-    N_("GPU out of memory: close other programs and run the check again"),
-    N_("stopped: the worker process sent an invalid result"),
-    N_("the worker failed twice while it ran your code"),
-    N_("the worker process ended twice while it ran your code"),
-    N_("stopped: too much output"),
-)
-STOPPED_AFTER = N_("stopped after {seconds} seconds; is there a loop that never ends?")
+DIFFERENT = N_("values differ from the expected output")
+HAS_NAN = N_("the result contains NaN")
+HAS_INF = N_("the result contains inf")
 NOT_GRADED = N_("a hidden case could not be graded")
 WRONG_RESULT = N_("wrong result")  # of a check whose rule has no sentence for hidden reports
 
 _JUDGED = {
-    "passed": Row(("",), ("",)),
+    "passed": _both(""),
     "passed/accuracy": _row(
         N_("{share} % of {n} test sequences are correct"), hidden=N_("enough test sequences are correct")
     ),
@@ -117,7 +110,7 @@ _JUDGED = {
         N_("{count} of {total} sentences of token indices are wrong"), hidden=N_("some sentences are wrong")
     ),
     "differ": _both(N_("two results that must be equal differ")),
-    "differ/says": Row(("{says}",), ("{says}",)),
+    "differ/says": _both("{says}"),
     "sums": _row(
         N_("attention weights of a query sum to {sum:.4f} instead of 1"),
         hidden=N_("attention weights of a query do not sum to 1"),
@@ -134,7 +127,7 @@ _JUDGED = {
         N_("{first} and {second} share the same parameter"),
     ),
     "value": _row(N_("expected {want}, got {got}"), hidden=N_("wrong value")),
-    "value/says": Row(("{says}",), ("{says}",)),
+    "value/says": _both("{says}"),
     "accepted": _row(
         N_("expected {want} to be raised, but nothing was raised"),
         hidden=N_("an exception should be raised, but nothing was raised"),
@@ -277,23 +270,26 @@ _STOPPED = {
     "advice/recursion": _row(N_("A function calls itself without end.")),
     "advice/none": _row(N_("A value is None here.")),
     "advice/truth": _row(N_("`if`, `and`, `or` and `not` need a single value.")),
-    "no-memory": _row(
+    "no-memory": _detailed(
         N_("GPU out of memory: close other programs and run the check again ({error})"),
-        NO_MEMORY,
-        hidden=NO_MEMORY,
+        N_("GPU out of memory: close other programs and run the check again"),
     ),
-    "lost/time": _row(STOPPED_AFTER, STOPPED, hidden=(STOPPED_AFTER, STOPPED)),
-    "lost/output": _row(N_("stopped: too much output ({detail})"), TOO_MUCH, hidden=TOO_MUCH),
-    "lost/reply": _row(
-        N_("stopped: the worker process sent an invalid result ({detail})"), INVALID, hidden=INVALID
+    "lost/time": _both(
+        N_("stopped after {seconds} seconds; is there a loop that never ends?"),
+        N_("stopped: time limit exceeded"),
     ),
-    "lost/fault": _row(
-        N_("the worker failed twice while it ran your code ({detail})"), FAILED_TWICE, hidden=FAILED_TWICE
+    "lost/output": _detailed(N_("stopped: too much output ({detail})"), N_("stopped: too much output")),
+    "lost/reply": _detailed(
+        N_("stopped: the worker process sent an invalid result ({detail})"),
+        N_("stopped: the worker process sent an invalid result"),
     ),
-    "lost/died": _row(
+    "lost/fault": _detailed(
+        N_("the worker failed twice while it ran your code ({detail})"),
+        N_("the worker failed twice while it ran your code"),
+    ),
+    "lost/died": _detailed(
         N_("the worker process ended twice while it ran your code ({detail})"),
-        ENDED_TWICE,
-        hidden=ENDED_TWICE,
+        N_("the worker process ended twice while it ran your code"),
     ),
 }
 
