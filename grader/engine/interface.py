@@ -12,7 +12,7 @@ from typing import Any
 from grader.bundle.model import Exercise
 from grader.intake.names import Names, Signature, signature
 from grader.intake.read import Submission
-from grader.support.i18n import _
+from grader.report.finding import Fact
 from grader.support.sanitize import sanitize
 from grader.worker.constructors import accepted_forms
 from grader.worker.steps import Build, Call, Callee
@@ -23,16 +23,16 @@ class Interface:
     """How the grader calls a definition.
 
     renamed: keyword of the course's constructor or function → the submission's parameter in its place.
-    other: one sentence if the definition has another interface; "" if it can be called.
-    without_sizes: one sentence if the constructor does not take a size that the class needs; "" if it does. Such a
+    other: how it differs, if the definition has another interface; None if it can be called.
+    without_sizes: how it differs, if the constructor does not take a size that the class needs; None if it does. Such a
     class has another interface, unless it passes.
-    remarks: sentences on differences that do not matter, or that make only some calls fail.
+    remarks: differences that do not matter, or that make only some calls fail.
     """
 
     renamed: Mapping[str, str] = field(default_factory=dict)
-    other: str = ""
-    without_sizes: str = ""
-    remarks: tuple[str, ...] = ()
+    other: Fact | None = None
+    without_sizes: Fact | None = None
+    remarks: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,7 @@ def interface(exercise: Exercise, alias: str, source: Source, stub: Source) -> I
     if not renamed and not any(found.accepts(count, keywords) for count, keywords in calls):
         return Interface(other=_called_otherwise(alias, found, asked))
     if renamed:
-        remark = _("called by position, because some parameters have other names: {pairs}")
-        return Interface(renamed, remarks=(_of_pairs(remark, renamed),))
+        return Interface(renamed, remarks=(_of_pairs("by-position/called", renamed),))
     return Interface(remarks=_without_default(found, calls, asked))
 
 
@@ -78,19 +77,18 @@ def _renamed_keywords(
     return renamed if fits else {}
 
 
-def _of_pairs(remark: str, renamed: Mapping[str, str]) -> str:
-    pairs = ", ".join(f"`{parameter}` ({keyword})" for keyword, parameter in renamed.items())
-    return sanitize(remark.format(pairs=pairs), 400)
+def _of_pairs(rule: str, renamed: Mapping[str, str]) -> Fact:
+    return Fact(rule, {"pairs": ", ".join(f"`{name}` ({keyword})" for keyword, name in renamed.items())})
 
 
-def takes_mask(exercise: Exercise, alias: str, source: Source, stub: Source) -> str:
-    """Return one sentence if `forward` has a mask where the course passes lengths; "" otherwise."""
+def takes_mask(exercise: Exercise, alias: str, source: Source, stub: Source) -> Fact | None:
+    """Return how the interface differs if `forward` has a mask where the course passes lengths; None otherwise."""
     found, asked = source.signature(alias, "forward"), stub.signature(exercise.name, "forward")
     if found is None or asked is None:
-        return ""
+        return None
     pairs = zip(found.positional, asked.positional, strict=False)
     if not any("mask" in own.lower() and course.startswith("valid_len") for own, course in pairs):
-        return ""
+        return None
     return _called_otherwise(f"{alias}.forward", found, asked)
 
 
@@ -102,15 +100,15 @@ def _constructor(exercise: Exercise, alias: str, source: Source, stub: Source) -
     otherwise = _built_otherwise(alias, exercise.name, found, asked)
     if _builds(found, builds, {}):
         calls = [(0, _passed(found, forms, {})) for forms in builds]
-        without = otherwise if _lacks_sizes(found, builds, {}, source) else ""
+        without = otherwise if _lacks_sizes(found, builds, {}, source) else None
         return Interface(without_sizes=without, remarks=_without_default(found, calls, asked))
     other_constructors = [list(form) for form in builds[0][1:]]  # the keywords of each
     for order in (asked.positional, *other_constructors):
         renamed = renamed_by_position(order, found)
         if renamed and _builds(found, builds, renamed):
-            remark = _("built by position, because some parameters have other names: {pairs}")
-            without = otherwise if _lacks_sizes(found, builds, renamed, source) else ""
-            return Interface(renamed, without_sizes=without, remarks=(_of_pairs(remark, renamed),))
+            without = otherwise if _lacks_sizes(found, builds, renamed, source) else None
+            remarks = (_of_pairs("by-position/built", renamed),)
+            return Interface(renamed, without_sizes=without, remarks=remarks)
     return Interface(other=otherwise)
 
 
@@ -245,33 +243,26 @@ def _methods(exercise: Exercise, alias: str, source: Source, stub: Source, built
 
 def _without_default(
     found: Signature, calls: Sequence[tuple[int, Collection[str]]], asked: Signature | None
-) -> tuple[str, ...]:
+) -> tuple[Fact, ...]:
     """Return a remark per parameter that some calls leave out, and that has a default only in the stub."""
     if asked is None or all(found.accepts(*call) for call in calls):
         return ()
     missing = [n for n in found.positional if n in found.needed and n in asked.names - asked.needed]
     passed = [(*found.positional[:count], *keys) for count, keys in calls]
     left_out = [name for name in missing if any(name not in names for names in passed)]
-    says = _("`{name}` has no default, but some calls of the course leave it out")
-    return tuple(says.format(name=sanitize(name)) for name in left_out)
+    return tuple(Fact("no-default", {"name": name}) for name in left_out)
 
 
-def _built_otherwise(alias: str, name: str, found: Signature, asked: Signature) -> str:
-    lacks = ", ".join(f"`{other}`" for other in asked.positional if other not in found.names)
-    says = _("this file builds it as `{alias}({found})`; the course asks for `{name}({asked})`")
-    if found.names < asked.names and len(asked.names - found.names) == 1:
-        says = _(
-            "this file builds it as `{alias}({found})`, without {lacks}; the course asks for `{name}({asked})`"
-        )
-    return says.format(
-        alias=sanitize(alias), found=sanitize(found.text, 200), lacks=lacks, name=name, asked=asked.text
-    )
+def _built_otherwise(alias: str, name: str, found: Signature, asked: Signature) -> Fact:
+    lacks = [f"`{other}`" for other in asked.positional if other not in found.names]
+    lacks_one = found.names < asked.names and len(asked.names - found.names) == 1
+    data = {"alias": alias, "found": sanitize(found.text, 200), "name": name, "asked": asked.text}
+    return Fact("interface/built", data | {"lacks": ", ".join(lacks) if lacks_one else None})
 
 
-def _called_otherwise(what: str, found: Signature, asked: Signature | None) -> str:
+def _called_otherwise(what: str, found: Signature, asked: Signature | None) -> Fact:
     shown = asked.text if asked is not None else ""
-    says = _("this file defines `{name}({found})`; the course calls `{name}({asked})`")
-    return says.format(name=sanitize(what), found=sanitize(found.text, 200), asked=shown)
+    return Fact("interface/called", {"name": what, "found": sanitize(found.text, 200), "asked": shown})
 
 
 def _builds_of(exercise: Exercise) -> list[Build]:

@@ -10,7 +10,7 @@ from typing import Any
 from grader.intake.neighbours import OTHER_FRAMEWORKS, imported_modules
 from grader.intake.read import Unit
 from grader.judge.observation import StudentError, student_error, texts
-from grader.support.i18n import _
+from grader.report.finding import Fact
 from grader.support.sanitize import sanitize
 
 # Packages that submissions import and the course does not need. A missing module that is not among them is taken for
@@ -106,26 +106,16 @@ def _lacks_gpu(error: StudentError, undefined: Collection[str]) -> bool:
     return found is not None and found[1] in undefined
 
 
-def of_missing(missing: Missing) -> str:
-    """Return one sentence about a missing name."""
+def of_missing(missing: Missing) -> Fact:
+    """Return why the code cannot be graded without a missing name."""
     name, module = sanitize(missing.name, 100), sanitize(missing.module, 100).lstrip(".")
     package, last = module.split(".")[0], module.rpartition(".")[2]
     if package in OTHER_FRAMEWORKS:
-        says = _("`{name}` comes from {package}; these exercises are graded in PyTorch only")
+        kind = "framework"
     elif package in PACKAGES:
-        says = _(
-            "the package {package} is not installed here, and `{name}` comes from it: install it, or write the code"
-            " without it"
-        )
+        kind = "package"
     elif missing.block:
-        says = _(
-            "`{name}` comes from `{module}`, which was not submitted, and the reference {name} is called differently:"
-            " put {last}.py beside this file"
-        )
-    elif missing.name == "*":
-        says = _(
-            "this file imports everything from `{module}`, which was not submitted: put {last}.py beside this file"
-        )
+        kind = "block"
     else:
-        says = _("`{name}` comes from `{module}`, which was not submitted: put {last}.py beside this file")
-    return says.format(name=name, module=module, package=package, last=last)
+        kind = "everything" if missing.name == "*" else "name"
+    return Fact(f"missing/{kind}", {"name": name, "module": module, "package": package, "last": last})

@@ -45,7 +45,7 @@ def one_try(run: SubmissionRun, exercise: Exercise, replaced: Sequence[str]) -> 
     """Grade an exercise with reference blocks instead of `replaced`."""
     builder = drafter(run, exercise)
     fits = run.interface(exercise)
-    remarks = [*_renamed(run, exercise), *map(of_text, fits.remarks)]
+    remarks = [*_renamed(run, exercise), *fits.remarks]
     if early := _from_text(run, builder, fits, remarks):
         return early
     try:
@@ -57,7 +57,7 @@ def one_try(run: SubmissionRun, exercise: Exercise, replaced: Sequence[str]) -> 
         instead = _for_missing_code(run, builder, errors, remarks)
         return instead or builder.without_checks("blocked", why.fact, remarks)
     except SandboxError as error:
-        return builder.without_checks("could_not_grade", of_text(str(error)))
+        return builder.without_checks("could_not_grade", Fact("text", {"sentence": str(error)}))
     remarks += _on_loading(run, found.request, found.loaded)
     draft = builder.from_cases(found.cases, remarks)
     return _instead_of(run, draft, builder, found.cases, remarks) or draft
@@ -122,11 +122,6 @@ def drafter(run: SubmissionRun, exercise: Exercise) -> Drafter:
     return Drafter(exercise, run.submission, run.alias(exercise), time.monotonic(), quick)
 
 
-def of_text(sentence: str) -> Fact:
-    """Return a sentence as a fact: it is about the text of the file, so that no case could choose its words."""
-    return Fact("text", {"sentence": sentence})
-
-
 def _renamed(run: SubmissionRun, exercise: Exercise) -> list[Fact]:
     found, definition = run.alias(exercise), run.definition(exercise)
     if found == exercise.name:
@@ -147,7 +142,7 @@ def _from_text(
     if empty := without_code(run.submission, run.names, builder.alias):
         return builder.without_checks("not_started", Fact("no-code", {"name": empty}))
     if fits.other:
-        return builder.without_checks("other_interface", of_text(fits.other), remarks)
+        return builder.without_checks("other_interface", fits.other, remarks)
     return None
 
 
@@ -156,7 +151,7 @@ def _on_loading(run: SubmissionRun, request: LoadRequest, loaded: Loaded) -> lis
     remarks = load_remarks(run.history.notes, run.needs(exercise), request.visible_blocks)
     if exercise.is_made_of_parts:
         known = [name for name in exercise.given if name in run.context.exercises]
-        remarks.append(of_text(parts_remark(loaded.own, known)))
+        remarks.append(parts_remark(loaded.own, known))
     if run.context.options.quick and any(case.costly for case in exercise.cases):
         remarks.append(Fact("quick"))
     return remarks
@@ -183,10 +178,10 @@ def _instead_of(
     if instead := _for_missing_code(run, builder, errors, remarks, no_points=not draft.score):
         return instead
     if sizes := run.interface(builder.exercise).without_sizes:
-        return builder.without_checks("other_interface", of_text(sizes), _renamed(run, builder.exercise))
-    masks = run.takes_mask(builder.exercise) if run.context.options.foreign else ""
+        return builder.without_checks("other_interface", sizes, _renamed(run, builder.exercise))
+    masks = run.takes_mask(builder.exercise) if run.context.options.foreign else None
     if masks and not draft.diagnosed.alternatives:
-        return builder.without_checks("other_interface", of_text(masks), _renamed(run, builder.exercise))
+        return builder.without_checks("other_interface", masks, _renamed(run, builder.exercise))
     return None
 
 
@@ -214,7 +209,7 @@ def _for_missing_code(
         alike = {name: one for name, one in missing.items() if one.block == cause.block}
         needed = run.needs(builder.exercise) & alike.keys()
         cause = next(one for name, one in alike.items() if name in needed or not needed)
-    return builder.without_checks("could_not_grade", of_text(of_missing(cause)), remarks)
+    return builder.without_checks("could_not_grade", of_missing(cause), remarks)
 
 
 MAX_REMARKS = 5  # of one exercise, on what was skipped or replaced while the file was loaded

@@ -12,7 +12,7 @@ from grader.intake.names import Definition, read_names, untouched
 from grader.intake.needs import units_to_run
 from grader.intake.read import Blocked, Submission, Unit, read_submission
 from grader.intake.recognise import match
-from grader.support.i18n import _
+from grader.report.finding import Fact
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,9 @@ def content(submission: Submission, parts: Sequence[Part]) -> str:
     return whole.hexdigest()
 
 
-def parts_remark(own: Collection[str], wanted: Sequence[str]) -> str:
+def parts_remark(own: Collection[str], wanted: Sequence[str]) -> Fact:
     """Return a remark on who wrote the parts of a model (wanted): the student (own) or the course."""
     mine = [name for name in wanted if name in own]
     if not mine:
-        return _("built entirely from the reference code")
-    if len(mine) == len(wanted):
-        return _("built entirely from your own code")
-    return _("built from your own {parts}; the other parts are reference code").format(parts=", ".join(mine))
+        return Fact("parts/reference")
+    return Fact("parts/own") if len(mine) == len(wanted) else Fact("parts/some", {"names": ", ".join(mine)})

@@ -17,6 +17,7 @@ from grader.intake.names import Definition, Names, read_names, untouched
 from grader.intake.needs import needs
 from grader.intake.read import Submission
 from grader.intake.recognise import match
+from grader.report.finding import Fact
 from grader.report.model import ExerciseResult
 
 
@@ -140,8 +141,8 @@ class SubmissionRun:
             self._interfaces[key] = interface(exercise, key[1], self._source, self._stub(exercise))
         return self._interfaces[key]
 
-    def takes_mask(self, exercise: Exercise) -> str:
-        """Return one sentence if `forward` has a mask where the course passes lengths; "" otherwise."""
+    def takes_mask(self, exercise: Exercise) -> Fact | None:
+        """Return how the interface differs if `forward` has a mask where the course passes lengths; None otherwise."""
         return takes_mask(exercise, self.alias(exercise), self._source, self._stub(exercise))
 
     def keywords(self, exercise: Exercise) -> dict[str, str]:

@@ -376,6 +376,42 @@ _REMARKS = {
     "grader-failed": _early(N_("the grader failed: {error}")),
     # The text of the file, and how it was loaded.
     "text": _early("{sentence}"),
+    "by-position/built": _early(N_("built by position, because some parameters have other names: {pairs}")),
+    "by-position/called": _early(N_("called by position, because some parameters have other names: {pairs}")),
+    "no-default": _early(N_("`{name}` has no default, but some calls of the course leave it out")),
+    "interface/built": _early(
+        N_(
+            "this file builds it as `{alias}({found})`, without {lacks}; the course asks for `{name}({asked})`"
+        ),
+        N_("this file builds it as `{alias}({found})`; the course asks for `{name}({asked})`"),
+    ),
+    "interface/called": _early(N_("this file defines `{name}({found})`; the course calls `{name}({asked})`")),
+    "missing/framework": _early(
+        N_("`{name}` comes from {package}; these exercises are graded in PyTorch only")
+    ),
+    "missing/package": _early(
+        N_(
+            "the package {package} is not installed here, and `{name}` comes from it: install it, or write the code"
+            " without it"
+        )
+    ),
+    "missing/block": _early(
+        N_(
+            "`{name}` comes from `{module}`, which was not submitted, and the reference {name} is called differently:"
+            " put {last}.py beside this file"
+        )
+    ),
+    "missing/everything": _early(
+        N_(
+            "this file imports everything from `{module}`, which was not submitted: put {last}.py beside this file"
+        )
+    ),
+    "missing/name": _early(
+        N_("`{name}` comes from `{module}`, which was not submitted: put {last}.py beside this file")
+    ),
+    "parts/reference": _early(N_("built entirely from the reference code")),
+    "parts/own": _early(N_("built entirely from your own code")),
+    "parts/some": _early(N_("built from your own {names}; the other parts are reference code")),
     "slip": _early(N_("{file}, line {line}: {slip}")),
     "uses": _early(
         N_(
