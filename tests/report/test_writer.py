@@ -11,7 +11,7 @@ import pytest
 
 from grader.report.finding import CodeLine, Fact, Finding, Spot
 from grader.report.model import Advice, CheckResult, Diagnosis, ExerciseResult
-from grader.report.sentences import ROWS, SAFE
+from grader.report.sentences import ROWS, SAFE, Row
 from grader.report.writer import PUBLIC, Writer, placeholders
 
 GRADER = Path(__file__).resolve().parents[2] / "grader"
@@ -74,6 +74,13 @@ def test_a_hidden_report_has_no_value_that_student_code_could_choose(rule):
     assert HIDDEN.message(finding) or rule == "passed"
     assert HIDDEN.rule(finding) in ROWS or not ROWS[rule].hidden
     assert SECRET in PUBLIC.where(finding)
+
+
+def test_a_hidden_sentence_gets_no_other_values(monkeypatch):
+    monkeypatch.setitem(ROWS, "shape", Row(("{got}",), ("{got}",)))
+    assert HIDDEN.message(Finding("shape", {"got": SECRET})) == "wrong result"
+    monkeypatch.setitem(ROWS, "shape", Row(("{says}",), ("{says}",)))
+    assert HIDDEN.message(Finding("shape", {"says": "chosen"})) == "chosen"
 
 
 def test_the_rule_in_a_hidden_report_says_no_more_than_its_sentence():
