@@ -1,16 +1,19 @@
-"""Grade one exercise, with reference blocks instead of the student's blocks that are wrong.
+"""Grade one exercise: attempts with the student's blocks and with reference blocks, and the one that counts.
 
-A block is the answer to another exercise that this exercise may use; the reference block is the course's answer.
-
-If the exercise uses a block that is known to be wrong, the first try has the reference block. If there is no such
-block, or if this try does not pass, the next try has the student's blocks. If that fails, another try has reference
-blocks instead of the wrong ones.
+A block is the answer to another exercise that this exercise may use; the reference block is the course's answer. The
+attempts in their order, each with reference blocks instead of
+1. blocks of this file that are known to be wrong: it counts only if it passes;
+2. no block;
+3. all blocks that are wrong;
+4. these, and blocks of files beside this one that are called differently: it counts only if it passes;
+5. all parts of the model, if they pass separately and fail together.
+Attempts 3 to 5 are made while the exercise does not pass, and only if blocks can be the reason.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from grader.bundle.model import Exercise
 from grader.engine.file_remarks import file_remarks
@@ -37,9 +40,7 @@ def grade_exercise(run: SubmissionRun, exercise: Exercise) -> ExerciseResult:
 
 def _graded(run: SubmissionRun, exercise: Exercise) -> ExerciseResult:
     before = run.lost
-    result = _without_wrong_blocks(run, exercise)
-    if result is None:
-        result = retry_with_reference_blocks(run, exercise, grade_once(run, exercise))
+    result = best_attempt(run, exercise)
     if result.outcome == "failed":
         result = _blocked(run, exercise, result)
     if run.lost > before or any(name in other.unsteady for name, other in run.blocks(exercise)):
@@ -61,58 +62,100 @@ def _blocked(run: SubmissionRun, exercise: Exercise, result: ExerciseResult) -> 
     return result
 
 
-def _without_wrong_blocks(run: SubmissionRun, exercise: Exercise) -> ExerciseResult | None:
-    """Try with reference blocks instead of blocks known to be wrong. Return the result if it passes; None otherwise.
+@dataclass(frozen=True)
+class Swap:
+    """Blocks of the student that reference blocks replace in an attempt.
 
-    Also return None if the exercise uses no such block of this file, or if it is made of parts.
-
-    This saves time: with the wrong block most exercises fail, and fail again in a new worker.
+    fix_first: those of them that the student should repair before this exercise. must_pass: the attempt counts only if
+    it passes. remark: why they are replaced; by default, because they are faulty.
     """
-    wrong = [(name, of) for name, of in run.blocks(exercise) if _is_known_to_be_wrong(name, of)]
-    named = run.used_exercises(exercise)
-    if exercise.is_made_of_parts or not any(of is run and name in named for name, of in wrong):
-        return None
-    result = _with_reference(run, exercise, wrong)
-    if result.outcome != "passed":
-        return None
-    return replace(result, fix_first=_to_fix_first(run, exercise, wrong))
+
+    blocks: Sequence[Block]
+    fix_first: tuple[str, ...] = ()
+    must_pass: bool = False
+    remark: str = ""
 
 
-def _is_known_to_be_wrong(name: str, run: SubmissionRun) -> bool:
-    """Whether a block that the file defines was graded before, and is wrong.
+def best_attempt(run: SubmissionRun, exercise: Exercise) -> ExerciseResult:
+    """Make the attempts in their order, see above; return the result that counts."""
+    made: dict[tuple[str, ...], ExerciseResult] = {}
 
-    A block that the file only imports is not wrong here: it does not solve its own exercise, but others may use it.
-    """
-    if name not in run.done or run.done[name].outcome not in WRONG:
-        return False
-    definition = run.definition(run.context.exercises[name])
-    return definition is not None and definition.kind != "name"
+    def attempt(swap: Swap) -> ExerciseResult:
+        names = tuple(name for name, _of in swap.blocks)
+        if names not in made:
+            made[names] = grade_once(run, exercise, names)
+        remarks = [swap.remark] if swap.remark else _on_faulty(run, swap.blocks)
+        result = made[names]
+        return replace(result, remarks=(*result.remarks, *remarks), replaced=names, fix_first=swap.fix_first)
+
+    if known := _known_to_be_wrong(run, exercise):
+        first = attempt(Swap(known, _to_fix_first(run, exercise, known)))
+        if first.outcome == "passed":  # this saves time: with the wrong block most exercises fail
+            return first
+    best = grade_once(run, exercise)
+    if best.outcome not in ("failed", "could_not_grade") or not _may_be_the_blocks(exercise, best):
+        return best
+    for swap in _swaps(run, exercise):
+        if not _may_be_the_blocks(exercise, best):
+            break
+        if swap.blocks:
+            best = _better(exercise, best, attempt(swap), must_pass=swap.must_pass)
+    return best
 
 
-def retry_with_reference_blocks(
-    run: SubmissionRun, exercise: Exercise, result: ExerciseResult
-) -> ExerciseResult:
-    """Return a better result with reference blocks instead of blocks that are wrong; `result` if there is none."""
-    if result.outcome not in ("failed", "could_not_grade"):
-        return result
-    if exercise.is_made_of_parts and not _by_parts(exercise, result):
-        return result
+def _swaps(run: SubmissionRun, exercise: Exercise) -> list[Swap]:
+    """Return the attempts after the one with the student's own blocks. The exercises of the blocks are graded first."""
     own = run.blocks(exercise)
-    results = [grade_exercise(of, of.context.exercises[name]) for name, of in own]
-    faulty = [block for block, its in zip(own, results, strict=True) if its.outcome in WRONG]
-    again = _with_reference_blocks(run, exercise, result, faulty)
-    again = _without_other_interfaces(run, exercise, again, own, faulty)
-    if again is not result:
-        again = replace(again, fix_first=_to_fix_first(run, exercise, faulty))
-    all_were_replaced = len(faulty) == len(own)
-    if not exercise.is_made_of_parts or not _by_parts(exercise, again) or all_were_replaced:
-        return again
-    says = _(
-        "your parts ({blocks}) pass separately but fail together; graded with the reference parts instead;"
-        " one possible reason is a decoder that restarts its positions in prediction"
-    )
-    remark = says.format(blocks=_names_of(own))
-    return _with_reference_blocks(run, exercise, again, own, remark)
+    outcomes = [grade_exercise(of, of.context.exercises[name]).outcome for name, of in own]
+    faulty = [block for block, its in zip(own, outcomes, strict=True) if its in WRONG]
+    fix_first = _to_fix_first(run, exercise, faulty)
+    if exercise.is_made_of_parts:
+        says = _(
+            "your parts ({blocks}) pass separately but fail together; graded with the reference parts instead;"
+            " one possible reason is a decoder that restarts its positions in prediction"
+        )
+        together = Swap(own, remark=says.format(blocks=_names_of(own)))
+        return [Swap(faulty, fix_first), *([together] if len(faulty) < len(own) else [])]
+    beside = [(block, its) for block, its in zip(own, outcomes, strict=True) if block[1] is not run]
+    others = [block for block, its in beside if its == "other_interface"]
+    return [
+        Swap(faulty, fix_first),
+        *([Swap([*faulty, *others], fix_first, must_pass=True)] if others else []),
+    ]
+
+
+def _better(
+    exercise: Exercise, best: ExerciseResult, again: ExerciseResult, *, must_pass: bool
+) -> ExerciseResult:
+    """Return the new result with the higher of both scores, if it counts; otherwise the best one so far.
+
+    It does not count if it has no score or the same checks, or if it is worse and the exercise is made of parts.
+    """
+    if again.score is None or (must_pass and again.outcome != "passed"):
+        return best
+    if exercise.is_made_of_parts and again.score < (best.score or 0):
+        return best
+    if again.checks == best.checks:
+        return best  # the exercise does not use these blocks
+    score = max(again.score, best.score or 0)  # a second try costs no points
+    return replace(again, score=score, seconds=again.seconds + best.seconds)
+
+
+def _known_to_be_wrong(run: SubmissionRun, exercise: Exercise) -> list[Block]:
+    """Return the blocks that were graded before and are wrong, if the exercise uses one of this file.
+
+    A block that a file only imports is not wrong here: it does not solve its own exercise, but others may use it.
+    None is known for an exercise that is made of parts.
+    """
+    wrong = []
+    for name, of in run.blocks(exercise):
+        definition = of.definition(of.context.exercises[name])
+        is_wrong = name in of.done and of.done[name].outcome in WRONG
+        if is_wrong and definition is not None and definition.kind != "name":
+            wrong.append((name, of))
+    used = run.used_exercises(exercise)
+    is_used = any(of is run and name in used for name, of in wrong)
+    return wrong if is_used and not exercise.is_made_of_parts else []
 
 
 def _to_fix_first(run: SubmissionRun, exercise: Exercise, faulty: Sequence[Block]) -> tuple[str, ...]:
@@ -120,60 +163,10 @@ def _to_fix_first(run: SubmissionRun, exercise: Exercise, faulty: Sequence[Block
     return tuple(name for name, of in faulty if parts or (of is run and name in used))
 
 
-def _with_reference_blocks(
-    run: SubmissionRun, exercise: Exercise, result: ExerciseResult, blocks: Sequence[Block], remark: str = ""
-) -> ExerciseResult:
-    """Try again with reference blocks instead of `blocks`. Return the new result, with the higher of both scores.
-
-    Return `result` if the new one has no score or the same checks, or if it is worse and the exercise is made of parts.
-    """
-    if not blocks:
-        return result
-    again = _with_reference(run, exercise, blocks, remark)
-    if again.score is None or (exercise.is_made_of_parts and again.score < (result.score or 0)):
-        return result
-    if again.checks == result.checks:
-        return result  # the exercise does not use these blocks
-    score = max(again.score, result.score or 0)  # a second try costs no points
-    return replace(again, score=score, seconds=again.seconds + result.seconds)
-
-
-def _with_reference(
-    run: SubmissionRun, exercise: Exercise, blocks: Sequence[Block], remark: str = ""
-) -> ExerciseResult:
-    """Return the result with reference blocks instead of `blocks`. The same try is made once per run.
-
-    remark: why they are replaced; by default, because they are faulty.
-    """
-    names = tuple(name for name, _of in blocks)
-    tried = exercise.name, names
-    if tried not in run.tried:
-        run.tried[tried] = grade_once(run, exercise, names)
-    again = run.tried[tried]
-    remarks = [remark] if remark else _on_faulty(run, blocks)
-    return replace(again, remarks=(*again.remarks, *remarks), replaced=names)
-
-
-def _without_other_interfaces(
-    run: SubmissionRun,
-    exercise: Exercise,
-    result: ExerciseResult,
-    own: Sequence[Block],
-    faulty: Sequence[Block],
-) -> ExerciseResult:
-    """Try again with reference blocks for `faulty`, and for blocks of files beside this one whose interface differs.
-
-    Return the new result if it passes, otherwise `result`.
-    """
-    others = [(name, of) for name, of in own if of is not run and name in of.done]
-    others = [(name, of) for name, of in others if of.done[name].outcome == "other_interface"]
-    if exercise.is_made_of_parts or not others or result.outcome == "passed":
-        return result
-    again = _with_reference_blocks(run, exercise, result, [*faulty, *others])
-    return again if again.outcome == "passed" else result
-
-
-def _by_parts(exercise: Exercise, result: ExerciseResult) -> bool:
+def _may_be_the_blocks(exercise: Exercise, result: ExerciseResult) -> bool:
+    """Whether blocks may be why a result fails. If the exercise is made of parts, a case of the parts must fail."""
+    if result.outcome == "passed" or not exercise.is_made_of_parts:
+        return result.outcome != "passed"
     cases = {case.id for case in exercise.cases if case.is_made_of_parts}
     return any(c.outcome == "failed" and c.id.split("/")[0] in cases for c in result.checks)
 

@@ -76,7 +76,6 @@ class SubmissionRun:
     parts: the student's earlier files; the model of the capstone is made of definitions in them.
     aliases: exercise → the name that it has in the file.
     done: exercise → its result.
-    tried: (exercise, names of the student's blocks that were replaced by the course's) → the result of that try.
     earlier, neighbours: runs of the student's earlier files, by content, and of the files beside this one, by name.
     unsteady: exercises whose result may be chance, because workers were lost.
     """
@@ -87,7 +86,6 @@ class SubmissionRun:
     parts: tuple[Part, ...] = ()
     aliases: dict[str, str] = field(init=False)
     done: dict[str, ExerciseResult] = field(default_factory=dict)
-    tried: dict[tuple[str, tuple[str, ...]], ExerciseResult] = field(default_factory=dict)
     earlier: dict[str, SubmissionRun] = field(default_factory=dict)
     neighbours: dict[str, SubmissionRun] = field(default_factory=dict)
     history: History = field(default_factory=History)

@@ -167,7 +167,7 @@ def test_a_result_is_not_cached_if_a_part_lost_its_worker(caching, bundles, monk
         return replace(failed, name=asked.name)
 
     monkeypatch.setattr("grader.engine.grade_exercise.grade_once", grade_once)
-    monkeypatch.setattr("grader.engine.grade_exercise._by_parts", lambda *_: True)
+    monkeypatch.setattr("grader.engine.grade_exercise._may_be_the_blocks", lambda *_: True)
     submission = submission_of(WRONG, "capstone.py")
     run = SubmissionRun(caching.context, submission, read_names(submission), (part("08_decoder"),))
     if lost == "a worker before":
