@@ -11,7 +11,7 @@ from typing import Any
 
 from grader.bundle.files import load_all
 from grader.engine.engine import Engine
-from grader.engine.submission_run import GradingOptions
+from grader.engine.grading import GradingOptions
 from grader.sandbox.choose import choose
 
 ROOT = Path(__file__).resolve().parents[1]

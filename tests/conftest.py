@@ -25,7 +25,7 @@ import grader.given  # loaded here so that OWN contains it
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
-from grader.engine.submission_run import GradingOptions
+from grader.engine.grading import GradingOptions
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher, Limits
 from grader.sandbox.choose import choose

@@ -16,8 +16,8 @@ from grader.bundle.files import load_all, save
 from grader.cases.draw import PUBLIC_SEED
 from grader.engine.devices import launcher_for
 from grader.engine.engine import Engine
+from grader.engine.grading import GradingOptions
 from grader.engine.process_pool import ProcessPool
-from grader.engine.submission_run import GradingOptions
 from grader.sandbox.choose import choose
 from grader.support.errors import UsageError
 from grader.support.files import owned

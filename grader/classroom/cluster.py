@@ -13,7 +13,7 @@ import tempfile
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -32,7 +32,7 @@ from grader.classroom.class_run import versions
 from grader.classroom.cluster_connection import connect
 from grader.classroom.grading_process import RunConfig, Task, TaskResult, look_up
 from grader.classroom.store import Store
-from grader.engine.engine import contracts_of, stubs_of
+from grader.engine.student_file import CourseTables
 from grader.intake.names import Definition
 from grader.intake.neighbours import among
 from grader.report.stored import from_text, to_text
@@ -135,9 +135,9 @@ def read_to_send(config: RunConfig, task: Task) -> TaskResult:
 
 
 @cache
-def _recorded(folder: Path) -> tuple[list[Bundle], dict[str, Definition]]:
+def _recorded(folder: Path) -> tuple[list[Bundle], Mapping[str, Definition]]:
     bundles = load_all(folder)
-    return bundles, contracts_of(bundles, stubs_of(bundles))
+    return bundles, CourseTables.of(bundles).contracts
 
 
 class ClusterGrading:

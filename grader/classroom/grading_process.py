@@ -18,9 +18,9 @@ from grader.bundle.model import Bundle, Exercise
 from grader.bundle.rules import NO_RULES, Rules
 from grader.classroom.store import Store, StoredResults, StoreKey
 from grader.engine.engine import Engine, known
+from grader.engine.grading import GradingOptions
 from grader.engine.load_request import MAX_ENDLESS, case_timeout, limits, load_timeout
 from grader.engine.result import result_without_checks
-from grader.engine.submission_run import GradingOptions
 from grader.intake.names import Definition, read_names
 from grader.intake.neighbours import ReadFile, among, with_neighbours
 from grader.intake.read import Blocked, Submission, shown, submission_from
@@ -202,7 +202,7 @@ def look_up(
 ) -> tuple[TaskResult, Submission | None]:
     """Return the stored results of a file with this content, and its submission; None if it has no exercise to grade.
 
-    contracts: see `contracts_of`.
+    contracts: see `CourseTables`.
     """
     try:
         submission = with_neighbours(submission_from(task.file, data), task.beside)

@@ -139,7 +139,7 @@ Exit status: 0 a file was written, or all public cases pass; otherwise that of `
 @course_option
 @sandbox_option
 def case(exercise: str, course: Path | None, sandbox: str) -> None:
-    from grader.engine.engine import contracts_of, stubs_of
+    from grader.engine.student_file import CourseTables
     from grader.intake.names import read_names
     from grader.intake.recognise import match
     from grader.report.shared_sentences import first_failure
@@ -157,7 +157,7 @@ def case(exercise: str, course: Path | None, sandbox: str) -> None:
         click.echo(passes if result.outcome == "passed" else result.message or not_started)
         sys.exit(report.exit_status)
     file = where.file_for(next(b for b in where.bundles if b.assignment == wanted.assignment))
-    names = match(contracts_of(where.bundles, stubs_of(where.bundles)), read_names(read_submission(file)))
+    names = match(CourseTables.of(where.bundles).contracts, read_names(read_submission(file)))
     path = write_case(file, wanted, failed, names)
     shown = os.path.relpath(path)
     click.echo(_("{check}: the inputs are in {file}").format(check=failed.title, file=shown))

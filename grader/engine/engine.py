@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
-from grader.bundle.model import Bundle, RecordedCase
+from grader.bundle.model import Bundle, Exercise, RecordedCase
 from grader.diagnosis.facts import of_sizes
+from grader.engine.attempt import after_exception, fault_of_the_grader
 from grader.engine.file_remarks import file_remarks, imports_added, is_faulty
 from grader.engine.grade_exercise import grade_exercise
-from grader.engine.grade_once import after_exception
-from grader.engine.interface import Source
+from grader.engine.grading import DEFAULTS, Context, Grading, GradingOptions
 from grader.engine.lease import Workers
 from grader.engine.session import WorkerGone
-from grader.engine.student_parts import Part
-from grader.engine.submission_run import DEFAULTS, Context, GradingOptions, SubmissionRun
+from grader.engine.student_file import CourseTables, Part, StudentFile, student_file
 from grader.engine.visibility import order_for_worker_reuse
 from grader.intake.names import Definition, Names, read_names
-from grader.intake.read import Submission, Unit
+from grader.intake.read import Submission
 from grader.intake.recognise import lost_exercises, match
 from grader.judge.exceptions import of_error
 from grader.judge.observation import StudentError
@@ -55,30 +53,29 @@ class Engine:
         options: GradingOptions = DEFAULTS,
         workers: Workers | None = None,
     ):
+        workers = workers or Workers(launcher, options.device, options.reuse_worker)
         self.bundles = bundles
         self.launcher = launcher
-        self.options = options
-        self.exercises = {e.name: e for b in bundles for e in b.exercises}
-        stubs = stubs_of(bundles)
-        self.context = Context(
-            exercises=self.exercises,
-            contracts=contracts_of(bundles, stubs),
-            stubs=stubs,
-            workers=workers or Workers(launcher, options.device, options.reuse_worker),
-            options=options,
-        )
+        self.context = Context(CourseTables.of(bundles), workers, options)
+
+    @property
+    def options(self) -> GradingOptions:
+        return self.context.options
+
+    @property
+    def exercises(self) -> Mapping[str, Exercise]:
+        return self.context.course.exercises
 
     def with_options(self, **changes: Any) -> Engine:
         """Return an engine with these fields of `GradingOptions` changed, and with the same tables and worker."""
         engine = copy(self)
-        engine.options = replace(self.options, **changes)
-        engine.context = replace(self.context, options=engine.options)
+        engine.context = replace(self.context, options=replace(self.options, **changes))
         return engine
 
     @property
     def contracts(self) -> Mapping[str, Definition]:
         """Return exercise → its definition in the original stub."""
-        return self.context.contracts
+        return self.context.course.contracts
 
     def known(self, submission: Submission) -> dict[str, str]:
         """Return exercise → the name it has in the submission, for every known exercise that the submission defines.
@@ -97,32 +94,40 @@ class Engine:
         If another exception than GraderError stops the grading, all exercises of the course (or those `wanted`) fail;
         if the grader cannot grade a plain file either, they could not be graded. Raises GraderError.
         """
+        grading, course = Grading(self.context), self.context.course
         try:
-            return self._grade(submission, wanted, parts)
+            file = student_file(course, submission, parts)
+            names = known(course.contracts, file.names) if wanted is None else wanted
+            exercises = [exercise for name, exercise in course.exercises.items() if name in names]
+            for exercise in order_for_worker_reuse(exercises):
+                self.options.on_exercise(exercise.name)
+                grade_exercise(grading, file, exercise)
+            notes = grading.notes.get(file, ())
+            remarks = file_remarks(file, notes, exercises, self.options.foreign)
+            report = self.report([grading.results[file, exercise.name] for exercise in exercises])
+            return replace(report, remarks=remarks, faulty=is_faulty(file, notes))
         except GraderError:
             raise
         except Exception as error:
-            run = SubmissionRun(self.context, submission, Names({}))
-            exercises = [e for name, e in self.exercises.items() if wanted is None or name in wanted]
-            return self.report([after_exception(run, exercise, error) for exercise in exercises])
+            unread = StudentFile(course, submission, Names({}))
+            lost = [e for name, e in course.exercises.items() if wanted is None or name in wanted]
+            return self.report([after_exception(grading, unread, exercise, error) for exercise in lost])
 
-    def _grade(self, submission: Submission, wanted: Sequence[str] | None, parts: Sequence[Part]) -> Report:
-        run = SubmissionRun(self.context, submission, read_names(submission), tuple(parts))
-        names = known(self.contracts, run.names) if wanted is None else wanted
-        exercises = [exercise for name, exercise in self.exercises.items() if name in names]
-        for exercise in order_for_worker_reuse(exercises):
-            self.options.on_exercise(exercise.name)
-            grade_exercise(run, exercise)
-        report = self.report([run.done[exercise.name] for exercise in exercises])
-        return replace(report, remarks=file_remarks(run, exercises), faulty=is_faulty(run))
+    def grades_a_plain_file(self, names: Sequence[str]) -> bool:
+        """Whether the engine can grade these exercises of a plain file. If not, a failure is the grader's own."""
+        exercises = (self.exercises[name] for name in names)
+        return not any(fault_of_the_grader(self.context, exercise) for exercise in exercises)
 
     def with_imports(
         self, submission: Submission, results: Sequence[ExerciseResult]
     ) -> tuple[ExerciseResult, ...]:
         """Give each result a remark on the imports that were added for it, as reports of a class have no others."""
-        run = SubmissionRun(self.context, submission, read_names(submission))
+        file, foreign = student_file(self.context.course, submission), self.options.foreign
         return tuple(
-            replace(result, remarks=(*imports_added(run, [self.exercises[result.name]]), *result.remarks))
+            replace(
+                result,
+                remarks=(*imports_added(file, [self.exercises[result.name]], foreign), *result.remarks),
+            )
             for result in results
         )
 
@@ -133,11 +138,11 @@ class Engine:
         """
         if self.options.hidden:
             return None
-        run = SubmissionRun(self.context, submission, read_names(submission))
-        run.aliases[exercise] = alias
+        file, grading = student_file(self.context.course, submission), Grading(self.context)
+        grading.bound[file] = {exercise: alias}
         workers, found = self.context.workers, list[tuple[StudentError, RecordedCase]]()
         try:
-            lease = workers.lease(run.request(self.exercises[exercise], ()))
+            lease = workers.lease(grading.request(file, self.exercises[exercise], ()))
             lease.load()
             for case in lease.request.exercise.cases:
                 error = lease.observe(case).error
@@ -169,18 +174,3 @@ def known(contracts: Mapping[str, Definition], names: Names) -> dict[str, str]:
     """Return exercise → the name it has among these names of a submission; see `Engine.known`."""
     # A definition that Python can read wins over one with a syntax error.
     return lost_exercises(contracts, names) | match(contracts, names)
-
-
-def stubs_of(bundles: Sequence[Bundle]) -> dict[str, Source]:
-    """Return assignment → its original stub."""
-    stubs = {}
-    for bundle in bundles:
-        name = f"{bundle.module}.py"
-        stub = Submission(Path(name), (Unit(name, bundle.stub),))
-        stubs[bundle.assignment] = Source(stub, read_names(stub))
-    return stubs
-
-
-def contracts_of(bundles: Sequence[Bundle], stubs: Mapping[str, Source]) -> dict[str, Definition]:
-    """Return exercise → its definition in the original stub. stubs: as `stubs_of` returns them."""
-    return {e.name: stubs[b.assignment].names.definitions[e.name] for b in bundles for e in b.exercises}

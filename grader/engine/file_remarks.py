@@ -7,14 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from grader.bundle.model import Exercise
-from grader.engine.missing_modules import missing_names
-from grader.engine.submission_run import SubmissionRun
+from grader.engine.load_notes import missing_names
+from grader.engine.student_file import StudentFile
 from grader.engine.visibility import visible_blocks
 from grader.intake.needs import UNIT, first_use, missing_imports
 from grader.judge.observation import StudentError, student_error, texts
 from grader.support.i18n import _, ngettext
 from grader.support.sanitize import sanitize
 
+Notes = Sequence[Mapping[str, Any]]
 # Messages which say that something is missing. The group that matches is its name.
 _NEEDS = re.compile(
     r"No module named '([\w.]+)'|cannot import name '(\w+)'|name '(\w+)' is not defined"
@@ -22,45 +23,50 @@ _NEEDS = re.compile(
 )
 
 
-def file_remarks(run: SubmissionRun, exercises: Sequence[Exercise]) -> tuple[str, ...]:
-    """Return sentences about imports that were added, other files that were used, and statements that were skipped."""
-    used = _files_used(run.history.notes)
-    return (*imports_added(run, exercises), *used, *_summary_of_skipped(run, _needed(run, exercises)))
+def file_remarks(
+    file: StudentFile, notes: Notes, exercises: Sequence[Exercise], foreign: bool
+) -> tuple[str, ...]:
+    """Return sentences about imports that were added, other files that were used, and statements that were skipped.
+
+    notes: what a worker said about the file. foreign: the reader may not be the author.
+    """
+    skipped = _summary_of_skipped(file, notes, _needed(file, exercises))
+    return (*imports_added(file, exercises, foreign), *_files_used(notes), *skipped)
 
 
-def is_faulty(run: SubmissionRun) -> bool:
+def is_faulty(file: StudentFile, notes: Notes) -> bool:
     """Whether the file has syntax errors, or a statement that raised, and not for code that is not available here."""
-    own = [(note, lacking) for note, lacking in _lacking(run) if note.get("file") != UNIT]
+    own = [(note, lacking) for note, lacking in _lacking(file, notes) if note.get("file") != UNIT]
     errors = [(student_error(note.get("error")), lacking) for note, lacking in own]
     raised = any(error and (error.ends_python or not lacking) for error, lacking in errors)
-    return bool(run.names.faults) or raised
+    return bool(file.names.faults) or raised
 
 
-def _needed(run: SubmissionRun, exercises: Sequence[Exercise]) -> frozenset[str]:
-    return frozenset().union(*map(run.needs, exercises))
+def _needed(file: StudentFile, exercises: Sequence[Exercise]) -> frozenset[str]:
+    return frozenset().union(*map(file.needs, exercises))
 
 
-def imports_added(run: SubmissionRun, exercises: Sequence[Exercise]) -> tuple[str, ...]:
+def imports_added(file: StudentFile, exercises: Sequence[Exercise], foreign: bool) -> tuple[str, ...]:
     """Return one sentence about the imports that were added for exercises; none if there are none.
 
-    With `--file` the reader may not be the author, so the sentence does not ask to add them.
+    foreign: the reader may not be the author, so the sentence does not ask to add them.
     """
-    submission, foreign = run.submission, run.context.options.foreign
-    needed, blocks = _needed(run, exercises), frozenset[str]().union(*map(visible_blocks, exercises))
+    submission = file.submission
+    needed, blocks = _needed(file, exercises), frozenset[str]().union(*map(visible_blocks, exercises))
     found = missing_imports(submission, sorted(blocks))
     missing = {name: line for name, line in found.items() if name in needed}
     used = [(import_, *first_use(submission, name), name) for name, import_ in missing.items()]
     if len(used) < 2:
         return tuple(_import_added(*one, foreign) for one in used)
-    file = sanitize(submission.path.name)
-    places = ((import_, _place_in(file, sanitize(unit), line)) for import_, unit, line, _name in used)
+    name = sanitize(submission.path.name)
+    places = ((import_, _place_in(name, sanitize(unit), line)) for import_, unit, line, _used in used)
     imports = ", ".join(f"`{import_}` ({place})" for import_, place in places)
     says = _(
         "{file} uses names that it does not import: add at the top {imports}; the grader did so for this check"
     )
     if foreign:
         says = _("{file} uses names that it does not import; the grader used {imports}")
-    return (says.format(file=file, imports=imports),)
+    return (says.format(file=name, imports=imports),)
 
 
 def _import_added(import_: str, unit: str, line: int, name: str, foreign: bool) -> str:
@@ -92,14 +98,14 @@ def _files_used(notes: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     return (sanitize(says.format(files=", ".join(files)), 400),)
 
 
-def _summary_of_skipped(run: SubmissionRun, needed: frozenset[str]) -> tuple[str, ...]:
+def _summary_of_skipped(file: StudentFile, notes: Notes, needed: frozenset[str]) -> tuple[str, ...]:
     """Return sentences about statements that were skipped.
 
     A statement that ends Python, starts a debugger or timed out is always among them. One that raised any other
     exception is among them only if it defines no name in `needed`.
     """
     out, needing, raised = [], [], []
-    for note, lacking in _lacking(run):
+    for note, lacking in _lacking(file, notes):
         error = student_error(note.get("error"))
         place = _("{file}, line {line}").format(file=note.get("file"), line=note.get("line"))
         if note.get("file") == UNIT:  # imports that the grader added
@@ -142,13 +148,12 @@ def _exception(note: Mapping[str, Any], error: StudentError) -> str:
     return _("{says} ({file}, line {line})").format(says=says, file=error.where[0], line=error.where[1])
 
 
-def _lacking(run: SubmissionRun) -> list[tuple[Mapping[str, Any], str]]:
+def _lacking(file: StudentFile, notes: Notes) -> list[tuple[Mapping[str, Any], str]]:
     """Return each note with the name of the code that its statement needs and that is not available here, or "".
 
     An undefined name is such code only if an import that failed should have bound it, or a statement that lacked code.
     """
-    notes = run.history.notes
-    files = (*run.submission.units, *run.submission.neighbours)
+    files = (*file.submission.units, *file.submission.neighbours)
     undefined = {name for name, missing in missing_names(notes, files).items() if not missing.block}
     out: list[tuple[Mapping[str, Any], str]] = []
     for note in notes:

@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from grader.bundle.model import Exercise
+from grader.engine.attempt import attempt
 from grader.engine.file_remarks import file_remarks
-from grader.engine.grade_once import grade_once
+from grader.engine.grading import Block, Grading
 from grader.engine.result import blocked_by
-from grader.engine.result_cache import cached, keep
-from grader.engine.student_parts import content
-from grader.engine.submission_run import Block, SubmissionRun
+from grader.engine.result_cache import keep, read_cached
+from grader.engine.student_file import StudentFile
 from grader.report.model import ExerciseResult
 from grader.support.i18n import _, ngettext
 from grader.support.sanitize import sanitize
@@ -30,35 +30,42 @@ UNUSABLE = ("failed", "blocked", "not_started")  # outcomes of an exercise that 
 WRONG = (*UNUSABLE, "could_not_grade")  # outcomes of a block that a reference block replaces
 
 
-def grade_exercise(run: SubmissionRun, exercise: Exercise) -> ExerciseResult:
-    """Grade one exercise, unless `run.done` or the cache has its result."""
-    if exercise.name not in run.done:
-        known = cached(run.context, content(run.submission, run.parts), exercise)
-        run.done[exercise.name] = known or _graded(run, exercise)
-    return run.done[exercise.name]
+def grade_exercise(grading: Grading, file: StudentFile, exercise: Exercise) -> ExerciseResult:
+    """Grade one exercise of a file, unless `grading` or the cache has its result."""
+    key = file, exercise.name
+    if key not in grading.results:
+        cached = read_cached(grading.context, file.content, exercise)
+        grading.results[key] = cached or _graded(grading, file, exercise)
+    return grading.results[key]
 
 
-def _graded(run: SubmissionRun, exercise: Exercise) -> ExerciseResult:
-    before = run.lost
-    result = best_attempt(run, exercise)
+def _graded(grading: Grading, file: StudentFile, exercise: Exercise) -> ExerciseResult:
+    before, key = grading.losses, (file, exercise.name)
+    result = best_attempt(grading, file, exercise)
     if result.outcome == "failed":
-        result = _blocked(run, exercise, result)
-    if run.lost > before or any(name in other.unsteady for name, other in run.blocks(exercise)):
-        run.unsteady.add(exercise.name)
-    elif result.outcome in ("passed", "failed") and not result.partial and not file_remarks(run, [exercise]):
+        result = _blocked(grading, file, exercise, result)
+    unsteady = any((of, name) in grading.unsteady for name, of in grading.blocks(file, exercise))
+    if grading.losses > before or unsteady:
+        grading.unsteady.add(key)
+    elif result.outcome in ("passed", "failed") and not result.partial:
+        notes, foreign = grading.notes.get(file, ()), grading.context.options.foreign
         # No code runs for a result from the cache, so the remarks on the file would be missing.
-        keep(run.context, content(run.submission, run.parts), exercise, result)
+        if not file_remarks(file, notes, [exercise], foreign):
+            keep(grading.context, file.content, exercise, result)
     return result
 
 
-def _blocked(run: SubmissionRun, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
+def _blocked(
+    grading: Grading, file: StudentFile, exercise: Exercise, result: ExerciseResult
+) -> ExerciseResult:
     """Return a failed result as *blocked* if the exercise needs another one that is unusable and that no reference
     block can replace.
     """
-    for name in run.used_exercises(exercise):
-        other = run.context.exercises.get(name)
-        if other and name not in exercise.given and grade_exercise(run, other).outcome in UNUSABLE:
-            return blocked_by(result, run.done[name])
+    for name in grading.used_exercises(file, exercise):
+        if name not in exercise.given:
+            other = grade_exercise(grading, file, file.course.exercises[name])
+            if other.outcome in UNUSABLE:
+                return blocked_by(result, other)
     return result
 
 
@@ -76,39 +83,39 @@ class Swap:
     remark: str = ""
 
 
-def best_attempt(run: SubmissionRun, exercise: Exercise) -> ExerciseResult:
+def best_attempt(grading: Grading, file: StudentFile, exercise: Exercise) -> ExerciseResult:
     """Make the attempts in their order, see above; return the result that counts."""
     made: dict[tuple[str, ...], ExerciseResult] = {}
 
-    def attempt(swap: Swap) -> ExerciseResult:
+    def with_reference(swap: Swap) -> ExerciseResult:
         names = tuple(name for name, _of in swap.blocks)
         if names not in made:
-            made[names] = grade_once(run, exercise, names)
-        remarks = [swap.remark] if swap.remark else _on_faulty(run, swap.blocks)
+            made[names] = attempt(grading, file, exercise, names)
+        remarks = [swap.remark] if swap.remark else _on_faulty(grading, file, swap.blocks)
         result = made[names]
         return replace(result, remarks=(*result.remarks, *remarks), replaced=names, fix_first=swap.fix_first)
 
-    if known := _known_to_be_wrong(run, exercise):
-        first = attempt(Swap(known, _to_fix_first(run, exercise, known)))
+    if known := _known_to_be_wrong(grading, file, exercise):
+        first = with_reference(Swap(known, _to_fix_first(grading, file, exercise, known)))
         if first.outcome == "passed":  # this saves time: with the wrong block most exercises fail
             return first
-    best = grade_once(run, exercise)
+    best = attempt(grading, file, exercise)
     if best.outcome not in ("failed", "could_not_grade") or not _may_be_the_blocks(exercise, best):
         return best
-    for swap in _swaps(run, exercise):
+    for swap in _swaps(grading, file, exercise):
         if not _may_be_the_blocks(exercise, best):
             break
         if swap.blocks:
-            best = _better(exercise, best, attempt(swap), must_pass=swap.must_pass)
+            best = _better(exercise, best, with_reference(swap), must_pass=swap.must_pass)
     return best
 
 
-def _swaps(run: SubmissionRun, exercise: Exercise) -> list[Swap]:
+def _swaps(grading: Grading, file: StudentFile, exercise: Exercise) -> list[Swap]:
     """Return the attempts after the one with the student's own blocks. The exercises of the blocks are graded first."""
-    own = run.blocks(exercise)
-    outcomes = [grade_exercise(of, of.context.exercises[name]).outcome for name, of in own]
+    own = grading.blocks(file, exercise)
+    outcomes = [grade_exercise(grading, of, of.course.exercises[name]).outcome for name, of in own]
     faulty = [block for block, its in zip(own, outcomes, strict=True) if its in WRONG]
-    fix_first = _to_fix_first(run, exercise, faulty)
+    fix_first = _to_fix_first(grading, file, exercise, faulty)
     if exercise.is_made_of_parts:
         says = _(
             "your parts ({blocks}) pass separately but fail together; graded with the reference parts instead;"
@@ -116,7 +123,7 @@ def _swaps(run: SubmissionRun, exercise: Exercise) -> list[Swap]:
         )
         together = Swap(own, remark=says.format(blocks=_names_of(own)))
         return [Swap(faulty, fix_first), *([together] if len(faulty) < len(own) else [])]
-    beside = [(block, its) for block, its in zip(own, outcomes, strict=True) if block[1] is not run]
+    beside = [(block, its) for block, its in zip(own, outcomes, strict=True) if block[1] is not file]
     others = [block for block, its in beside if its == "other_interface"]
     return [
         Swap(faulty, fix_first),
@@ -141,26 +148,27 @@ def _better(
     return replace(again, score=score, seconds=again.seconds + best.seconds)
 
 
-def _known_to_be_wrong(run: SubmissionRun, exercise: Exercise) -> list[Block]:
+def _known_to_be_wrong(grading: Grading, file: StudentFile, exercise: Exercise) -> list[Block]:
     """Return the blocks that were graded before and are wrong, if the exercise uses one of this file.
 
     A block that a file only imports is not wrong here: it does not solve its own exercise, but others may use it.
     None is known for an exercise that is made of parts.
     """
     wrong = []
-    for name, of in run.blocks(exercise):
-        definition = of.definition(of.context.exercises[name])
-        is_wrong = name in of.done and of.done[name].outcome in WRONG
-        if is_wrong and definition is not None and definition.kind != "name":
+    for name, of in grading.blocks(file, exercise):
+        definition, result = of.definition(of.course.exercises[name]), grading.results.get((of, name))
+        if result and result.outcome in WRONG and definition is not None and definition.kind != "name":
             wrong.append((name, of))
-    used = run.used_exercises(exercise)
-    is_used = any(of is run and name in used for name, of in wrong)
+    used = grading.used_exercises(file, exercise)
+    is_used = any(of is file and name in used for name, of in wrong)
     return wrong if is_used and not exercise.is_made_of_parts else []
 
 
-def _to_fix_first(run: SubmissionRun, exercise: Exercise, faulty: Sequence[Block]) -> tuple[str, ...]:
-    used, parts = run.used_exercises(exercise), exercise.is_made_of_parts
-    return tuple(name for name, of in faulty if parts or (of is run and name in used))
+def _to_fix_first(
+    grading: Grading, file: StudentFile, exercise: Exercise, faulty: Sequence[Block]
+) -> tuple[str, ...]:
+    used, parts = grading.used_exercises(file, exercise), exercise.is_made_of_parts
+    return tuple(name for name, of in faulty if parts or (of is file and name in used))
 
 
 def _may_be_the_blocks(exercise: Exercise, result: ExerciseResult) -> bool:
@@ -171,27 +179,26 @@ def _may_be_the_blocks(exercise: Exercise, result: ExerciseResult) -> bool:
     return any(c.outcome == "failed" and c.id.split("/")[0] in cases for c in result.checks)
 
 
-def _on_faulty(run: SubmissionRun, faulty: Sequence[Block]) -> list[str]:
+def _on_faulty(grading: Grading, file: StudentFile, faulty: Sequence[Block]) -> list[str]:
     """Return remarks on blocks of the student that reference blocks replace.
 
     One remark is about all blocks of this file and of earlier files. A block of a file beside this one
     has its own remark.
     """
-    files_beside = [of for of in run.neighbours.values() if of is not run]
-    beside = [block for block in faulty if block[1] in files_beside]
-    remarks = _on_own([block for block in faulty if block not in beside])
+    beside = [block for block in faulty if block[1] is not file and block[1] in file.beside]
+    own = [grading.results[of, name].outcome for name, of in faulty if (name, of) not in beside]
+    remarks = _on_own([block for block in faulty if block not in beside], set(own))
     for name, of in beside:
         says = _("{block} in {file} could not be used; graded with the reference {block} instead")
-        if of.done[name].outcome == "failed":
+        if grading.results[of, name].outcome == "failed":
             says = _("{block} in {file} has an error; graded with the reference {block} instead")
         remarks.append(says.format(block=name, file=sanitize(of.submission.units[0].name, 100)))
     return remarks
 
 
-def _on_own(blocks: Sequence[Block]) -> list[str]:
+def _on_own(blocks: Sequence[Block], outcomes: set[str]) -> list[str]:
     if not blocks:
         return []
-    outcomes = {of.done[name].outcome for name, of in blocks}
     if outcomes == {"failed"}:
         says = ngettext(
             "your {blocks} has an error, see its own report; graded with the reference {blocks} instead",

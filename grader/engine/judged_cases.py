@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,10 +12,11 @@ from msgspec import structs
 from grader.bundle.model import Exercise, RecordedCase
 from grader.bundle.rules import FACTS
 from grader.bundle.safetensors import Array, encode
-from grader.engine.lease import MAY_BE_CHANCE, Lease, fault_of_the_grader, how_loading_ended
+from grader.engine.grading import Context, Grading
+from grader.engine.lease import Lease
+from grader.engine.load_notes import how_loading_ended
 from grader.engine.load_request import LoadRequest, case_timeout
 from grader.engine.session import Session, WorkerGone, last_line
-from grader.engine.submission_run import Context, SubmissionRun
 from grader.engine.visibility import with_requirements
 from grader.given import source
 from grader.judge.exceptions import of_lost
@@ -29,30 +30,58 @@ from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 from grader.worker.steps import Run
 
+MAY_BE_CHANCE = ("died", "stale", "fault")  # reasons for a lost worker, see `WorkerGone`
 MAX_LOST = 2  # cases of one exercise that may lose their worker before the rest is skipped
 
 
-def judged_cases(run: SubmissionRun, request: LoadRequest, forgiving: bool) -> list[JudgedCase] | None:
-    """Run and judge the cases of the exercise; None as for `_attempt`. The option `quick` leaves out costly cases.
+def judged_cases(
+    grading: Grading, request: LoadRequest, forgiving: bool, fault_of: Callable[[WorkerGone], str]
+) -> list[JudgedCase] | None:
+    """Run and judge the cases of the exercise; None if the attempt is to be repeated, see `repeats`.
 
-    Cases that cost no points come last, because the last cases may be skipped after a timeout.
+    fault_of: returns a sentence if the grader is at fault that a worker was lost. The option `quick` leaves out costly
+    cases. Cases that cost no points come last, because the last cases may be skipped after a timeout.
     """
-    options, exercise, judged = run.context.options, request.exercise, list[JudgedCase]()
+    options, exercise, judged = grading.context.options, request.exercise, list[JudgedCase]()
     ordered = sorted(exercise.cases, key=lambda case: bool(case.policy))
-    lease = run.context.workers.lease(request)
-    together = _observed_together(lease, [case for case in ordered if not case.costly and case.exam is None])
+    lease = grading.context.workers.lease(request)
+    together = [case for case in ordered if not case.costly and case.exam is None]
+    seen = lease.observe_all(together) if len(together) > 1 else {}
     budget = Budget()
     for one in ordered:
         if one.costly and options.quick:
             continue
         case = off_last(exercise, one)
         found = _skipped(case, judged, options.device, hidden=options.hidden)
-        if found is None:
-            found = _judged(run, lease, case, together.get(case.id), budget, forgiving)
-        if found is None:
+        try:
+            if found is None and case.id in seen:
+                observation = _to_judge(exercise, case, seen[case.id])
+                found = judge_case(case, observation, options.device, budget)
+            elif found is None:
+                lease = grading.context.workers.lease(request)
+                found = judge_case(case, _observed(grading.context, lease, case), options.device, budget)
+        except WorkerGone as gone:
+            grading.lost += 1
+            if repeats(lease, forgiving, gone):
+                return None
+            found = _without_worker(lease, case, gone, options.device, fault_of(gone))
+        except SandboxError as error:
+            found = _ungraded(case, str(error), options.device)
+        if lease.used and any(check.outcome != "passed" for check in found.checks):
             return None
+        if case.id in seen:
+            found = _with_own_prints(grading.context, request, found)
         judged.append(without_off(exercise, found))
     return judged
+
+
+def repeats(lease: Lease, forgiving: bool, gone: WorkerGone) -> bool:
+    """Whether an attempt that lost its worker is repeated in a new one.
+
+    It is if the worker had loaded the submission for another exercise before, and if the loss may be chance, but only
+    once (forgiving).
+    """
+    return lease.used or (forgiving and gone.why in MAY_BE_CHANCE)
 
 
 def off_last(exercise: Exercise, case: RecordedCase) -> RecordedCase:
@@ -92,60 +121,13 @@ def _skipped(
     return None
 
 
-def _observed_together(lease: Lease, cases: Sequence[RecordedCase]) -> dict[str, Observation]:
-    """Run cases with one message. Return what was observed; a case without an observation must run alone."""
-    try:
-        lease.load()
-    except (WorkerGone, SandboxError):
-        return {}
-    return lease.observe_all(cases) if len(cases) > 1 else {}
-
-
-def _judged(
-    run: SubmissionRun,
-    lease: Lease,
-    case: RecordedCase,
-    seen: Observation | None,
-    budget: Budget,
-    forgiving: bool,
-) -> JudgedCase | None:
-    """Run and judge one case; None as for `_attempt`. seen: what was observed when it ran together with others."""
-    context, exercise = run.context, lease.request.exercise
-    device = context.options.device
-    try:
-        if seen is None:
-            lease = context.workers.lease(lease.request)
-            lease.load()
-        observation = seen or _observed(context, lease, case)
-        judged = judge_case(case, _to_judge(exercise, case, observation), device, budget)
-    except WorkerGone as gone:
-        run.history.lost += 1
-        if lease.used or (forgiving and gone.why in MAY_BE_CHANCE):
-            return None
-        fault: str | Fact = ""
-        if gone.why == "fault":
-            fault = fault_of_the_grader(context.workers, exercise, case)
-        if lease.loaded is None:
-            fault = fault or how_loading_ended(gone)
-        if not fault:
-            return _without_worker(exercise, case, gone, device)
-    except SandboxError as error:
-        fault = str(error)
-    else:
-        failed = any(check.outcome != "passed" for check in judged.checks)
-        if failed and lease.used:
-            return None
-        return _with_own_prints(context, lease.request, judged) if failed and seen else judged
-    return unseen_case(case, "could_not_grade", Finding("fault/case", {"why": fault}), device=device)
-
-
 def _with_own_prints(context: Context, request: LoadRequest, judged: JudgedCase) -> JudgedCase:
-    """Return a case that ran together with others and failed, with its own prints instead of those of all cases.
+    """Return a case that ran together with others; if it failed, with its own prints instead of those of all cases.
 
     To get them, it is run once more. In hidden cases the prints are discarded without a run.
     """
     seen, printed = judged.observation, ""
-    if seen is None or not seen.printed:
+    if seen is None or not seen.printed or all(check.outcome == "passed" for check in judged.checks):
         return judged
     if not context.options.hidden:
         with contextlib.suppress(WorkerGone, SandboxError):
@@ -155,11 +137,16 @@ def _with_own_prints(context: Context, request: LoadRequest, judged: JudgedCase)
     return replace(judged, observation=replace(seen, printed=printed))
 
 
-def _without_worker(exercise: Exercise, case: RecordedCase, gone: WorkerGone, device: str) -> JudgedCase:
-    """Return the verdict on a case that lost its worker.
+def _without_worker(
+    lease: Lease, case: RecordedCase, gone: WorkerGone, device: str, fault: str
+) -> JudgedCase:
+    """Return the verdict on a case that lost its worker. fault: why that is the grader's fault.
 
     On another device than the CPU, the grader may be at fault, so the case could not be graded.
     """
+    exercise = lease.request.exercise
+    if fault or lease.loaded is None:
+        return _ungraded(case, fault or how_loading_ended(gone), device)
     outcome: CheckOutcome = "failed" if device == "cpu" else "could_not_grade"
     detail = f"{case_timeout(exercise, case):g}" if gone.why == "time" else gone.detail
     place = None if _only_facts(exercise) else gone.line
@@ -167,14 +154,18 @@ def _without_worker(exercise: Exercise, case: RecordedCase, gone: WorkerGone, de
     return unseen_case(case, outcome, lost, device=device, printed=gone.printed)
 
 
+def _ungraded(case: RecordedCase, why: str | Fact, device: str) -> JudgedCase:
+    return unseen_case(case, "could_not_grade", Finding("fault/case", {"why": why}), device=device)
+
+
 def _observed(context: Context, lease: Lease, case: RecordedCase) -> Observation:
+    lease.load()
     exercise = lease.request.exercise
     observation = lease.observe(case, partial(context.options.on_training, f"{exercise.name}, {case.id}"))
-    if case.exam is None:
-        return observation
-    # It measures trained weights, in a second worker without student code.
-    given = {name: source(name) for name in with_requirements(exercise.given)}
-    return examined(case, observation, context.workers.launcher, lease.request.limits, given)
+    if case.exam is not None:  # it measures trained weights, in a second worker without student code
+        given = {name: source(name) for name in with_requirements(exercise.given)}
+        observation = examined(case, observation, context.workers.launcher, lease.request.limits, given)
+    return _to_judge(exercise, case, observation)
 
 
 def _to_judge(exercise: Exercise, case: RecordedCase, observation: Observation) -> Observation:

@@ -10,12 +10,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from grader.bundle.model import Exercise, RecordedCase
+from grader.bundle.model import RecordedCase
 from grader.engine.load_request import (
     LoadRequest,
     case_message,
@@ -33,27 +32,11 @@ from grader.engine.session import (
     last_line,
     tried,
 )
-from grader.intake.read import Submission, Unit
-from grader.judge.exceptions import of_lost
 from grader.judge.observation import BadReply, Observation, read_observation, read_observations
-from grader.report.finding import Fact
-from grader.report.writer import PUBLIC
 from grader.sandbox.base import Launcher, Limits, SandboxError
-from grader.support.errors import GraderError
-from grader.support.i18n import _
 
 TOGETHER_SECONDS = 2.0  # for all cases of one message; if it times out, the cases run one by one
-MAY_BE_CHANCE = ("died", "stale", "fault")  # reasons for a lost worker, see `WorkerGone`
-PLAIN_FILE = Submission(Path("nothing.py"), (Unit("nothing.py", "pass"),))
 OnTraining = Callable[[Training], None]
-
-
-class CannotLoad(GraderError):
-    """The submission cannot be loaded, or does not define the exercise; the fact says why."""
-
-    def __init__(self, fact: Fact):
-        super().__init__(PUBLIC.sentence(fact))
-        self.fact = fact
 
 
 @dataclass(frozen=True)
@@ -95,7 +78,7 @@ class Lease:
             try:
                 self.loaded = self._loaded()
             except WorkerGone as gone:
-                if self.used or not self.request.history.leaves_out(gone.why, gone.statement):
+                if self.used or not self.request.leaves_out(gone.why, gone.statement):
                     raise
                 self.request = self.request.skipping()
                 self.session = self.start(self.request.limits)
@@ -189,6 +172,11 @@ class Workers:
         self._held: Lease | None = None
 
     @property
+    def used(self) -> bool:
+        """Whether the held worker had loaded a submission for another exercise before the last lease."""
+        return self._held is not None and self._held.used
+
+    @property
     def session(self) -> Session | None:
         """Return the session with the held worker."""
         return self._held.session if self._held is not None else None
@@ -224,32 +212,6 @@ class Workers:
 
     def _start(self, limits: Limits) -> Session:
         return Session(self.launcher, limits, stop=self.stop)
-
-
-def how_loading_ended(gone: WorkerGone) -> Fact:
-    """Return what is known of a worker that was lost before any case ran."""
-    if gone.why != "time":
-        return Fact("not-loaded", {"how": of_lost(gone.why, gone.detail)})
-    return Fact("not-loaded/time", dict(zip(("file", "line"), gone.line or (), strict=False)))
-
-
-def fault_of_the_grader(workers: Workers, exercise: Exercise, case: RecordedCase | None = None) -> str:
-    """Return a sentence if a worker reports a fault with a plain file too; "" if the fault is the submission's.
-
-    A fault that a worker with student code reports proves nothing: failing code could report one, to lose no
-    points. Only the message of the plain file's worker is quoted.
-    """
-    workers.close()
-    try:
-        plain = workers.lease(LoadRequest(PLAIN_FILE, exercise))
-        plain.load()
-        if case is not None:
-            plain.observe(case)
-        return ""
-    except WorkerGone as gone:
-        return _("the worker failed: {what}").format(what=gone.detail or gone.why)
-    finally:
-        workers.close()
 
 
 def _late(statement: object, files: frozenset[str]) -> WorkerGone:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from grader.bundle.model import Exercise, RecordedCase
-from grader.engine.student_parts import Part, content
+from grader.engine.student_file import Part, content
 from grader.engine.visibility import visible_blocks, with_requirements
 from grader.given import BLOCKS, source
 from grader.intake.needs import units_to_run
@@ -23,26 +23,6 @@ MAX_ENDLESS = 3
 BUSY_FACTOR = 30  # how much slower a worker may be on a busy machine
 
 
-@dataclass
-class History:
-    """What happened to one submission in workers so far."""
-
-    endless: list[tuple[str, int]] = field(default_factory=list)  # statements that timed out: file, line
-    lost: int = 0  # workers lost over it
-    notes: tuple[dict[str, Any], ...] = ()  # on its top-level code, from the last load before any case ran
-
-    def leaves_out(self, why: str, statement: tuple[str, int] | None) -> bool:
-        """Remember a top-level statement that ran when its worker was lost; return whether it is now left out.
-
-        why: see `WorkerGone`. A worker that computes within one call of C is killed at its limit of CPU time: it "died".
-        """
-        if statement is None or why not in ("time", "died") or len(self.endless) == MAX_ENDLESS:
-            return False
-        self.lost += 1
-        self.endless.append(statement)
-        return True
-
-
 @dataclass(frozen=True)
 class LoadRequest:
     """A submission to load for one exercise.
@@ -54,6 +34,7 @@ class LoadRequest:
     brief: leave out loops and calls of the file's own definitions at the top level.
     parts: the earlier files with parts that models may be made of.
     own: such parts in this file: exercise → the name it has in the submission.
+    endless: the statements that timed out so far, see `leaves_out`.
     renamed: keyword of the exercise's constructor or function → the submission's parameter in its place.
     """
 
@@ -66,7 +47,7 @@ class LoadRequest:
     brief: bool = False
     parts: Sequence[Part] = ()
     own: Mapping[str, str] = field(default_factory=dict)
-    history: History = field(default_factory=History, compare=False)
+    endless: list[tuple[str, int]] = field(default_factory=list, compare=False)
     renamed: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
@@ -88,9 +69,19 @@ class LoadRequest:
     def limits(self) -> Limits:
         return limits(self.exercise)
 
+    def leaves_out(self, why: str, statement: tuple[str, int] | None) -> bool:
+        """Remember a top-level statement that ran when its worker was lost; return whether it is now left out.
+
+        why: see `WorkerGone`. A worker that computes within one call of C is killed at its limit of CPU time: it "died".
+        """
+        if statement is None or why not in ("time", "died") or len(self.endless) == MAX_ENDLESS:
+            return False
+        self.endless.append(statement)
+        return True
+
     def skipping(self) -> LoadRequest:
-        """Return this request, but without exactly the statements that the history leaves out."""
-        skip = tuple(self.history.endless)
+        """Return this request, but without exactly the statements that timed out."""
+        skip = tuple(self.endless)
         return replace(self, skip=skip, brief=len(skip) >= MAX_ENDLESS) if skip != tuple(self.skip) else self
 
     @cached_property

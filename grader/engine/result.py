@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from grader.bundle.model import Exercise
 from grader.engine.draft import Draft
+from grader.intake.names import Definition
+from grader.intake.read import Submission
+from grader.intake.slips import slips
 from grader.judge.advice import advice, says_and_asks
 from grader.judge.verdict import JudgedCheck
-from grader.report.finding import Fact
-from grader.report.model import NO_DIAGNOSIS, CheckResult, Diagnosis, ExerciseResult, Outcome
-from grader.report.writer import PUBLIC, Writer
+from grader.report.finding import EXCEPTION, STOPPED, Fact
+from grader.report.model import NO_DIAGNOSIS, CheckResult, Code, Diagnosis, ExerciseResult, Outcome
+from grader.report.writer import PUBLIC, Writer, line_of
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
+
+WITH_CODE = ("failed", "blocked", "other_interface")  # outcomes whose report names slips and shows code
+AROUND = 4  # lines before and after a named line, if there is no definition
+MOST_LINES = 120
+_FORWARD = re.compile(r"\s+(async )?def forward\(")
 
 
 def result_without_checks(
@@ -106,3 +116,77 @@ def _diagnosis(draft: Draft, writer: Writer) -> Diagnosis:
     file, line = writer.line(draft.slip)
     says = "; ".join(filter(None, (sanitize(writer.sentence(draft.slip), 400), says)))
     return Diagnosis(known.kind, says=says, file=file, line=line)
+
+
+def finished(
+    draft: Draft, submission: Submission, name: str, definition: Definition | None, writer: Writer
+) -> ExerciseResult:
+    """Return the result of an attempt as a report may show it, with slips and code.
+
+    name, definition: the exercise in the submission.
+    """
+    # At level 0, a report names no mistake and no line. A slip may be a mistake: that of the broken class to repair.
+    if not draft.exercise.level or draft.outcome not in WITH_CODE:
+        return written(draft, writer)
+    draft = with_slips(draft, submission, name)
+    result = written(draft, writer)
+    return result if writer.hidden else replace(result, code=code(draft, submission, definition))
+
+
+def with_slips(draft: Draft, submission: Submission, name: str) -> Draft:
+    """Return the draft with the slips in the definition `name` (see intake/slips.py) as its first remarks.
+
+    If a check reports an exception or a timeout, and no known mistake was found, the first slip begins the
+    diagnosis instead.
+    """
+    found = [
+        Fact("slip", {"file": slip.unit, "line": slip.line, "slip": slip.says})
+        for slip in slips(submission, name)
+    ]
+    raised = any(one.finding.kind == EXCEPTION or one.finding.rule == STOPPED for one in draft.checks)
+    if not found or draft.outcome != "failed" or draft.diagnosed.alternatives or not raised:
+        return replace(draft, remarks=(*found, *draft.remarks))
+    diagnosed = replace(draft.diagnosed, kind="unknown")
+    return replace(draft, slip=found[0], remarks=(*found[1:], *draft.remarks), diagnosed=diagnosed)
+
+
+def code(draft: Draft, submission: Submission, definition: Definition | None) -> Code | None:
+    """Return the lines of a definition; without one, the lines around the first place that the draft names.
+
+    Return None if there is neither. The first line of a definition is not marked, because every exception of a call
+    can be traced to it.
+    """
+    named = list(_named_lines(draft, submission))
+    if definition is not None:
+        first, last, file = definition.line, definition.end, definition.unit
+        named = [place for place in named if place != (file, first)]
+    elif named:
+        file, line = named[0]
+        first, last = max(1, line - AROUND), line + AROUND
+    else:
+        return None
+    source = next(unit.source for unit in submission.units if unit.name == file)
+    lines = source.splitlines()[first - 1 : min(last, first + MOST_LINES - 1)]
+    marked = {line for unit, line in named if unit == file and first <= line < first + len(lines)}
+    shown = tuple(sanitize(line, 300) for line in lines)
+    return Code(sanitize(file), first, shown, tuple(sorted(marked)), _entry(definition, lines))
+
+
+def _entry(definition: Definition | None, lines: Sequence[str]) -> tuple[str, int]:
+    """Return the name and line of the definition, or of a class's `forward` if `lines` have it; ("", 0) for None."""
+    if definition is None:
+        return "", 0
+    found = (n for n, line in enumerate(lines) if definition.kind == "class" and _FORWARD.match(line))
+    at = next(found, None)
+    return (sanitize(definition.name) if at is None else "forward"), definition.line + (at or 0)
+
+
+def _named_lines(draft: Draft, submission: Submission) -> Iterator[tuple[str, int]]:
+    facts = [draft.message, *(check.finding for check in draft.checks)]
+    if not draft.diagnosed.alternatives:
+        # With a known mistake, the lines of these may not contain it.
+        facts += [draft.slip, *draft.remarks]
+    files = {unit.name for unit in submission.units}
+    for place in map(line_of, facts):
+        if place is not None and place.file in files:
+            yield place.file, place.line

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from grader.bundle.files import digest
 from grader.bundle.model import Exercise
-from grader.engine.submission_run import Context
+from grader.engine.grading import Context
 from grader.engine.visibility import with_requirements
 from grader.given import source
 from grader.report.model import ExerciseResult
@@ -27,7 +27,7 @@ FOLDER = ".headway/kept"  # in a course folder
 NEWEST = 20  # the number of results that are kept per exercise
 
 
-def cached(context: Context, content: str, exercise: Exercise) -> ExerciseResult | None:
+def read_cached(context: Context, content: str, exercise: Exercise) -> ExerciseResult | None:
     """Return the cached result of an exercise; None if there is none, or if it may not be cached.
 
     content: a hash of the submission.

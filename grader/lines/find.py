@@ -9,11 +9,10 @@ from typing import Any
 
 from grader.bundle.model import Exercise
 from grader.bundle.rules import FACTS, NAME
+from grader.engine.attempt import attempt
 from grader.engine.engine import Engine
-from grader.engine.grade_once import grade_once
-from grader.engine.student_parts import Part
-from grader.engine.submission_run import Context, SubmissionRun
-from grader.intake.names import read_names
+from grader.engine.grading import Context, Grading
+from grader.engine.student_file import Part, StudentFile, student_file
 from grader.intake.read import Submission, Unit
 from grader.lines.places import Place, places
 from grader.lines.rules import AXES, CALL, CONSTANT, KINDS, OPERATION, ORDER, RESULT, VALUES
@@ -88,11 +87,11 @@ def may_have_lines(engine: Engine, result: ExerciseResult) -> bool:
 def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budget) -> Found:
     """Search edits of the statements that a failed exercise uses. The engine's worker is closed after the search."""
     exercise, submission = engine.exercises[result.name], source.submission
-    run = SubmissionRun(engine.context, submission, read_names(submission), source.parts)
+    grading, file = Grading(engine.context), student_file(engine.context.course, submission, source.parts)
     # The names that the student gave to this exercise and to the others.
-    alias = run.aliases.get(exercise.name, exercise.name)
-    others = {bound for name, bound in run.aliases.items() if name != exercise.name}
-    searched = places(submission, run.names, alias, others)
+    alias = file.aliases.get(exercise.name, exercise.name)
+    others = {bound for name, bound in file.aliases.items() if name != exercise.name}
+    searched = places(submission, file.names, alias, others)
     # The words of each known mistake that may explain the answer.
     names = {name for names in result.diagnosis.alternatives for name in names}
     named: list[Words] = [frozenset(known.statements) for known in exercise.mistakes if known.id in names]
@@ -123,7 +122,7 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     if not candidates or not failing <= {case.id for case in cases}:
         return Found(suspects=suspects((), {}, 0.0, ()))  # nothing ran
     found = Found()
-    trial = Search(engine.context.workers, run.request(exercise, result.replaced), budget)
+    trial = Search(engine.context.workers, grading.request(file, exercise, result.replaced), budget)
     found.repairs = trial.run(candidates, cases, failing)
     engine.close()  # edits may have changed what the worker holds: it grades nothing after a search
     alike = likeness(searched, named)
@@ -134,7 +133,7 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
         repair = first_agreed(left)  # None if distant statements can be repaired
         if not repair or not trial.may_certify():
             break
-        if passes_with(engine.context, run, exercise, result, repair):
+        if passes_with(engine.context, file, exercise, result, repair):
             found.certified = repair if repair in agreeing else None
             break
         left.remove(repair)  # it fails in a fresh worker or on a costly case, or breaks a policy
@@ -154,20 +153,19 @@ class Source:
 
 
 def passes_with(
-    context: Context, run: SubmissionRun, exercise: Exercise, result: ExerciseResult, candidate: Candidate
+    context: Context, file: StudentFile, exercise: Exercise, result: ExerciseResult, candidate: Candidate
 ) -> bool:
     """Whether the file with the edit passes the exercise, and gets no new kind of advice.
 
-    run: the file as it was submitted. result: its result. The building blocks that replaced parts of the submitted
+    file: the file as it was submitted. result: its result. The building blocks that replaced parts of the submitted
     file replace them again.
     """
     place = candidate.place
     source = place.text.changed(candidate.edit.pieces)
-    units = tuple(Unit(u.name, source) if u.name == place.unit else u for u in run.submission.units)
-    changed = replace(run.submission, units=units)
-    again = grade_once(
-        SubmissionRun(context, changed, read_names(changed), run.parts), exercise, result.replaced
-    )
+    units = tuple(Unit(u.name, source) if u.name == place.unit else u for u in file.submission.units)
+    changed = replace(file.submission, units=units)
+    edited = student_file(context.course, changed, file.parts)
+    again = attempt(Grading(context), edited, exercise, result.replaced)
     before = {advice.policy for advice in result.advice}
     return again.outcome == "passed" and {advice.policy for advice in again.advice} <= before
 

@@ -12,10 +12,10 @@ from grader.bundle.files import load_all
 from grader.bundle.model import Bundle
 from grader.engine.devices import check_on_device, extra_devices, launcher_for
 from grader.engine.engine import Engine
+from grader.engine.grading import GradingOptions
 from grader.engine.result import result_without_checks
 from grader.engine.result_cache import FOLDER
-from grader.engine.student_parts import Part, earlier_parts
-from grader.engine.submission_run import GradingOptions
+from grader.engine.student_file import Part, earlier_parts
 from grader.intake.course import BUNDLED, Course, find, find_for_file, wanted_exercises
 from grader.intake.names import read_names
 from grader.intake.neighbours import with_neighbours

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.engine.engine import Engine
-from grader.engine.student_parts import Part
-from grader.engine.submission_run import GradingOptions
+from grader.engine.grading import GradingOptions
+from grader.engine.student_file import Part
 from grader.intake.course import Course, find
 from grader.intake.neighbours import inside, with_neighbours
 from grader.intake.notebook import plain_python

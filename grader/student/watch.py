@@ -8,9 +8,9 @@ from pathlib import Path
 
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
+from grader.engine.grading import GradingOptions
 from grader.engine.result_cache import FOLDER
 from grader.engine.session import Training
-from grader.engine.submission_run import GradingOptions
 from grader.intake.course import Course
 from grader.intake.names import read_names
 from grader.intake.read import Blocked, read_submission

@@ -28,7 +28,7 @@ from grader.authoring.record import record
 from grader.bundle.files import save
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
-from grader.engine.submission_run import GradingOptions
+from grader.engine.grading import GradingOptions
 from grader.intake.read import Submission
 from grader.report.model import Report
 from grader.sandbox.choose import choose

@@ -16,10 +16,10 @@ from grader.bundle.files import load_all, save
 from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.grading_process import RunConfig, Task
 from grader.classroom.store import StoreKey
+from grader.engine.attempt import attempt
 from grader.engine.engine import Engine
-from grader.engine.grade_once import grade_once
-from grader.engine.submission_run import SubmissionRun
-from grader.intake.names import read_names
+from grader.engine.grading import Grading
+from grader.engine.student_file import student_file
 from grader.intake.neighbours import among, content_of
 from grader.nbgrader.engine_cache import Answer, CourseGrader
 from grader.report.model import ExerciseResult
@@ -49,8 +49,10 @@ def test_made_up_words_are_not_the_scores_of_the_weights(cases):
     engine = Engine(load_all(cases), launcher)
     try:
         submission = submission_of(READS_THE_LABELS, "capstone.py")
-        run = SubmissionRun(engine.context, submission, read_names(submission))
-        checks = outcomes(grade_once(run, engine.exercises["train"]))  # the decoder of the file is used, too
+        file = student_file(engine.context.course, submission)
+        checks = outcomes(
+            attempt(Grading(engine.context), file, engine.exercises["train"])
+        )  # the decoder of the file is used, too
     finally:
         engine.close()
         launcher.close()

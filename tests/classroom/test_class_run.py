@@ -23,7 +23,7 @@ from grader.classroom.class_run import ClassRun
 from grader.classroom.discover import SubmittedFile
 from grader.classroom.grading_process import PLAIN_FILE, RunConfig, Task, TaskResult, grade, seconds_for
 from grader.classroom.store import Store, StoreKey
-from grader.engine.engine import contracts_of, stubs_of
+from grader.engine.student_file import CourseTables
 from grader.report.model import ExerciseResult, Report
 from grader.support.errors import BadData
 
@@ -97,7 +97,7 @@ class RaisingEngine:
 
     def __init__(self, bundles, error: Exception, plain_too: bool = False):
         self.bundles, self.error, self.plain_too = bundles, error, plain_too
-        self.contracts = contracts_of(bundles, stubs_of(bundles))
+        self.contracts = CourseTables.of(bundles).contracts
 
     def grade(self, submission, wanted):
         if self.plain_too or submission.units[0].source.encode() != PLAIN_FILE:

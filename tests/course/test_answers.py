@@ -15,7 +15,7 @@ from grader.authoring.content import read_all
 from grader.authoring.verify import verify_exercise
 from grader.engine.devices import launcher_for
 from grader.engine.engine import Engine
-from grader.engine.submission_run import GradingOptions
+from grader.engine.grading import GradingOptions
 from grader.report.model import ExerciseResult, to_json
 from grader.sandbox.choose import choose
 

@@ -16,13 +16,12 @@ from grader.authoring.bank import apply
 from grader.bundle.model import Bundle, Exercise
 from grader.bundle.safetensors import encode
 from grader.engine import grade_exercise as module
+from grader.engine.attempt import attempt
 from grader.engine.engine import Engine
 from grader.engine.grade_exercise import best_attempt
-from grader.engine.grade_once import grade_once
-from grader.engine.student_parts import Part, earlier_parts
-from grader.engine.submission_run import GradingOptions, SubmissionRun
+from grader.engine.grading import Grading, GradingOptions
+from grader.engine.student_file import Part, StudentFile, earlier_parts, student_file
 from grader.intake.course import Course
-from grader.intake.names import read_names
 from grader.judge.observation import BadReply, read_observation
 
 pytestmark = pytest.mark.slow
@@ -40,9 +39,9 @@ def capstone(bundles: list[Bundle]) -> Exercise:
     return next(b for b in bundles if b.assignment == CAPSTONE).exercise("train")
 
 
-def run(engine: Engine, *parts: Part) -> SubmissionRun:
+def run(engine: Engine, *parts: Part) -> tuple[Grading, StudentFile]:
     submission = submission_of(solution(CAPSTONE).source, "capstone.py")
-    return SubmissionRun(engine.context, submission, read_names(submission), parts)
+    return Grading(engine.context), student_file(engine.context.course, submission, parts)
 
 
 @pytest.mark.parametrize(
@@ -58,8 +57,8 @@ def test_a_wrong_part_fails_the_training_is_named_and_costs_nothing(
     quick, bundles, monkeypatch, wrong, name, facet
 ):
     tries = []
-    monkeypatch.setattr(module, "grade_once", lambda *asked: tries.append(grade_once(*asked)) or tries[-1])
-    result = best_attempt(run(quick, part(*wrong)), capstone(bundles))
+    monkeypatch.setattr(module, "attempt", lambda *asked: tries.append(attempt(*asked)) or tries[-1])
+    result = best_attempt(*run(quick, part(*wrong)), capstone(bundles))
     first_try = tries[0]
     assert first_try.outcome == "failed"
     assert facet in {c.facet for c in first_try.checks if c.outcome == "failed"}
@@ -70,7 +69,7 @@ def test_a_wrong_part_fails_the_training_is_named_and_costs_nothing(
 
 def test_parts_that_are_right_are_used_and_reported(quick, bundles):
     parts = part("05_multi_head_attention"), part("07_encoder"), part("08_decoder")
-    result = grade_once(run(quick, *parts), capstone(bundles))
+    result = attempt(*run(quick, *parts), capstone(bundles))
     assert result.outcome == "passed"
     remark_on_parts = next(remark for remark in result.remarks if remark.startswith("built"))
     assert remark_on_parts == (
@@ -86,7 +85,7 @@ def test_reference_blocks_use_a_students_own_part(quick, bundles):
     """
     name, source = "MultiHeadAttention", "class MultiHeadAttention:\n    def __init__(self): 1 / 0\n"
     broken = Part(submission_of(source), {name: name})
-    result = grade_once(run(quick, broken), capstone(bundles))
+    result = attempt(*run(quick, broken), capstone(bundles))
     assert result.outcome == "failed"
     assert any("TypeError" in check.message for check in result.checks)
 
@@ -106,7 +105,7 @@ def test_a_decoder_that_restarts_its_positions_costs_nothing(quick, bundles):
     (book_decoder,) = [v for v in solution("08_decoder").variants("TransformerDecoder") if v.kind == "also"]
     exercise = capstone(bundles)
     this_run = run(quick, part("08_decoder", book_decoder.id, "variants"))
-    result = best_attempt(this_run, exercise)
+    result = best_attempt(*this_run, exercise)
     assert (result.outcome, result.score) == ("passed", 5.0), result.remarks
     assert any("restarts its positions" in remark for remark in result.remarks)
 

@@ -7,7 +7,7 @@ from helpers.minimal import exercise_of
 
 from grader.diagnosis.match import Diagnosed
 from grader.engine.draft import Draft
-from grader.engine.grade_once import code
+from grader.engine.result import code
 from grader.intake.names import read_names
 from grader.intake.read import submission_from
 from grader.report.finding import Fact

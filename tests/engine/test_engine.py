@@ -48,8 +48,8 @@ def test_an_endless_answer_is_stopped_and_the_next_is_graded(grade, monkeypatch)
 
 def test_an_engine_with_other_options_parses_no_stub_again(engine):
     other = engine.with_options(hidden=True)
-    assert other.context.stubs is engine.context.stubs
-    assert other.context.contracts is engine.context.contracts
+    assert other.context.course.stubs is engine.context.course.stubs
+    assert other.context.course.contracts is engine.context.course.contracts
     assert other.context.workers is engine.context.workers
     assert other.options.hidden and other.context.options.hidden
     assert not engine.options.hidden and not engine.context.options.hidden

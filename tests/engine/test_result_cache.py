@@ -15,10 +15,10 @@ from msgspec import structs
 
 from grader.engine.engine import Engine
 from grader.engine.grade_exercise import grade_exercise
-from grader.engine.result_cache import NEWEST, cached, keep
+from grader.engine.grading import Grading, GradingOptions
+from grader.engine.result_cache import NEWEST, keep, read_cached
 from grader.engine.session import Training
-from grader.engine.submission_run import GradingOptions, SubmissionRun
-from grader.intake.names import read_names
+from grader.engine.student_file import student_file
 from grader.report.model import Advice, CheckResult, Diagnosis, ExerciseResult
 from grader.report.stored import from_text, to_text
 from grader.student import progress, status_line
@@ -151,30 +151,33 @@ def test_the_newest_results_of_an_exercise_stay_cached(caching):
     names = {path.name.partition("-")[0] for path in other.parent.iterdir()}
     assert names == {"train", "other"}
     assert len(list(other.parent.iterdir())) == NEWEST + 1
-    assert cached(caching.context, "0", caching.exercises["train"]) is None
-    assert cached(caching.context, f"{NEWEST}", caching.exercises["train"]) is not None
+    assert read_cached(caching.context, "0", caching.exercises["train"]) is None
+    assert read_cached(caching.context, f"{NEWEST}", caching.exercises["train"]) is not None
 
 
 @pytest.mark.parametrize("lost", ["no worker", "a worker before", "a worker now"])
 def test_a_result_is_not_cached_if_a_part_lost_its_worker(caching, bundles, monkeypatch, lost):
     """`train` uses parts, which are exercises of an earlier file. A part loses its worker during `train`, or before."""
-    caching.exercises |= {e.name: e for b in bundles for e in b.exercises if b.assignment == "08_decoder"}
+    caching.exercises.update(
+        {e.name: e for b in bundles for e in b.exercises if b.assignment == "08_decoder"}
+    )
     exercise = caching.exercises["train"]
     failed = ExerciseResult("train", CAPSTONE, "failed", 0.0, exercise.points)
 
-    def grade_once(run, asked, replaced=()):
-        run.history.lost += asked.name == "DecoderBlock" and lost != "no worker"
+    def attempt(grading, _file, asked, replaced=()):
+        grading.lost += asked.name == "DecoderBlock" and lost != "no worker"
         return replace(failed, name=asked.name)
 
-    monkeypatch.setattr("grader.engine.grade_exercise.grade_once", grade_once)
+    monkeypatch.setattr("grader.engine.grade_exercise.attempt", attempt)
     monkeypatch.setattr("grader.engine.grade_exercise._may_be_the_blocks", lambda *_: True)
     submission = submission_of(WRONG, "capstone.py")
-    run = SubmissionRun(caching.context, submission, read_names(submission), (part("08_decoder"),))
+    grading = Grading(caching.context)
+    file = student_file(caching.context.course, submission, [part("08_decoder")])
     if lost == "a worker before":
-        ((_name, earlier), *_more) = run.blocks(exercise)
-        grade_exercise(earlier, caching.exercises["DecoderBlock"])
-    grade_exercise(run, exercise)
-    assert run.lost == (lost != "no worker")
+        ((_name, earlier), *_more) = grading.blocks(file, exercise)
+        grade_exercise(grading, earlier, caching.exercises["DecoderBlock"])
+    grade_exercise(grading, file, exercise)
+    assert grading.lost == (lost != "no worker")
     assert len(list(caching.options.cache.glob("train-*"))) == (lost == "no worker")
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from helpers.answers import BY_ID
 from helpers.minimal import submission_of
-from msgspec.structs import replace
+from msgspec import structs
 
 from grader.bundle.rules import Rules
 from grader.engine.engine import Engine
@@ -88,8 +88,8 @@ def graded(bundles, engine):
     def grade(source: str, **weights: float):
         masking = next(b for b in bundles if b.assignment == "02_masking")
         exercise = masking.exercise("masked_softmax")
-        changed = replace(exercise, weights={**exercise.weights, **weights})
-        course = [replace(masking, exercises=(masking.exercise("sequence_mask"), changed))]
+        changed = structs.replace(exercise, weights={**exercise.weights, **weights})
+        course = [structs.replace(masking, exercises=(masking.exercise("sequence_mask"), changed))]
         with closing(Engine(course, engine.launcher)) as grader:
             return grader.grade(submission_of(source), ["masked_softmax"]).exercises[0]
 

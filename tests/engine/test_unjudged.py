@@ -16,7 +16,7 @@ from grader.classroom import grading_process
 from grader.classroom.grading_process import RunConfig, Task
 from grader.classroom.grading_process import grade as grade_task
 from grader.classroom.store import Store, StoreKey
-from grader.engine import draft, grade_once, submission_run
+from grader.engine import draft, student_file
 from grader.intake.names import read_names
 from grader.judge.verdict import right_answer
 from grader.student.check import check
@@ -99,7 +99,7 @@ def names_fail(monkeypatch, is_hit) -> None:
             raise RecursionError("SECRET")
         return read_names(given)
 
-    for module in (engine_module, grade_once, submission_run, check_module, grading_process):
+    for module in (engine_module, student_file, check_module, grading_process):
         monkeypatch.setattr(module, "read_names", raises)
 
 

@@ -26,7 +26,7 @@ from pathlib import Path
 import pytest
 
 from grader.engine.engine import Engine
-from grader.engine.submission_run import GradingOptions
+from grader.engine.grading import GradingOptions
 from grader.intake.neighbours import with_neighbours
 from grader.intake.read import read_submission
 from grader.report.model import Report

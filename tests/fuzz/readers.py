@@ -181,7 +181,7 @@ def course():
     """Return the contracts of the exercises by name, and the stubs by assignment."""
     names = {e.name for e in exercises()}
     engine = Engine([b for b in bundles() if any(e.name in names for e in b.exercises)], launcher=None)
-    return {name: engine.contracts[name] for name in names}, engine.context.stubs
+    return {name: engine.contracts[name] for name in names}, engine.context.course.stubs
 
 
 @cache

@@ -3,7 +3,7 @@
 from grader.authoring.bank import apply
 from grader.authoring.content import Assignment, read
 from grader.engine.engine import Engine
-from grader.engine.student_parts import Part
+from grader.engine.student_file import Part
 from grader.report.model import ExerciseResult
 from helpers.command_line import ROOT
 from helpers.minimal import submission_of

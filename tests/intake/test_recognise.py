@@ -3,14 +3,14 @@
 import pytest
 from helpers.minimal import submission_of
 
-from grader.engine.engine import contracts_of, stubs_of
+from grader.engine.student_file import CourseTables
 from grader.intake.names import read_names
 from grader.intake.recognise import MOST_COMPARED, REPAIRS, match, not_graded
 
 
 @pytest.fixture(scope="module")
 def contracts(bundles):
-    return contracts_of(bundles, stubs_of(bundles))
+    return CourseTables.of(bundles).contracts
 
 
 @pytest.fixture(scope="module")

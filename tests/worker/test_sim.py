@@ -15,7 +15,7 @@ from grader.authoring.bank import apply
 from grader.authoring.content import Assignment, read_all
 from grader.engine.devices import check_on_device, has_cuda, launcher_for
 from grader.engine.engine import Engine
-from grader.engine.submission_run import GradingOptions
+from grader.engine.grading import GradingOptions
 from grader.intake.read import Submission
 from grader.report.model import ExerciseResult
 

@@ -1,4 +1,4 @@
-"""Recognise code that fails because a module, a package or a GPU is missing, not because of a mistake."""
+"""Read what a worker says about loading a file: why it does not define an exercise, and what it lacks."""
 
 from __future__ import annotations
 
@@ -7,11 +7,117 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from grader.engine.lease import Loaded
+from grader.engine.load_request import LoadRequest
+from grader.engine.session import WorkerGone
+from grader.intake.around_syntax_error import Fault
+from grader.intake.names import Definition, Names
 from grader.intake.neighbours import OTHER_FRAMEWORKS, imported_modules
-from grader.intake.read import Unit
+from grader.intake.read import Submission, Unit
+from grader.intake.recognise import lost, misspelt
+from grader.judge.exceptions import of_lost
 from grader.judge.observation import StudentError, student_error, texts
 from grader.report.finding import Fact
 from grader.support.sanitize import sanitize
+
+MAX_REMARKS = 5  # of one exercise, on what was skipped or replaced while the file was loaded
+
+
+def how_loading_ended(gone: WorkerGone) -> Fact:
+    """Return what is known of a worker that was lost before any case ran."""
+    if gone.why != "time":
+        return Fact("not-loaded", {"how": of_lost(gone.why, gone.detail)})
+    return Fact("not-loaded/time", dict(zip(("file", "line"), gone.line or (), strict=False)))
+
+
+def defined_name(request: LoadRequest, loaded: Loaded, names: Names) -> str | Fact:
+    """Return the name under which the loaded file defines the exercise, or why it does not define it.
+
+    names: the definitions in the submission's text.
+    """
+    wanted = request.exercise.name
+    alias = request.aliases.get(wanted)
+    for name in (alias, wanted):
+        if name is not None and name in loaded.names:
+            return name
+    if note := _note_on(loaded, alias or wanted, names, request.submission):
+        return note
+    fault = lost(wanted, names)
+    if fault is not None:
+        return Fact("unreadable", {"name": wanted, **_fault(fault)})
+    if names.faults:
+        return Fact("unreadable/file", _fault(names.faults[0]))
+    definition = names.definitions.get(alias or wanted)
+    if definition is not None:
+        return Fact("nested", {"name": definition.name, **_place(definition)})
+    similar = names.definitions.get(misspelt(wanted, names.definitions))
+    if similar is not None:
+        return Fact("misspelt", {"similar": similar.name, "name": wanted, **_place(similar)})
+    return Fact("undefined", {"name": wanted, "file": request.submission.path.name})
+
+
+def _fault(fault: Fault) -> dict[str, object]:
+    return {"file": fault.unit, "line": fault.line, "why": fault.with_code}
+
+
+def _place(definition: Definition) -> dict[str, object]:
+    return {"file": definition.unit, "line": definition.line}
+
+
+def _note_on(loaded: Loaded, name: str, names: Names, submission: Submission) -> Fact | None:
+    definition = names.definitions.get(name)
+    for note in own_notes(loaded.notes, submission):
+        error = student_error(note.get("error"))
+        defines = note.get("defines")
+        about_name = isinstance(defines, list) and name in defines
+        if error is not None and (about_name or note.get("whole")):  # "whole": no statement of the unit ran
+            return Fact("note", _of_note(note, error))
+        place = (note.get("file"), note.get("line"))
+        if note.get("endless") and definition is not None and place == (definition.unit, definition.line):
+            return Fact("endless", _place(definition))
+    return None
+
+
+def own_notes(notes: Iterable[Mapping[str, Any]], submission: Submission) -> list[Mapping[str, Any]]:
+    """Return the notes on a submission's own code: a file beside it may define the same names."""
+    own = {unit.name for unit in submission.units}
+    return [note for note in notes if note.get("file") in own]
+
+
+def _of_note(note: Mapping[str, object], error: StudentError) -> dict[str, object]:
+    """Return what "masking.py, line 3: NameError: name 'torhc' is not defined" says, as data."""
+    file, line = error.where[:2] if error.where is not None else (note.get("file"), note.get("line"))
+    return {"file": file, "line": line, "type": error.type, "message": error.message}
+
+
+def load_remarks(
+    notes: Iterable[Mapping[str, Any]], needed: frozenset[str], visible: Collection[str]
+) -> list[Fact]:
+    """Return remarks on statements that the worker skipped and on blocks that it took from the course.
+
+    Only names that the exercise needs are mentioned. visible: the building blocks that the exercise may use.
+    """
+    out: list[Fact] = []
+    for note in notes:
+        block = note.get("block")
+        error = student_error(note.get("error"))
+        if isinstance(block, str) and block in needed and block in visible:
+            module = sanitize(str(note.get("module")).lstrip("."), 100)
+            out.append(Fact("given", {"module": module, "block": sanitize(block, 100)}))
+        elif error is not None and not needed.isdisjoint(texts(note.get("defines"))):
+            out.append(Fact("left-out", _of_note(note, error)))
+    return [fact for at, fact in enumerate(out) if fact not in out[:at]][:MAX_REMARKS]
+
+
+def parts_remark(own: Collection[str], wanted: Sequence[str]) -> Fact:
+    """Return a remark on who wrote the parts of a model (wanted): the student (own) or the course."""
+    mine = [name for name in wanted if name in own]
+    if not mine:
+        return Fact("parts/reference")
+    return Fact("parts/own") if len(mine) == len(wanted) else Fact("parts/some", {"names": ", ".join(mine)})
+
+
+# ---- a module, a package or a GPU that is missing
 
 # Packages that submissions import and the course does not need. A missing module that is not among them is taken for
 # a file of the author.
