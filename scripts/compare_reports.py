@@ -106,6 +106,7 @@ def grade(folder: Path, only: str, share: int, of: int) -> None:
     from grader.bundle.files import load_all
     from grader.engine.engine import Engine
     from grader.engine.grading import GradingOptions
+    from grader.engine.terms import FOREIGN, HIDDEN
     from grader.sandbox.choose import choose
 
     index = json.loads((folder / "index.json").read_text("utf-8"))
@@ -115,8 +116,8 @@ def grade(folder: Path, only: str, share: int, of: int) -> None:
     launcher = choose("auto")
     launcher.warm("full")
     engines = {
-        "public": Engine(public, launcher, GradingOptions(quick=True, foreign=True)),
-        "hidden": Engine(hidden, launcher, GradingOptions(quick=True, hidden=True)),
+        "public": Engine(public, launcher, GradingOptions(quick=True, terms=FOREIGN)),
+        "hidden": Engine(hidden, launcher, GradingOptions(quick=True, terms=HIDDEN)),
     }
     for name in [name for name in sorted(index) if name.startswith(only)][share::of]:
         found = {seed: _graded(engine, folder / name, index[name]) for seed, engine in engines.items()}

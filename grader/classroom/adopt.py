@@ -13,6 +13,7 @@ from grader.classroom.grade_folder import Classroom
 from grader.classroom.groups import ID, Groups, Named, exercise_of, known_ids, read_groups, write_groups
 from grader.engine.engine import Engine
 from grader.engine.grading import GradingOptions
+from grader.engine.terms import HIDDEN
 from grader.intake.read import submission_from
 from grader.sandbox.choose import choose
 from grader.support.errors import GraderError, UsageError
@@ -49,7 +50,7 @@ def _pass_all_right_answers(room: Classroom, exercise: str) -> int:
     answers += [(v.id, apply(v, assignment.source)) for v in variants]
     with (
         closing(choose(room.tier)) as launcher,
-        closing(Engine(room.bundles, launcher, GradingOptions(hidden=True))) as engine,
+        closing(Engine(room.bundles, launcher, GradingOptions(terms=HIDDEN))) as engine,
     ):
         for name, source in answers:
             submission = submission_from(Path(f"{bundle.module}.py"), source.encode())

@@ -21,6 +21,7 @@ from grader.engine.engine import Engine, known
 from grader.engine.grading import GradingOptions
 from grader.engine.load_request import MAX_ENDLESS, case_timeout, limits, load_timeout
 from grader.engine.result import result_without_checks
+from grader.engine.terms import HIDDEN, PUBLIC
 from grader.intake.names import Definition, read_names
 from grader.intake.neighbours import ReadFile, among, with_neighbours
 from grader.intake.read import Blocked, Submission, shown, submission_from
@@ -114,7 +115,7 @@ def grading(allow: Callable[[float], None], config: RunConfig) -> Iterator[Calla
         bundles = config.rules.apply(load_all(config.bundles))
         exercises = {e.name: e for bundle in bundles for e in bundle.exercises}
         options = GradingOptions(
-            hidden=True,
+            terms=HIDDEN,
             torch_version=version("torch"),
             on_exercise=lambda name: allow(seconds_for(exercises[name])),
         )
@@ -123,7 +124,7 @@ def grading(allow: Callable[[float], None], config: RunConfig) -> Iterator[Calla
         if config.public is not None:
             known = config.rules.apply(load_all(config.public))
             public = opened.enter_context(
-                closing(Engine(known, launcher, replace(options, hidden=False, quick=True)))
+                closing(Engine(known, launcher, replace(options, terms=PUBLIC, quick=True)))
             )
         store = opened.enter_context(closing(Store(config.store, config.key))) if config.store else None
         if config.key.sandbox != "basic":  # workers of that tier are children and would inherit the limit

@@ -117,7 +117,7 @@ def _fault(grading: Grading, file: StudentFile, exercise: Exercise, gone: Worker
 def _written(grading: Grading, file: StudentFile, draft: Draft) -> ExerciseResult:
     read = (*file.submission.units, *file.submission.neighbours)
     files = {unit.name: len(unit.source.splitlines()) for unit in read}
-    writer = Writer(grading.context.options.hidden, files)
+    writer = Writer(grading.context.options.terms.redacts, files)
     return finished(
         draft, file.submission, file.alias(draft.exercise), file.definition(draft.exercise), writer
     )
@@ -249,7 +249,7 @@ def _instead_of(
         return instead
     if sizes := file.interface(builder.exercise).without_sizes:
         return builder.without_checks("other_interface", sizes, _renamed(file, builder.exercise))
-    masks = file.takes_mask(builder.exercise) if grading.context.options.foreign else None
+    masks = file.takes_mask(builder.exercise) if grading.context.options.terms.may_take_masks else None
     if masks and not draft.diagnosed.alternatives:
         return builder.without_checks("other_interface", masks, _renamed(file, builder.exercise))
     return None
@@ -268,14 +268,14 @@ def _for_missing_code(
     See docs/decisions/21.
     """
     options, notes = grading.context.options, grading.notes.get(file, ())
-    if options.foreign and no_points and options.device == "cpu" and needs_gpu(errors, notes):
+    if options.terms.may_lack_gpu and no_points and options.device == "cpu" and needs_gpu(errors, notes):
         return builder.without_checks("could_not_grade", Fact("no-gpu"), remarks)
     missing = missing_names(notes, (*file.submission.units, *file.submission.neighbours))
     causes = (blamed(error, missing, file.names.definitions) for error in errors)
     cause = next(filter(None, causes), None)
     if cause is None:
         return None
-    if options.hidden:
+    if not options.terms.believes_exceptions:
         # Code that has seen a hidden case can choose which name it lacks. The text alone decides which one is shown.
         alike = {name: one for name, one in missing.items() if one.block == cause.block}
         needed = file.needs(builder.exercise) & alike.keys()

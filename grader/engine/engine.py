@@ -103,7 +103,7 @@ class Engine:
                 self.options.on_exercise(exercise.name)
                 grade_exercise(grading, file, exercise)
             notes = grading.notes.get(file, ())
-            remarks = file_remarks(file, notes, exercises, self.options.foreign)
+            remarks = file_remarks(file, notes, exercises, self.options.terms)
             report = self.report([grading.results[file, exercise.name] for exercise in exercises])
             return replace(report, remarks=remarks, faulty=is_faulty(file, notes))
         except GraderError:
@@ -122,11 +122,11 @@ class Engine:
         self, submission: Submission, results: Sequence[ExerciseResult]
     ) -> tuple[ExerciseResult, ...]:
         """Give each result a remark on the imports that were added for it, as reports of a class have no others."""
-        file, foreign = student_file(self.context.course, submission), self.options.foreign
+        file, terms = student_file(self.context.course, submission), self.options.terms
         return tuple(
             replace(
                 result,
-                remarks=(*imports_added(file, [self.exercises[result.name]], foreign), *result.remarks),
+                remarks=(*imports_added(file, [self.exercises[result.name]], terms), *result.remarks),
             )
             for result in results
         )
@@ -136,7 +136,7 @@ class Engine:
 
         None if no case of `exercise` raises one, if the code does not load, and if the cases are hidden.
         """
-        if self.options.hidden:
+        if not self.options.terms.tries_other_code:
             return None
         file, grading = student_file(self.context.course, submission), Grading(self.context)
         grading.bound[file] = {exercise: alias}
@@ -162,7 +162,7 @@ class Engine:
             sandbox=self.launcher.tier,
             torch=self.options.torch_version,
             grader=__version__,
-            seed="hidden" if self.options.hidden else "public",
+            seed=self.options.terms.seed,
         )
 
     def close(self) -> None:

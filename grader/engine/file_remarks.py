@@ -9,6 +9,7 @@ from typing import Any
 from grader.bundle.model import Exercise
 from grader.engine.load_notes import missing_names
 from grader.engine.student_file import StudentFile
+from grader.engine.terms import Terms
 from grader.engine.visibility import visible_blocks
 from grader.intake.needs import UNIT, first_use, missing_imports
 from grader.judge.observation import StudentError, student_error, texts
@@ -24,14 +25,14 @@ _NEEDS = re.compile(
 
 
 def file_remarks(
-    file: StudentFile, notes: Notes, exercises: Sequence[Exercise], foreign: bool
+    file: StudentFile, notes: Notes, exercises: Sequence[Exercise], terms: Terms
 ) -> tuple[str, ...]:
     """Return sentences about imports that were added, other files that were used, and statements that were skipped.
 
-    notes: what a worker said about the file. foreign: the reader may not be the author.
+    notes: what a worker said about the file.
     """
     skipped = _summary_of_skipped(file, notes, _needed(file, exercises))
-    return (*imports_added(file, exercises, foreign), *_files_used(notes), *skipped)
+    return (*imports_added(file, exercises, terms), *_files_used(notes), *skipped)
 
 
 def is_faulty(file: StudentFile, notes: Notes) -> bool:
@@ -46,10 +47,10 @@ def _needed(file: StudentFile, exercises: Sequence[Exercise]) -> frozenset[str]:
     return frozenset().union(*map(file.needs, exercises))
 
 
-def imports_added(file: StudentFile, exercises: Sequence[Exercise], foreign: bool) -> tuple[str, ...]:
+def imports_added(file: StudentFile, exercises: Sequence[Exercise], terms: Terms) -> tuple[str, ...]:
     """Return one sentence about the imports that were added for exercises; none if there are none.
 
-    foreign: the reader may not be the author, so the sentence does not ask to add them.
+    If the reader may not be the author, the sentence does not ask to add them.
     """
     submission = file.submission
     needed, blocks = _needed(file, exercises), frozenset[str]().union(*map(visible_blocks, exercises))
@@ -57,23 +58,23 @@ def imports_added(file: StudentFile, exercises: Sequence[Exercise], foreign: boo
     missing = {name: line for name, line in found.items() if name in needed}
     used = [(import_, *first_use(submission, name), name) for name, import_ in missing.items()]
     if len(used) < 2:
-        return tuple(_import_added(*one, foreign) for one in used)
+        return tuple(_import_added(*one, terms) for one in used)
     name = sanitize(submission.path.name)
     places = ((import_, _place_in(name, sanitize(unit), line)) for import_, unit, line, _used in used)
     imports = ", ".join(f"`{import_}` ({place})" for import_, place in places)
     says = _(
         "{file} uses names that it does not import: add at the top {imports}; the grader did so for this check"
     )
-    if foreign:
+    if not terms.asks_author:
         says = _("{file} uses names that it does not import; the grader used {imports}")
     return (says.format(file=name, imports=imports),)
 
 
-def _import_added(import_: str, unit: str, line: int, name: str, foreign: bool) -> str:
+def _import_added(import_: str, unit: str, line: int, name: str, terms: Terms) -> str:
     says = _(
         "{file}, line {line} uses `{name}`: add `{import_}` at the top; the grader did so for this check"
     )
-    if foreign:
+    if not terms.asks_author:
         says = _(
             "{file}, line {line} uses `{name}`, which the file does not import; the grader used `{import_}`"
         )

@@ -48,9 +48,9 @@ def _graded(grading: Grading, file: StudentFile, exercise: Exercise) -> Exercise
     if grading.losses > before or unsteady:
         grading.unsteady.add(key)
     elif result.outcome in ("passed", "failed") and not result.partial:
-        notes, foreign = grading.notes.get(file, ()), grading.context.options.foreign
+        notes, terms = grading.notes.get(file, ()), grading.context.options.terms
         # No code runs for a result from the cache, so the remarks on the file would be missing.
-        if not file_remarks(file, notes, [exercise], foreign):
+        if not file_remarks(file, notes, [exercise], terms):
             keep(grading.context, file.content, exercise, result)
     return result
 

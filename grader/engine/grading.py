@@ -12,6 +12,7 @@ from grader.engine.lease import Workers
 from grader.engine.load_request import LoadRequest
 from grader.engine.session import Training
 from grader.engine.student_file import CourseTables, Part, StudentFile, student_file
+from grader.engine.terms import PUBLIC, Terms
 from grader.report.model import ExerciseResult
 
 
@@ -24,9 +25,8 @@ class GradingOptions:
     """Options of one engine.
 
     device: "cpu", "sim" or "cuda".
-    hidden: the cases are hidden; results are redacted before anyone sees them.
+    terms: what the grading may do and its report may show.
     quick: skip costly cases (the longest training).
-    foreign: the file was not written for the course, and its points are not recorded.
     reuse_worker: all sources are trusted, so one worker may serve them all.
     torch_version: the version of torch that the report names.
     cache: the folder of cached results of exercises that take long; None grades every time.
@@ -35,9 +35,8 @@ class GradingOptions:
     """
 
     device: str = "cpu"
-    hidden: bool = False
+    terms: Terms = PUBLIC
     quick: bool = False
-    foreign: bool = False
     reuse_worker: bool = False
     torch_version: str = ""
     cache: Path | None = None

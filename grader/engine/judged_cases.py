@@ -12,7 +12,7 @@ from msgspec import structs
 from grader.bundle.model import Exercise, RecordedCase
 from grader.bundle.rules import FACTS
 from grader.bundle.safetensors import Array, encode
-from grader.engine.grading import Context, Grading
+from grader.engine.grading import Context, Grading, GradingOptions
 from grader.engine.lease import Lease
 from grader.engine.load_notes import how_loading_ended
 from grader.engine.load_request import LoadRequest, case_timeout
@@ -52,7 +52,7 @@ def judged_cases(
         if one.costly and options.quick:
             continue
         case = off_last(exercise, one)
-        found = _skipped(case, judged, options.device, hidden=options.hidden)
+        found = _skipped(case, judged, options)
         try:
             if found is None and case.id in seen:
                 observation = _to_judge(exercise, case, seen[case.id])
@@ -103,33 +103,31 @@ def without_off(exercise: Exercise, judged: JudgedCase) -> JudgedCase:
     return replace(judged, checks=counted, off=off)
 
 
-def _skipped(
-    case: RecordedCase, judged: Sequence[JudgedCase], device: str, *, hidden: bool
-) -> JudgedCase | None:
+def _skipped(case: RecordedCase, judged: Sequence[JudgedCase], options: GradingOptions) -> JudgedCase | None:
     """Return the case as skipped if earlier cases decide it; None if it must run.
 
-    judged: the earlier cases. A case is skipped after MAX_LOST lost workers; if it is public, after the first timeout,
-    because a second one shows a student nothing new. A case with an exam (a case that measures what this one trained)
+    judged: the earlier cases. A case is skipped after MAX_LOST lost workers, perhaps already after the first timeout. A
+    case with an exam (a case that measures what this one trained)
     is also skipped after a wrong value.
     """
     checks = [check for j in judged for check in j.checks]
     lost = [check.finding.rule for check in checks if check.finding.kind == "lost"]
-    if len(lost) >= MAX_LOST or (not hidden and STOPPED in lost):
-        return unseen_case(case, "skipped", Finding("skipped/timeouts"), device=device)
+    if len(lost) >= MAX_LOST or (options.terms.skips_after_timeout and STOPPED in lost):
+        return unseen_case(case, "skipped", Finding("skipped/timeouts"), device=options.device)
     if case.exam is not None and any(c.facet == "values" and c.outcome == "failed" for c in checks):
-        return unseen_case(case, "skipped", SKIPPED, device=device)
+        return unseen_case(case, "skipped", SKIPPED, device=options.device)
     return None
 
 
 def _with_own_prints(context: Context, request: LoadRequest, judged: JudgedCase) -> JudgedCase:
     """Return a case that ran together with others; if it failed, with its own prints instead of those of all cases.
 
-    To get them, it is run once more. In hidden cases the prints are discarded without a run.
+    To get them, it is run once more. If no report shows prints, they are discarded without a run.
     """
     seen, printed = judged.observation, ""
     if seen is None or not seen.printed or all(check.outcome == "passed" for check in judged.checks):
         return judged
-    if not context.options.hidden:
+    if context.options.terms.keeps_prints:
         with contextlib.suppress(WorkerGone, SandboxError):
             lease = context.workers.lease(request)
             lease.load()

@@ -59,7 +59,7 @@ def keep(context: Context, content: str, exercise: Exercise, result: ExerciseRes
 def _path(context: Context, content: str, exercise: Exercise) -> Path | None:
     """Return the file of a result, named by a hash of all that it depends on; None if it may not be cached."""
     options = context.options
-    if options.cache is None or options.hidden or options.quick or os.environ.get("CI"):
+    if options.cache is None or not options.terms.caches or options.quick or os.environ.get("CI"):
         return None
     if not any(case.costly for case in exercise.cases):
         return None

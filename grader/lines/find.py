@@ -81,7 +81,7 @@ def with_lines(engine: Engine, source: Source, result: ExerciseResult, budget: B
 def may_have_lines(engine: Engine, result: ExerciseResult) -> bool:
     """Whether lines may be searched: the exercise failed on public cases, and its level allows more than facts."""
     exercise = engine.exercises[result.name]
-    return result.outcome == "failed" and not engine.options.hidden and exercise.level > FACTS
+    return result.outcome == "failed" and engine.options.terms.searches_lines and exercise.level > FACTS
 
 
 def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budget) -> Found:

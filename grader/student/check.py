@@ -16,6 +16,7 @@ from grader.engine.grading import GradingOptions
 from grader.engine.result import result_without_checks
 from grader.engine.result_cache import FOLDER
 from grader.engine.student_file import Part, earlier_parts
+from grader.engine.terms import HIDDEN, PUBLIC, of_strangers
 from grader.intake.course import BUNDLED, Course, find, find_for_file, wanted_exercises
 from grader.intake.names import read_names
 from grader.intake.neighbours import with_neighbours
@@ -63,14 +64,14 @@ def check(
         status = opened.enter_context(status_line(quiet))
         wanted = wanted_exercises(names, where.bundles)
         bundles = _hidden(where, wanted, status) if hidden else where.bundles
+        terms = HIDDEN if hidden else PUBLIC
         others = [
-            Engine(bundles, other, GradingOptions(device=name, hidden=hidden, quick=quick))
+            Engine(bundles, other, GradingOptions(device=name, terms=terms, quick=quick))
             for name, other in _other_devices(device, sandbox, opened)
         ]
         options = GradingOptions(
-            hidden=hidden,
+            terms=terms if file is None else of_strangers(terms),
             quick=quick,
-            foreign=file is not None,
             torch_version=version("torch"),
             cache=where.root / FOLDER if where.root != BUNDLED else None,
             on_exercise=status,
@@ -157,7 +158,7 @@ class _Grading:
                 faulty = faulty or report.faulty
             except Blocked as why:
                 results += [blocked(bundle, name, why) for name in mine]
-        if not self.engine.options.hidden:
+        if self.engine.options.terms.saves_outcomes:
             progress.save(where.root, results)
         return replace(self.engine.report(results), remarks=tuple(remarks), faulty=faulty)
 
@@ -176,7 +177,7 @@ def _of_file(engine: Engine, submission: Submission, report: Report) -> list[str
     """Return sentences on a file; none if that raises, because the exercises of such a file have failed already."""
     try:
         faults = [sanitize(fault.sentence()) for fault in read_names(submission).faults]
-        if not engine.options.foreign:
+        if not engine.options.terms.lists_other_code:
             return faults
         others = of_others(engine, submission, report.exercises)
         return [*faults, *of_other_frameworks(submission), *others]

@@ -14,6 +14,7 @@ from grader.authoring.content import read
 from grader.authoring.record import record
 from grader.engine.engine import Engine
 from grader.engine.grading import GradingOptions
+from grader.engine.terms import HIDDEN
 from grader.report.formats import FORMATS
 from grader.report.terminal import show
 from grader.worker.steps import Call
@@ -57,7 +58,7 @@ def hidden_bundle():
 
 @pytest.fixture(scope="module")
 def hidden(engine, hidden_bundle):
-    made = Engine([hidden_bundle], engine.launcher, GradingOptions(hidden=True))
+    made = Engine([hidden_bundle], engine.launcher, GradingOptions(terms=HIDDEN))
     yield made
     made.close()
 

@@ -20,6 +20,7 @@ from grader.authoring.content import read_all
 from grader.bundle.model import FACETS, POLICIES, Exercise
 from grader.engine.engine import Engine
 from grader.engine.grading import GradingOptions
+from grader.engine.terms import HIDDEN
 from grader.report import model
 from grader.report.sentences import ROWS, SAFE, WRONG_RESULT
 
@@ -176,7 +177,7 @@ def test_answers_that_show_a_hidden_input(hidden, leak):
 @pytest.fixture(scope="module")
 def closed(engine, bundles):
     """Return an engine that takes the recorded cases for hidden ones, and knows the mistakes of the bank."""
-    with closing(Engine(bundles, engine.launcher, GradingOptions(hidden=True, quick=True))) as made:
+    with closing(Engine(bundles, engine.launcher, GradingOptions(terms=HIDDEN, quick=True))) as made:
         yield made
 
 

@@ -29,6 +29,7 @@ from grader.bundle.files import save
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
 from grader.engine.grading import GradingOptions
+from grader.engine.terms import HIDDEN
 from grader.intake.read import Submission
 from grader.report.model import Report
 from grader.sandbox.choose import choose
@@ -126,7 +127,7 @@ def search(secrets: Secrets, tier: str, roots: list[str]) -> tuple[Report, list[
     exercises = tuple(structs.replace(e, limits=LARGE_LIMITS) for e in secrets.bundle.exercises)
     launcher = choose(tier)
     engine = Engine(
-        [structs.replace(secrets.bundle, exercises=exercises)], launcher, GradingOptions(hidden=True)
+        [structs.replace(secrets.bundle, exercises=exercises)], launcher, GradingOptions(terms=HIDDEN)
     )
     try:
         with mock.patch("grader.engine.load_request.SHORT_SECONDS", LARGE_LIMITS["wall_seconds"]):

@@ -20,6 +20,7 @@ from grader.authoring.observe import observe
 from grader.authoring.record import record
 from grader.engine.engine import Engine
 from grader.engine.grading import GradingOptions
+from grader.engine.terms import HIDDEN, PUBLIC
 from grader.given import prune_heads
 from grader.judge.removals import spearman
 from grader.support.code import definitions
@@ -120,7 +121,7 @@ def graded(engine: Engine) -> Callable[..., list]:
     bundle_of = cache(lambda seed: record(ASSIGNMENT, seed, diagnosis=False))
 
     def grade(source: str, seed: str, *wanted: str) -> list:
-        options = GradingOptions(hidden=seed != "public")
+        options = GradingOptions(terms=PUBLIC if seed == "public" else HIDDEN)
         with closing(Engine([bundle_of(seed)], engine.launcher, options)) as made:
             return list(made.grade(submission_of(source, "pruning.py"), wanted or None).exercises)
 

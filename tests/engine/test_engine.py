@@ -5,6 +5,7 @@ import re
 import pytest
 from helpers.answers import BY_ID
 
+from grader.engine.terms import HIDDEN, PUBLIC
 from grader.sandbox.base import Limits
 
 RIGHT_SOFTMAX = BY_ID["masked_softmax/right_minus_infinity"].source
@@ -47,12 +48,12 @@ def test_an_endless_answer_is_stopped_and_the_next_is_graded(grade, monkeypatch)
 
 
 def test_an_engine_with_other_options_parses_no_stub_again(engine):
-    other = engine.with_options(hidden=True)
+    other = engine.with_options(terms=HIDDEN)
     assert other.context.course.stubs is engine.context.course.stubs
     assert other.context.course.contracts is engine.context.course.contracts
     assert other.context.workers is engine.context.workers
-    assert other.options.hidden and other.context.options.hidden
-    assert not engine.options.hidden and not engine.context.options.hidden
+    assert other.options.terms is other.context.options.terms is HIDDEN
+    assert engine.options.terms is engine.context.options.terms is PUBLIC
 
 
 NO_PROGRAMS, NO_NETWORK = "starts no other programs", "no network"

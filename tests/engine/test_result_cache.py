@@ -19,6 +19,7 @@ from grader.engine.grading import Grading, GradingOptions
 from grader.engine.result_cache import NEWEST, keep, read_cached
 from grader.engine.session import Training
 from grader.engine.student_file import student_file
+from grader.engine.terms import HIDDEN, PUBLIC
 from grader.report.model import Advice, CheckResult, Diagnosis, ExerciseResult
 from grader.report.stored import from_text, to_text
 from grader.student import progress, status_line
@@ -126,7 +127,7 @@ def test_the_cache_is_not_read_in_ci_or_for_hidden_cases(caching, monkeypatch, g
     assert is_cached(graded(caching, WRONG))
     if grading == "CI":
         monkeypatch.setenv("CI", "true")
-    again = caching.with_options(hidden=grading == "hidden")
+    again = caching.with_options(terms=HIDDEN if grading == "hidden" else PUBLIC)
     assert not is_cached(graded(again, WRONG))
 
 

@@ -17,6 +17,7 @@ from grader.classroom.grading_process import RunConfig, Task
 from grader.classroom.grading_process import grade as grade_task
 from grader.classroom.store import Store, StoreKey
 from grader.engine import draft, student_file
+from grader.engine.terms import HIDDEN, PUBLIC
 from grader.intake.names import read_names
 from grader.judge.verdict import right_answer
 from grader.student.check import check
@@ -43,10 +44,10 @@ def fails_over(monkeypatch, is_hit) -> list[str]:
     return raised
 
 
-@pytest.mark.parametrize("hidden", [False, True])
-def test_an_exception_for_this_submission_alone_fails_it(engine, monkeypatch, hidden):
+@pytest.mark.parametrize("terms", [PUBLIC, HIDDEN], ids=["public", "hidden"])
+def test_an_exception_for_this_submission_alone_fails_it(engine, monkeypatch, terms):
     raised = fails_over(monkeypatch, lambda given: ATTACK in given.units[0].source)
-    report = engine.with_options(hidden=hidden).grade(submission_of(SPOILT + ATTACK), ["sequence_mask"])
+    report = engine.with_options(terms=terms).grade(submission_of(SPOILT + ATTACK), ["sequence_mask"])
     (found,) = report.exercises
     assert (found.outcome, found.score) == ("failed", 0.0)
     assert found.checks[0].message == "the result could not be checked"
@@ -86,7 +87,7 @@ def by_grade(engine, folder):
     config = RunConfig(ROOT / "assignments", folder / "store", key, only=("sequence_mask",))
     task = Task(0, Path("masking.py"), SPOILT.encode, ("sequence_mask",))
     try:
-        return grade_task(engine.with_options(hidden=True), store, config, task).results
+        return grade_task(engine.with_options(terms=HIDDEN), store, config, task).results
     finally:
         store.close()
 
@@ -141,10 +142,10 @@ def raises_over(monkeypatch, right_too: bool) -> None:
     monkeypatch.setitem(judge.JUDGES, "equal", raises)
 
 
-@pytest.mark.parametrize("hidden", [False, True])
-def test_a_judge_that_raises_fails_its_checks_with_a_remark(engine, monkeypatch, hidden):
+@pytest.mark.parametrize("terms", [PUBLIC, HIDDEN], ids=["public", "hidden"])
+def test_a_judge_that_raises_fails_its_checks_with_a_remark(engine, monkeypatch, terms):
     raises_over(monkeypatch, right_too=False)
-    (found,) = engine.with_options(hidden=hidden).grade(submission_of(SPOILT), ["sequence_mask"]).exercises
+    (found,) = engine.with_options(terms=terms).grade(submission_of(SPOILT), ["sequence_mask"]).exercises
     assert (found.outcome, found.name) == ("failed", "sequence_mask")
     assert found.score < found.points
     assert "the result could not be checked" in [c.message for c in found.checks]

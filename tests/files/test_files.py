@@ -27,12 +27,13 @@ import pytest
 
 from grader.engine.engine import Engine
 from grader.engine.grading import GradingOptions
+from grader.engine.terms import FOREIGN, HIDDEN, PUBLIC
 from grader.intake.neighbours import with_neighbours
 from grader.intake.read import read_submission
 from grader.report.model import Report
 from grader.report.terminal import plain
 
-MODES = {"course": {}, "file": {"foreign": True}, "hidden": {"hidden": True}}
+MODES = {"course": PUBLIC, "file": FOREIGN, "hidden": HIDDEN}
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ def _graded(engine: Engine, case: Case, folder: Path) -> tuple[Report, str]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, "utf-8")
     submission = with_neighbours(read_submission(folder / case.answer))
-    report = engine.with_options(**MODES[case.mode]).grade(submission, case.grade)
+    report = engine.with_options(terms=MODES[case.mode]).grade(submission, case.grade)
     said = [fault.sentence() for fault in submission.faults]
     return report, " ".join(" ".join([*said, plain(report)]).split())
 

@@ -10,6 +10,7 @@ from msgspec import structs
 from grader.classroom.grading_process import with_public_lines
 from grader.engine.engine import Engine
 from grader.engine.grading import GradingOptions
+from grader.engine.terms import HIDDEN
 from grader.lines import find as certify
 from grader.lines.find import Source, add_lines, search
 from grader.lines.search import Budget
@@ -195,7 +196,7 @@ def test_code_that_is_right_only_in_a_search_has_no_certain_line(engine):
 
 
 def test_hidden_cases_get_no_line(bundles, engine):
-    with closing(Engine(bundles, engine.launcher, GradingOptions(hidden=True))) as hidden:
+    with closing(Engine(bundles, engine.launcher, GradingOptions(terms=HIDDEN))) as hidden:
         result = checked(hidden, WRONG)
     assert (result.outcome, result.diagnosis.lines) == ("failed", ())
 
