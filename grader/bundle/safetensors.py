@@ -151,8 +151,5 @@ class StoredTensors:
         return Later(partial(self._decoded, places)) if places else {}
 
     def _decoded(self, places: Mapping[str, _Place]) -> dict[str, Array]:
-        return {name: self._array(place) for name, place in places.items()}
-
-    def _array(self, place: _Place) -> Array:
-        start, stop = place.data_offsets
-        return Tensor("", place.shape, place.dtype, self._values[start:stop]).array()
+        stored = {name: self._values[slice(*place.data_offsets)] for name, place in places.items()}
+        return {n: Tensor("", place.shape, place.dtype, stored[n]).array() for n, place in places.items()}

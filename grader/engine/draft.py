@@ -95,11 +95,6 @@ class Drafter:
         if ungraded is not None:
             why = Fact("ungraded", {"why": ungraded.finding})
             return replace(self.without_checks("could_not_grade", why), checks=checks)
-        return self._judged(cases, checks, remarks)
-
-    def _judged(
-        self, cases: Sequence[JudgedCase], checks: tuple[JudgedCheck, ...], remarks: Sequence[Fact]
-    ) -> Draft:
         exercise = self.exercise
         passed = all(check.outcome == "passed" for check in checks if check.counts)
         by_id = {judged.case.id: judged for judged in cases if judged.observation is not None}

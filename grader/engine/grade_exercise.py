@@ -32,26 +32,24 @@ WRONG = (*UNUSABLE, "could_not_grade")  # outcomes of a block that a reference b
 
 def grade_exercise(grading: Grading, file: StudentFile, exercise: Exercise) -> ExerciseResult:
     """Grade one exercise of a file, unless `grading` or the cache has its result."""
-    key = file, exercise.name
-    if key not in grading.results:
-        cached = read_cached(grading.context, file.content, exercise)
-        grading.results[key] = cached or _graded(grading, file, exercise)
-    return grading.results[key]
-
-
-def _graded(grading: Grading, file: StudentFile, exercise: Exercise) -> ExerciseResult:
-    before, key = grading.losses, (file, exercise.name)
+    context, key, before = grading.context, (file, exercise.name), grading.losses
+    if key in grading.results:
+        return grading.results[key]
+    if cached := read_cached(context, file.content, exercise):
+        grading.results[key] = cached
+        return cached
     result = best_attempt(grading, file, exercise)
     if result.outcome == "failed":
         result = _blocked(grading, file, exercise, result)
-    unsteady = any((of, name) in grading.unsteady for name, of in grading.blocks(file, exercise))
-    if grading.losses > before or unsteady:
+    grading.results[key] = result
+    blocks = {(of, name) for name, of in grading.blocks(file, exercise)}
+    if grading.losses > before or grading.unsteady & blocks:
         grading.unsteady.add(key)
-    elif result.outcome in ("passed", "failed") and not result.partial:
-        notes, terms = grading.notes.get(file, ()), grading.context.options.terms
-        # No code runs for a result from the cache, so the remarks on the file would be missing.
-        if not file_remarks(file, notes, [exercise], terms):
-            keep(grading.context, file.content, exercise, result)
+        return result
+    remarks = file_remarks(file, grading.notes.get(file, ()), [exercise], context.options.terms)
+    # No code runs for a result from the cache, so the remarks on the file would be missing.
+    if result.outcome in ("passed", "failed") and not result.partial and not remarks:
+        keep(context, file.content, exercise, result)
     return result
 
 

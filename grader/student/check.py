@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
@@ -80,10 +80,14 @@ def check(
         grading = _Grading(Engine(bundles, launcher, options), others)
         for engine in (*others, grading.engine):
             opened.callback(engine.close)
+        tasks = _tasks(where, bundles, wanted)
         if file is not None:
-            report = grading.grade_file(file, wanted if names else None)
-        else:
-            report = grading.grade_course(where, wanted)
+            tasks = iter([_Task(file, wanted if names else None)])
+        report = grading.report(where, tasks)
+        if file is not None:
+            report = replace(report, file=str(file))
+        elif grading.engine.options.terms.saves_outcomes:
+            progress.save(where.root, report.exercises)
         if on_report is not None:
             on_report(report)
         if not (lines and where.settings.name_lines and report.exit_status):
@@ -112,6 +116,25 @@ def _hidden(where: Course, wanted: Sequence[str], status: StatusLine) -> Sequenc
 
 
 @dataclass(frozen=True)
+class _Task:
+    """A file to grade. wanted: exercises; None for those that it defines. bundle: its assignment, if it has one."""
+
+    path: Path
+    wanted: Sequence[str] | None
+    bundle: Bundle | None = None
+    remark: str = ""  # why this file was chosen
+
+
+def _tasks(where: Course, bundles: Sequence[Bundle], wanted: Sequence[str]) -> Iterator[_Task]:
+    """Yield one task per assignment of which exercises are wanted."""
+    for bundle in bundles:
+        mine = [exercise.name for exercise in bundle.exercises if exercise.name in wanted]
+        if mine:
+            path, remark = where.choose(bundle)
+            yield _Task(path, mine, bundle, remark)
+
+
+@dataclass(frozen=True)
 class _Grading:
     """Grades on the CPU, then on each other device the exercises that `check_on_device` chooses.
 
@@ -122,64 +145,42 @@ class _Grading:
     others: Sequence[Engine]  # one per device
     sources: dict[str, Source] = field(default_factory=dict)
 
-    def grade_file(self, file: Path, wanted: Sequence[str] | None) -> Report:
-        """Grade the exercises that a file defines, or those wanted.
-
-        Raises GraderError if the file cannot be read, or if it defines no exercise and `wanted` is None.
-        """
-        try:
-            submission = read_submission(file)
-        except Blocked as blocked:
-            raise GraderError(str(blocked)) from None
-        report = self._grade(submission, wanted)
-        if wanted is None and not report.exercises:
-            raise GraderError(nothing_found(self.engine, submission, file.name))
-        remarks = (*_of_file(self.engine, submission, report), *report.remarks)
-        return replace(report, file=str(file), remarks=remarks)
-
-    def grade_course(self, where: Course, wanted: Sequence[str]) -> Report:
-        """Grade the wanted exercises in the student's files of a course, and save the outcomes of public cases."""
+    def report(self, where: Course, tasks: Iterable[_Task]) -> Report:
+        """Grade files. Raises GraderError if one without an assignment cannot be read, or has nothing to grade."""
         results: list[ExerciseResult] = []
         remarks: list[str] = []
         faulty = False
-        for bundle in self.engine.bundles:
-            mine = [e.name for e in bundle.exercises if e.name in wanted]
-            if not mine:
-                continue
-            path, remark = where.choose(bundle)
-            if remark:
-                remarks.append(remark)
+        for task in tasks:
+            remarks += filter(None, [task.remark])
             try:
-                parts = parts_for(self.engine, where, bundle, mine)
-                submission = read_submission(path)
-                report = self._grade(submission, mine, parts)
-                results += report.exercises
-                remarks += (*_of_file(self.engine, submission, report), *report.remarks)
-                faulty = faulty or report.faulty
+                parts = parts_for(self.engine, where, task.bundle, task.wanted or ()) if task.bundle else ()
+                submission = read_submission(task.path)
+                read = with_neighbours(submission)
             except Blocked as why:
-                results += [blocked(bundle, name, why) for name in mine]
-        if self.engine.options.terms.saves_outcomes:
-            progress.save(where.root, results)
+                if task.bundle is None:
+                    raise GraderError(str(why)) from None
+                results += [blocked(task.bundle, name, why) for name in task.wanted or ()]
+                continue
+            report = self.engine.grade(read, task.wanted, parts)
+            if task.wanted is None and not report.exercises:
+                raise GraderError(nothing_found(self.engine, submission, task.path.name))
+            graded = report.exercises
+            for other in self.others:
+                graded = tuple(check_on_device(other, read, graded))
+            results += graded
+            remarks += (*_of_file(self.engine, submission, graded), *report.remarks)
+            faulty = faulty or report.faulty
+            self.sources.update({result.name: Source(read, parts) for result in graded})
         return replace(self.engine.report(results), remarks=tuple(remarks), faulty=faulty)
 
-    def _grade(
-        self, submission: Submission, wanted: Sequence[str] | None, parts: tuple[Part, ...] = ()
-    ) -> Report:
-        submission = with_neighbours(submission)
-        report = self.engine.grade(submission, wanted, parts)
-        self.sources.update({result.name: Source(submission, parts) for result in report.exercises})
-        for other in self.others:
-            report = replace(report, exercises=tuple(check_on_device(other, submission, report.exercises)))
-        return report
 
-
-def _of_file(engine: Engine, submission: Submission, report: Report) -> list[str]:
+def _of_file(engine: Engine, submission: Submission, graded: Sequence[ExerciseResult]) -> list[str]:
     """Return sentences on a file; none if that raises, because the exercises of such a file have failed already."""
     try:
         faults = [sanitize(fault.sentence()) for fault in read_names(submission).faults]
         if not engine.options.terms.lists_other_code:
             return faults
-        others = of_others(engine, submission, report.exercises)
+        others = of_others(engine, submission, graded)
         return [*faults, *of_other_frameworks(submission), *others]
     except Exception:
         return []

@@ -18,9 +18,9 @@ def readers(field: str) -> set[str]:
     found = set()
     for path in GRADER.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Attribute) and node.attr == field:
-                if ast.unparse(node.value).rpartition(".")[2] == "terms":
-                    found.add(path.relative_to(GRADER).as_posix())
+            is_field = isinstance(node, ast.Attribute) and node.attr == field
+            if is_field and ast.unparse(node.value).rpartition(".")[2] == "terms":
+                found.add(path.relative_to(GRADER).as_posix())
     return found
 
 
