@@ -60,11 +60,6 @@ class LoadRequest:
         """Return what the exercise lets the submission see, see `visibility.visible_blocks`."""
         return visible_blocks(self.exercise)
 
-    @property
-    def names(self) -> frozenset[str]:
-        """Return the names under which the submission may define the exercise."""
-        return frozenset({self.exercise.name, self.aliases.get(self.exercise.name, self.exercise.name)})
-
     @cached_property
     def limits(self) -> Limits:
         return limits(self.exercise)
