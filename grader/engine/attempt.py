@@ -39,7 +39,7 @@ from grader.intake.read import Submission, Unit
 from grader.judge.observation import StudentError, student_error, texts
 from grader.judge.verdict import JudgedCase
 from grader.report.finding import Fact
-from grader.report.model import ExerciseResult
+from grader.report.model import ExerciseResult, Outcome
 from grader.report.writer import PUBLIC, Writer
 from grader.sandbox.base import SandboxError
 from grader.support.i18n import _
@@ -140,14 +140,15 @@ def _draft(
     if found is None:
         return None
     if isinstance(found, Fact):
-        return _blocked(grading, file, builder, found, remarks)
+        return builder.without_checks(*_blocked(grading, file, builder, found), remarks)
     request = grading.request(file, exercise, replaced)  # the worker may have found another name
     cases = judged_cases(grading, request, forgiving, fault_of)
     if cases is None:
         return None
     remarks += _on_loading(grading, file, exercise, found)
     draft = builder.from_cases(cases, remarks)
-    return _instead_of(grading, file, draft, builder, cases, remarks) or draft
+    instead = _instead_of(grading, file, draft, cases, remarks)
+    return builder.without_checks(*instead) if instead else draft
 
 
 def _load(
@@ -205,15 +206,13 @@ def _from_text(file: StudentFile, builder: Drafter, remarks: Sequence[Fact]) -> 
     return None
 
 
-def _blocked(
-    grading: Grading, file: StudentFile, builder: Drafter, why: Fact, remarks: Sequence[Fact]
-) -> Draft:
-    """Return the draft of a file that does not define the exercise: if code is missing, for that reason."""
+def _blocked(grading: Grading, file: StudentFile, builder: Drafter, why: Fact) -> tuple[Outcome, Fact]:
+    """Return the outcome of a file that does not define the exercise, and why; if code is missing, that is the reason."""
     notes = own_notes(grading.notes.get(file, ()), file.submission)
     defining = (note for note in notes if builder.alias in texts(note.get("defines")))
     errors = list(filter(None, (student_error(note.get("error")) for note in defining)))
-    instead = _for_missing_code(grading, file, builder, errors, remarks)
-    return instead or builder.without_checks("blocked", why, remarks)
+    missing = _missing_code(grading, file, builder.exercise, errors)
+    return ("could_not_grade", missing) if missing else ("blocked", why)
 
 
 def _on_loading(grading: Grading, file: StudentFile, exercise: Exercise, loaded: Loaded) -> list[Fact]:
@@ -227,14 +226,9 @@ def _on_loading(grading: Grading, file: StudentFile, exercise: Exercise, loaded:
 
 
 def _instead_of(
-    grading: Grading,
-    file: StudentFile,
-    draft: Draft,
-    builder: Drafter,
-    judged: Sequence[JudgedCase],
-    remarks: Sequence[Fact],
-) -> Draft | None:
-    """Return the draft that replaces a failure; None if the failure stays.
+    grading: Grading, file: StudentFile, draft: Draft, judged: Sequence[JudgedCase], remarks: Sequence[Fact]
+) -> tuple[Outcome, Fact, Sequence[Fact]] | None:
+    """Return the outcome that replaces a failure, why, and with which remarks; None if the failure stays.
 
     It is replaced if a missing module or package caused an exception, also if other checks pass, if the code gets
     no points because it needs a GPU, and if the constructor does not take sizes that the class needs. For code not
@@ -243,33 +237,31 @@ def _instead_of(
     """
     if draft.outcome != "failed":
         return None
+    exercise = draft.exercise
     failing = [j for j in judged if any(check.outcome == "failed" for check in j.checks)]
     errors = [j.observation.error for j in failing if j.observation and j.observation.error]
-    if instead := _for_missing_code(grading, file, builder, errors, remarks, no_points=not draft.score):
-        return instead
-    if sizes := file.interface(builder.exercise).without_sizes:
-        return builder.without_checks("other_interface", sizes, _renamed(file, builder.exercise))
-    masks = file.takes_mask(builder.exercise) if grading.context.options.terms.may_take_masks else None
-    if masks and not draft.diagnosed.alternatives:
-        return builder.without_checks("other_interface", masks, _renamed(file, builder.exercise))
-    return None
+    if missing := _missing_code(grading, file, exercise, errors, no_points=not draft.score):
+        return "could_not_grade", missing, remarks
+    other = file.interface(exercise).without_sizes
+    if not other and not draft.diagnosed.alternatives and grading.context.options.terms.may_take_masks:
+        other = file.takes_mask(exercise)
+    return ("other_interface", other, _renamed(file, exercise)) if other else None
 
 
-def _for_missing_code(
+def _missing_code(
     grading: Grading,
     file: StudentFile,
-    builder: Drafter,
+    exercise: Exercise,
     errors: Sequence[StudentError],
-    remarks: Sequence[Fact],
     no_points: bool = True,
-) -> Draft | None:
-    """Return a draft if the code lacks a module, a package or a GPU; None if its exceptions say something else.
+) -> Fact | None:
+    """Return which module, package or GPU the code lacks; None if its exceptions say something else.
 
     See docs/decisions/21.
     """
     options, notes = grading.context.options, grading.notes.get(file, ())
     if options.terms.may_lack_gpu and no_points and options.device == "cpu" and needs_gpu(errors, notes):
-        return builder.without_checks("could_not_grade", Fact("no-gpu"), remarks)
+        return Fact("no-gpu")
     missing = missing_names(notes, (*file.submission.units, *file.submission.neighbours))
     causes = (blamed(error, missing, file.names.definitions) for error in errors)
     cause = next(filter(None, causes), None)
@@ -278,6 +270,6 @@ def _for_missing_code(
     if not options.terms.believes_exceptions:
         # Code that has seen a hidden case can choose which name it lacks. The text alone decides which one is shown.
         alike = {name: one for name, one in missing.items() if one.block == cause.block}
-        needed = file.needs(builder.exercise) & alike.keys()
+        needed = file.needs(exercise) & alike.keys()
         cause = next(one for name, one in alike.items() if name in needed or not needed)
-    return builder.without_checks("could_not_grade", of_missing(cause), remarks)
+    return of_missing(cause)
