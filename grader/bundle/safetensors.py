@@ -151,5 +151,8 @@ class StoredTensors:
         return Later(partial(self._decoded, places)) if places else {}
 
     def _decoded(self, places: Mapping[str, _Place]) -> dict[str, Array]:
-        stored = {name: self._values[slice(*place.data_offsets)] for name, place in places.items()}
-        return {n: Tensor("", place.shape, place.dtype, stored[n]).array() for n, place in places.items()}
+        arrays = {}
+        for name, place in places.items():
+            data = self._values[slice(*place.data_offsets)]
+            arrays[name] = Tensor("", place.shape, place.dtype, data).array()
+        return arrays
