@@ -39,7 +39,7 @@ def _constant(got: Array, want: Array) -> list[Fact]:
     if (got != got.flat[0]).any() or (want == want.flat[0]).all():
         return []
     value = float(got.flat[0]) + 0.0  # + 0.0 turns -0.0 into 0.0
-    return [Fact("constant", {"value": value})]
+    return [Fact("one-value", {"value": value})]
 
 
 def _ratio(got: Array, want: Array, tolerance: float) -> list[Fact]:

@@ -300,7 +300,7 @@ _PART = (
     N_("the result is wrong only in a part"),
 )
 _FACTS = {
-    "constant": _row(
+    "one-value": _row(
         N_("all values are {value:.4g}"), hidden=N_("all values are the same, and should not be")
     ),
     "ratio": _row(
@@ -449,3 +449,4 @@ _REMARKS = {
 }
 
 ROWS: dict[str, Row] = {**_JUDGED, **_STOPPED, **_FACTS, **_REMARKS}
+assert len(ROWS) == sum(map(len, (_JUDGED, _STOPPED, _FACTS, _REMARKS))), "two rules have one name"
