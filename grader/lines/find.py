@@ -175,8 +175,6 @@ def passes_with(
 
 MAX_LINES = 3
 MAX_TEXT = 200
-# These often repair a mistake that is elsewhere. They never certify a line.
-IMITATES = ("size by one", "copy")
 
 
 def point(
@@ -209,7 +207,7 @@ def first_agreed(repairs: Sequence[Candidate]) -> Candidate | None:
     kept = [one for one in repairs if not one.edit.inserts]
     # Storing a result under another name may imitate an edit of the line that reads it: such edits come last.
     kept.sort(key=_stores_elsewhere)
-    kept = kept or [one for one in repairs if one.edit.kind not in IMITATES]
+    kept = kept or list(repairs)
     # One line that may be put in at several places is one repair: the place that was tried first is the likeliest.
     for other in [one for one in kept[1:] if not _same_new_line(one, kept[0])]:
         if other.place is not kept[0].place:
