@@ -117,7 +117,7 @@ class Place:
             for make in MAKERS:
                 for edit in islice(make(scope), MAX_OF_RULE):
                     yield edit
-                    if edit.kind in structural.EVERYWHERE:
+                    if edit.kind in structural.EVERYWHERE and not edit.inserts:
                         repeated.append(edit)
             yield from structural.everywhere(scope, repeated)
 

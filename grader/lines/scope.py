@@ -86,8 +86,11 @@ class Scope:
         In a constructor, every name may be a size.
         """
         if is_of_self(node):
-            layers = self.owner.layers
-            return [one for one in self.owner.attributes if (one in layers) == (node.attr in layers)]
+            layers = (
+                self.owner.layers
+            )  # one that the class does not assign is made by `setattr` or a base class
+            others = [one for one in self.owner.attributes if one not in layers]
+            return layers[:MAX_OFFERED] if node.attr in layers else others
         is_size = getattr(node, "id", "") in self.sizes
         return [n for n in self.near(node) if self.is_constructor or (n in self.sizes) == is_size]
 

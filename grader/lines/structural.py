@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from grader.lines.edit import Edit
-from grader.lines.scope import MODELS, Scope, is_of_self
+from grader.lines.scope import MODELS, Scope
 
-MAX_EXCHANGED = 12  # names of a function, or attributes; if there are more, no two are exchanged
+MAX_EXCHANGED = 12  # targets of an assignment
 MAX_NUMBER = 1 << 63
 COMMON_DECIMALS = ("-1e6", "10000.0", "1e-5", "0.0", "1.0", "2.0", "0.5")
 # Functions that may be taken for one another.
@@ -143,53 +143,38 @@ def added_arguments(scope: Scope) -> Iterator[Edit]:
 
 # ---- several places
 
+# Kind of an edit of one place → the kind of the same edit at all places, and of it together with its reverse.
 EVERYWHERE = {
-    "name": "everywhere",
-    "whole number": "everywhere",
-    "function": "everywhere",
-    "name for constant": "names for constants",
-    "add argument": "add arguments",
-    "unknown name": "unknown name",
+    "name": ("everywhere", "exchange"),
+    "attribute": ("everywhere", "exchange layers"),
+    "function": ("everywhere", "exchange"),
+    "whole number": ("everywhere", "exchange"),
+    "name for constant": ("names for constants", ""),
+    "add argument": ("add arguments", ""),
+    "unknown name": ("unknown name", ""),
 }
 
 
 def everywhere(scope: Scope, edits: Iterable[Edit]) -> Iterator[Edit]:
-    """Join the edits that make the same change at different places of a function."""
+    """Join the edits that make the same change at all places of a function; exchange two names wherever they are read."""
     same: dict[tuple[str, str, str], list[Edit]] = defaultdict(list)
     for edit in edits:
-        if edit.kind in EVERYWHERE and not edit.inserts:
-            start, stop, new = edit.pieces[0]
-            same[edit.kind, scope.text.raw[start:stop].decode(), new].append(edit)
-    for (kind, _old, _new), each in same.items():
+        start, stop, new = edit.pieces[0]
+        same[edit.kind, scope.text.raw[start:stop].decode(), new].append(edit)
+    for (kind, old, new), each in same.items():
+        everywhere, exchange = EVERYWHERE[kind]
         if len(each) > 1:
-            pieces = tuple(edit.pieces[0] for edit in each)
-            yield Edit(EVERYWHERE[kind], pieces, each[0].at, each[0].statement)
+            yield _joined(everywhere, each)
+        both = [*each, *same.get((kind, new, old), ())]
+        lines = {edit.statement for edit in both}
+        # Two names that are each read once, in different lines, are rarely exchanged by mistake.
+        likely = kind != "name" or len(both) > 2 or len(lines) == 1 or scope.is_constructor
+        if old < new and len(both) > len(each) and likely:
+            yield _joined(exchange, sorted(both, key=lambda edit: edit.at))
 
 
-def exchanges(scope: Scope) -> Iterator[Edit]:
-    """Exchange two attributes of `self`, two names or two functions of a family, wherever the function reads them."""
-    groups: dict[str, dict[str, list[tuple[tuple[int, int], ast.stmt]]]] = defaultdict(
-        lambda: defaultdict(list)
-    )
-    owner = scope.owner
-    for node, statement in scope.expressions:
-        start, stop = scope.text.span(node)
-        if is_of_self(node) and (node.attr in owner.attributes or node.attr in owner.layers):
-            groups["exchange layers"][f"self.{node.attr}"].append(((start, stop), statement))
-        elif isinstance(node, ast.Name) and node.id in scope.names:
-            groups["exchange"][node.id].append(((start, stop), statement))
-        elif isinstance(node, ast.Attribute) and any(node.attr in family for family in FAMILIES):
-            groups["function"][node.attr].append(((stop - len(node.attr), stop), statement))
-    for kind, reads in groups.items():
-        for one, other in combinations(reads, 2) if len(reads) <= MAX_EXCHANGED else ():
-            if kind == "function" and not any(one in family and other in family for family in FAMILIES):
-                continue
-            pieces = [(*span, other) for span, _s in reads[one]] + [(*span, one) for span, _s in reads[other]]
-            first, statement = min((*reads[one], *reads[other]), key=lambda place: place[0])
-            lines = {statement.lineno for _span, statement in (*reads[one], *reads[other])}
-            # Two names that are each read once, in different lines, are rarely exchanged by mistake.
-            if kind != "exchange" or len(pieces) > 2 or len(lines) == 1 or scope.is_constructor:
-                yield Edit("exchange" if kind == "function" else kind, tuple(pieces), first, statement.lineno)
+def _joined(kind: str, edits: Sequence[Edit]) -> Edit:
+    return Edit(kind, tuple(edit.pieces[0] for edit in edits), edits[0].at, edits[0].statement)
 
 
 def arguments(scope: Scope) -> Iterator[Edit]:
@@ -247,4 +232,4 @@ def _wrapped(scope: Scope, node: ast.Call) -> tuple[int, int] | None:
     return scope.text.span(node.func.value) if constant and owner in scope.names else None
 
 
-MAKERS = (numbers, functions, added_arguments, exchanges, arguments, moved_calls)
+MAKERS = (numbers, functions, added_arguments, arguments, moved_calls)
