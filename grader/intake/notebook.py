@@ -28,41 +28,34 @@ def code_cells(text: str) -> list[tuple[int, str]]:
 
     The source is as it was typed: see `plain_python`. Raises BadData if the text is no notebook.
     """
-    return [
-        (number, _source(cell))
-        for number, cell in enumerate(_cells(_loaded(text)), 1)
-        if isinstance(cell, dict) and (cell.get("cell_type") == "code" or _was_code(cell))
-    ]
+    cells = [(number, cell) for number, cell in enumerate(_cells(text), 1) if isinstance(cell, dict)]
+    return [(number, _source(cell)) for number, cell in cells if _is_code(cell)]
 
 
-def _loaded(text: str) -> object:
+def _cells(text: str) -> list[object]:
     try:
-        return json.loads(text)
+        book = json.loads(text)
     except RecursionError:
         raise BadData(_("it is nested too deeply")) from None
     except json.JSONDecodeError as error:
         raise BadData(_("line {line} is not JSON").format(line=error.lineno)) from None
     except ValueError:  # a number of thousands of digits
         raise BadData(_("it is not JSON")) from None
-
-
-def _cells(book: object) -> list[object]:
-    cells = book.get("cells") if isinstance(book, dict) else None
-    if cells is None and isinstance(book, dict):  # format 3 has its cells in worksheets
-        sheets = book.get("worksheets")
-        if isinstance(sheets, list):
+    match book:
+        case {"cells": list(cells)}:
+            return cells
+        case {"worksheets": list(sheets)} if book.get("cells") is None:  # format 3
             parts = [sheet.get("cells") for sheet in sheets if isinstance(sheet, dict)]
-            cells = [cell for part in parts if isinstance(part, list) for cell in part]
-    if not isinstance(cells, list):
-        raise BadData(_("it has no list of cells"))
-    return cells
+            return [cell for part in parts if isinstance(part, list) for cell in part]
+    raise BadData(_("it has no list of cells"))
 
 
-def _was_code(cell: dict[str, object]) -> bool:
-    """Whether the notebook was released with code in this cell for the student to write; its type may have changed."""
-    metadata = cell.get("metadata")
-    marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    return isinstance(marks, dict) and marks.get("solution") is True and marks.get("cell_type") == "code"
+def _is_code(cell: dict[str, object]) -> bool:
+    """Whether it is a cell of code, or was released as one for the student to write; its type may have changed."""
+    match cell:
+        case {"cell_type": "code"} | {"metadata": {"nbgrader": {"solution": True, "cell_type": "code"}}}:
+            return True
+    return False
 
 
 def _source(cell: dict[str, object]) -> str:
