@@ -25,8 +25,10 @@ from grader.bundle.safetensors import encode
 from grader.classroom.archives import members, read_member
 from grader.classroom.store import Store, StoreKey
 from grader.diagnosis.match import diagnose
+from grader.engine.draft import Draft
 from grader.engine.engine import Engine
 from grader.engine.interface import Source, interface, takes_mask
+from grader.engine.result import written
 from grader.intake.course_file import read_course_file
 from grader.intake.forbidden_calls import uses
 from grader.intake.names import read_names
@@ -45,6 +47,7 @@ from grader.nbgrader.preprocessors import exercise_of
 from grader.report.formats import FORMATS
 from grader.report.model import CheckResult, ExerciseResult, Report
 from grader.report.stored import from_text
+from grader.report.writer import Writer
 from grader.support.errors import BadData, UsageError
 
 from .mutate import changed_bytes, changed_text, confused
@@ -269,10 +272,12 @@ def judge_and_report(exercise, case, observation):
     looks_at_values = {check.facet for check in case.checks} != {"shapes"}
     assert not (looks_at_values and all(check.outcome == "passed" for check in judged.checks))
     is_trivial([(case, observation)])
-    diagnosis = diagnose(exercise, {case.id: judged}, judged.checks).diagnosis
-    result = ExerciseResult(exercise.name, "a", "failed", 0.0, 1.0, checks=judged.checks, diagnosis=diagnosis)
-    for form in FORMATS.values():
-        form(Report((result,), "basic", "", "")).encode()
+    diagnosed = diagnose(exercise, {case.id: judged}, judged.checks)
+    draft = Draft(exercise, "failed", 0.0, 0.0, "", checks=judged.checks, diagnosed=diagnosed)
+    for hidden in (False, True):
+        report = Report((written(draft, Writer(hidden, {"a.py": 9})),), "basic", "", "")
+        for form in FORMATS.values():
+            form(report).encode()
 
 
 def store_key():
