@@ -119,9 +119,7 @@ def _is_cached(folder: Path) -> bool:
 
 
 @contextmanager
-def _recording(
-    _allow: Callable[[float], None], seed: str
-) -> Iterator[Callable[[tuple[Assignment, str]], None]]:
+def _recording(seed: str) -> Iterator[Callable[[tuple[Assignment, str]], None]]:
     from grader.authoring.record import measure
 
     def record_one(task: tuple[Assignment, str]) -> None:

@@ -87,9 +87,7 @@ def _cost(wanted: tuple[Assignment, str]) -> tuple[float, int]:
 
 
 @contextmanager
-def _verifying(
-    _allow: Callable[[float], None], solutions: Path, recorded: Path, device: str
-) -> Iterator[Callable[[tuple[str, str]], Row]]:
+def _verifying(solutions: Path, recorded: Path, device: str) -> Iterator[Callable[[tuple[str, str]], Row]]:
     """Read the recorded course in each process of the pool; yield the function that verifies one exercise."""
     with ExitStack() as opened:
         launcher = opened.enter_context(closing(choose()))

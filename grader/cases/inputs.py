@@ -70,10 +70,7 @@ class Inputs:
         return Ref(name)
 
     def _add(self, step: Step) -> None:
-        try:
-            self.steps.append(as_stored(step))
-        except ValueError as error:
-            raise ValueError(f"case {self.id}, step {step.do}: {error}") from None
+        self.steps.append(as_stored(step))
 
     def _hold(self, name: str, values: Array) -> None:
         array = np.asarray(values)

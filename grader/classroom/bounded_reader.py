@@ -22,22 +22,12 @@ SECONDS = 30.0  # per call
 T = TypeVar("T")
 
 
-class BoundedReader:
+class BoundedReader(ProcessPool[Any, Any]):
     """A process that calls functions, started when it is first needed. Use as a context."""
 
     def __init__(self, seconds: float = SECONDS):
-        self._seconds = seconds
-        self._pool: ProcessPool[Any, Any] = ProcessPool(1, _reading, seconds)
-
-    def __enter__(self) -> BoundedReader:
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._pool.__exit__(*error)
-
-    def close(self) -> None:
-        """End the process; the next call starts another. Safe to call twice."""
-        self._pool.close()
+        super().__init__(1, _reading, seconds=lambda task: seconds)
+        self._limit = seconds
 
     def call(self, function: Callable[..., T], *arguments: Any) -> T:
         """Call a function of a module in the process; return its value.
@@ -47,12 +37,12 @@ class BoundedReader:
         """
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each thread of OpenBLAS reserves address space
         try:
-            ((_task, answer),) = self._pool.run([(function, arguments)])
+            ((_task, answer),) = self.run([(function, arguments)])
         except Exception:  # the process could not receive the call, or send its result
             self.close()
             answer = Lost("exited")
         if isinstance(answer, Lost) and answer.why == "timeout":
-            raise BadData(_("takes more than {n:.0f} seconds to read").format(n=self._seconds))
+            raise BadData(_("takes more than {n:.0f} seconds to read").format(n=self._limit))
         if isinstance(answer, Lost):
             raise BadData(_("crashed the process that read it"))
         value, error = answer
@@ -68,24 +58,18 @@ class BoundedReader:
 
 
 @contextmanager
-def _reading(
-    allow: Callable[[float], None], seconds: float
-) -> Iterator[Callable[[tuple[Callable[..., object], tuple[Any, ...]]], tuple[object, object]]]:
+def _reading() -> Iterator[Callable[[tuple[Callable[..., object], tuple[Any, ...]]], tuple[object, object]]]:
     if sys.platform != "win32":
         import resource
 
         with suppress(ValueError, OSError):  # macOS has no such limit
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-
-    def work(task: tuple[Callable[..., object], tuple[Any, ...]]) -> tuple[object, object]:
-        allow(seconds)
-        return _answer(*task)
-
-    yield work
+    yield _answer
 
 
-def _answer(function: Callable[..., object], arguments: tuple[Any, ...]) -> tuple[object, object]:
+def _answer(call: tuple[Callable[..., object], tuple[Any, ...]]) -> tuple[object, object]:
     """Return (value, None), or (None, a GraderError), or (None, the class name of any other exception)."""
+    function, arguments = call
     try:
         return function(*arguments), None
     except GraderError as error:

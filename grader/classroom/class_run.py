@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path, PurePosixPath
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from grader.authoring.hidden_cases import cases_digest
 from grader.bundle.model import Bundle
 from grader.bundle.rules import NO_RULES, Rules
 from grader.classroom.discover import SubmittedFile
-from grader.classroom.grading_process import (
+from grader.classroom.grade import (
     RunConfig,
     Task,
     TaskResult,
@@ -25,26 +26,15 @@ from grader.classroom.grading_process import (
 )
 from grader.classroom.roster import Person
 from grader.classroom.store import Store, StoreKey
-from grader.intake.neighbours import among
 from grader.report.model import ExerciseResult, Report
 from grader.support.code import code_digest
+from grader.support.i18n import _
 from grader.support.version import __version__
 
 WARM_FROM = 40  # submissions per process from which a warm worker server (`RunConfig.warm`) saves time
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]  # submissions done, and how many of them were not in the store
-
-
-class Pool(Protocol):
-    """Processes of this machine or workers of a cluster, which grade tasks."""
-
-    def __enter__(self) -> Pool: ...
-
-    def __exit__(self, *error: Any) -> None: ...
-
-    def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
-        """Yield each task with its result, as soon as it is ready."""
 
 
 @dataclass(frozen=True)
@@ -69,82 +59,77 @@ class GradedSubmission:
         return self.report.extra["submission"]
 
 
-@dataclass
-class ClassRun:
-    """One call of `grader grade`, from files to graded submissions."""
+def grade_found(
+    found: Sequence[SubmittedFile],
+    bundles: Sequence[Bundle],
+    config: RunConfig,
+    pool: Any,
+    progress: Progress = lambda done, new: None,
+) -> list[GradedSubmission]:
+    """Grade and store everything; return it in the order of `found`. Equal files are graded once.
 
-    found: Sequence[SubmittedFile]
-    bundles: Sequence[Bundle]
-    config: RunConfig
-    pool: Pool
-    progress: Progress = lambda done, new: None
-    # Per file of `found`: the number of the task that grades it.
-    _numbers: list[int] = field(default_factory=list)
-    _results: dict[int, TaskResult] = field(default_factory=dict)
-    _copies: int = 0  # files that equal an earlier one
-    _new: set[int] = field(default_factory=set)  # numbers of tasks that were graded now
-    _shared: dict[object, Any] = field(default_factory=dict)  # see `_once`
+    pool: a `BoundedGrading` or a `ClusterGrading`.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each process has a core; more threads only spin
+    assert config.store is not None
+    first: dict[object, int] = {}
+    # per file, the number of the first that equals it
+    numbers = [first.setdefault(file.identity or n, n) for n, file in enumerate(found)]
+    results = {n: _problem(file, bundles, config) for n, file in enumerate(found) if file.problem}
+    tasks = (
+        Task(n, file.file, file.read, file.expected, file.modules)
+        for n, file in enumerate(found)
+        if numbers[n] == n and not file.problem
+    )
+    copies, done, new = Counter(numbers), len(results), set[int]()
+    shared: dict[object, Any] = {}
+    with closing(Store(config.store, config.key)) as store, pool as grading:
+        for task, result in grading.run(tasks):
+            if result.new:
+                store.put(result.new)
+                new.add(task.number)
+            results[task.number] = replace(result, results=_shared(result.results, shared), new=())
+            done += copies[task.number]
+            progress(done, len(new))
+    return [
+        # Of equal files, only the first is new.
+        _submission(file, results[number], config, place in new)
+        for place, (file, number) in enumerate(zip(found, numbers, strict=True))
+    ]
 
-    def grade(self) -> list[GradedSubmission]:
-        """Grade and store everything; return it in the order of `found`. Equal files are graded once."""
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each process has a core; more threads only spin
-        assert self.config.store is not None
-        with closing(Store(self.config.store, self.config.key)) as store, self.pool as grading:
-            for task, result in grading.run(self._tasks()):
-                self._add(task, result, store)
-        return list(self._submissions())
 
-    def _add(self, task: Task, result: TaskResult, store: Store) -> None:
-        if result.new:
-            store.put(result.new)
-            self._new.add(task.number)
-        self._results[task.number] = replace(result, results=tuple(map(self._small, result.results)), new=())
-        self.progress(len(self._results) + self._copies, len(self._new))
+def _problem(file: SubmittedFile, bundles: Sequence[Bundle], config: RunConfig) -> TaskResult:
+    wanted = names_to_grade(bundles, config.only, file.expected)
+    results = results_without_grading(bundles, wanted, "blocked", file.problem)
+    return TaskResult(tuple(results), problem=file.problem)
 
-    def _small(self, result: ExerciseResult) -> ExerciseResult:
-        """Share equal checks and diagnoses with earlier results, to save memory."""
-        checks = self._once(tuple(map(self._once, result.checks)))
-        return replace(result, checks=checks, diagnosis=self._once(result.diagnosis))
 
-    def _once(self, part: T) -> T:
-        return self._shared.setdefault(part, part)
+def _shared(results: Iterable[ExerciseResult], known: dict[object, Any]) -> tuple[ExerciseResult, ...]:
+    """Share equal checks and diagnoses with earlier results, to save memory."""
 
-    def _tasks(self) -> Iterator[Task]:
-        first: dict[tuple[object, ...], int] = {}
-        for number, file in enumerate(self.found):
-            beside = tuple((name, digest) for name, (_read, digest) in file.beside.items())
-            key = (file.file, file.digest, file.expected, beside)
-            can_share = file.digest and not file.problem
-            same = first.setdefault(key, number) if can_share else number
-            self._numbers.append(same)
-            self._copies += same != number
-            if file.problem:
-                wanted = names_to_grade(self.bundles, self.config.only, file.expected)
-                results = results_without_grading(self.bundles, wanted, "blocked", file.problem)
-                self._results[number] = TaskResult(tuple(results), problem=file.problem)
-            elif same == number:
-                readers = {name: read for name, (read, _digest) in file.beside.items()}
-                yield Task(number, file.file, file.read, file.expected, among(readers))
+    def once(part: T) -> T:
+        return known.setdefault(part, part)
 
-    def _submissions(self) -> Iterator[GradedSubmission]:
-        seen: set[int] = set()
-        for file, number in zip(self.found, self._numbers, strict=True):
-            result = self._results[number]
-            problem = "" if result.results else result.problem
-            report = Report(
-                exercises=result.results,
-                sandbox=self.config.key.sandbox,
-                torch=torch_version(),
-                grader=__version__,
-                seed="hidden",
-                remarks=(*filter(None, (file.remark, problem)), *result.remarks),
-                extra={"student": file.student, "submission": file.submission, "content": result.content},
-            )
-            new = number in self._new and number not in seen  # of equal files, only the first is new
-            yield GradedSubmission(
-                report, result.size, result.problem, result.grader_failed, new, file.modified, result.tree
-            )
-            seen.add(number)
+    return tuple(
+        replace(one, checks=once(tuple(map(once, one.checks))), diagnosis=once(one.diagnosis))
+        for one in results
+    )
+
+
+def _submission(file: SubmittedFile, result: TaskResult, config: RunConfig, new: bool) -> GradedSubmission:
+    problem = "" if result.results else result.problem
+    report = Report(
+        exercises=result.results,
+        sandbox=config.key.sandbox,
+        torch=torch_version(),
+        grader=__version__,
+        seed="hidden",
+        remarks=(*filter(None, (file.remark, problem)), *result.remarks),
+        extra={"student": file.student, "submission": file.submission, "content": result.content},
+    )
+    return GradedSubmission(
+        report, result.size, result.problem, result.grader_failed, new, file.modified, result.tree
+    )
 
 
 def store_key(bundles: Path, sandbox: str, rules: Rules = NO_RULES) -> StoreKey:
@@ -203,3 +188,46 @@ def exit_status(submissions: Sequence[GradedSubmission]) -> int:
         return 3
     passed = all(one.report.exercises and one.report.exit_status == 0 for one in submissions)
     return 0 if passed else 1
+
+
+IDLE = ("not_started", "blocked")  # outcomes that rank below all others
+
+
+def one_of_each(entries: Sequence[GradedSubmission], keep: str) -> list[GradedSubmission]:
+    """Return the submissions with one result per student and exercise.
+
+    keep: "newest" or "best". An answer that was not started or is blocked counts only if there is no other. Of two
+    files with the same time, the better one counts as the newer. If several submissions have an exercise, the one
+    that counts gets a remark that names the others. A submission is dropped if it has results and none counts.
+    """
+    found: dict[tuple[str, str], list[tuple[GradedSubmission, ExerciseResult]]] = {}
+    for entry in entries:
+        for result in entry.report.exercises:
+            found.setdefault((entry.student, result.name), []).append((entry, result))
+    chosen = {
+        key: max(pairs, key=lambda pair: _rank(pair[0], pair[1], keep))[0] for key, pairs in found.items()
+    }
+    out = []
+    for entry in entries:
+        kept = [r for r in entry.report.exercises if chosen[entry.student, r.name] is entry]
+        several = [r.name for r in kept if len(found[entry.student, r.name]) > 1]
+        others = {
+            e.submission for name in several for e, _result in found[entry.student, name] if e is not entry
+        }
+        remarks = entry.report.remarks
+        if others:
+            says = _("of several submissions of {exercises} the newest counts; not counted: {others}")
+            if keep == "best":
+                says = _("of several submissions of {exercises} the best counts; not counted: {others}")
+            remarks += (says.format(exercises=", ".join(several), others=", ".join(sorted(others))),)
+        if kept or not entry.report.exercises:
+            out.append(replace(entry, report=replace(entry.report, exercises=tuple(kept), remarks=remarks)))
+    return out
+
+
+def _rank(entry: GradedSubmission, result: ExerciseResult, keep: str) -> tuple[object, ...]:
+    """Rank a result. One without a score counts as full points: with "best", only an answer with full points beats it."""
+    score = result.points if result.score is None else result.score
+    better = (score, result.score is not None)
+    begun = result.outcome not in IDLE
+    return (begun, *better, entry.modified) if keep == "best" else (begun, entry.modified, *better)

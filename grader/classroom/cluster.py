@@ -1,8 +1,7 @@
 """Grade on the workers of a Dask cluster: `ClusterGrading` replaces `BoundedGrading`, which grades on this machine.
 
 This machine reads the files and looks up stored results. It sends the other files to the workers, a few at a time,
-and checks the results. A submission whose worker is lost goes to another one; if it loses LOSSES workers, it is graded
-here.
+and checks the results. A submission whose worker is lost goes to another one; if that is lost, too, it is graded here.
 """
 
 from __future__ import annotations
@@ -26,11 +25,10 @@ from distributed.worker import Worker
 
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle
-from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.bounded_reader import BoundedReader
 from grader.classroom.class_run import versions
 from grader.classroom.cluster_connection import connect
-from grader.classroom.grading_process import RunConfig, Task, TaskResult, look_up
+from grader.classroom.grade import BoundedGrading, RunConfig, Task, TaskResult, look_up
 from grader.classroom.store import Store
 from grader.engine.student_file import CourseTables
 from grader.intake.names import Definition
@@ -43,14 +41,7 @@ from grader.support.errors import GraderError
 from grader.support.i18n import _
 
 AHEAD = 2  # submissions that a worker has at a time, so that it does not wait for the next
-LOSSES = 3
 TICK = 1.0  # seconds between looks at the list of workers
-
-
-class ClusterError(GraderError):
-    """The cluster cannot be used any longer. What was graded is stored."""
-
-    exit_status = 3
 
 
 @dataclass(frozen=True)
@@ -157,7 +148,7 @@ class ClusterGrading:
         self._ready, self._refused = set[str](), set[str]()  # addresses of workers; ready: set up
         self._queue: list[tuple[Task, TaskResult]] = []  # what is stored of a task, and what to send
         self._sent: dict[Future, tuple[str, Task, TaskResult]] = {}  # with the address of the worker
-        self._losses = Counter[int]()  # workers lost, by the number of the task
+        self._lost = set[int]()  # numbers of tasks whose worker was lost
         self._alone = False  # no worker is connected
 
     def __enter__(self) -> ClusterGrading:
@@ -179,7 +170,7 @@ class ClusterGrading:
             self._client.run(tear_down, self._course.run, on_error="ignore")
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
-        """Yield each task with its result. Raises ClusterError if no worker may grade, or the scheduler is lost."""
+        """Yield each task with its result. Raises SandboxError if no worker may grade, or the scheduler is lost."""
         for task in tasks:
             try:
                 found = self._reader.call(read_to_send, self._config, task)
@@ -210,7 +201,7 @@ class ClusterGrading:
         try:
             here = set(self._client.scheduler_info(n_workers=-1)["workers"])
             if here and here <= self._refused:
-                raise ClusterError(_("no worker of this cluster may grade the class; the reasons are above"))
+                raise SandboxError(_("no worker of this cluster may grade the class; the reasons are above"))
             self._ready &= here
             if new := sorted(here - self._ready - self._refused):
                 answers = self._client.run(set_up, self._course, workers=new, on_error="return")
@@ -221,7 +212,7 @@ class ClusterGrading:
             says = _(
                 "the connection to the scheduler was lost; run the command again: what was graded is stored"
             )
-            raise ClusterError(says) from None
+            raise SandboxError(says) from None
         if not here and not self._alone:
             says = _("No worker is connected to the scheduler; grading continues when a worker connects.")
             print(says, file=sys.stderr, flush=True)
@@ -249,11 +240,11 @@ class ClusterGrading:
                     yield task, taken
                 continue
             self._ready.discard(address)  # if it is there, it has to be set up again
-            self._losses[task.number] += 1
-            if self._losses[task.number] < LOSSES:
-                self._queue.append((task, found))
-            else:
+            if task.number in self._lost:
                 yield task, self._graded_here(task)
+            else:
+                self._lost.add(task.number)
+                self._queue.append((task, found))
 
     def _refuse(self, address: str, why: str) -> None:
         self._ready.discard(address)

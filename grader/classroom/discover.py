@@ -13,7 +13,7 @@ import hashlib
 import os
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path, PurePosixPath
@@ -21,6 +21,7 @@ from pathlib import Path, PurePosixPath
 from grader.bundle.model import Bundle
 from grader.classroom.archives import MAX_GRADABLE, SUFFIXES, is_archive, members, read_member
 from grader.classroom.bounded_reader import BoundedReader
+from grader.intake.neighbours import ReadFile, among
 from grader.intake.read import KINDS, read_bytes
 from grader.intake.stub_changes import answers, is_changed, only_answer
 from grader.support.errors import GraderError
@@ -38,8 +39,8 @@ class SubmittedFile:
     read: returns the content; it can be sent to another process. digest: a hash of the content, empty if the file
     cannot be read. expected: the exercises of the assignment for which it was submitted; one that the file does not
     define counts as blocked. If empty, the known exercises that the file defines are graded. problem: why it cannot
-    be graded at all. remark: which files beside it were not graded. beside: the modules in its folder and below, by
-    their path there, each with a hash; none for a file that is not in a folder of its student.
+    be graded at all. remark: which files beside it were not graded. beside: returns the modules in its folder and below,
+    by their path there, each with a hash; none for a file that is not in a folder of its student.
     """
 
     student: str
@@ -50,11 +51,21 @@ class SubmittedFile:
     problem: str = ""
     digest: bytes = b""
     remark: str = ""
-    beside: Mapping[str, tuple[Reader, bytes]] = field(default_factory=dict)
+    beside: Callable[[], Mapping[str, tuple[Reader, bytes]]] = dict  # called only for files that are graded
 
     @property
     def file(self) -> Path:
         return Path(PurePosixPath(self.submission).name)
+
+    @property
+    def modules(self) -> ReadFile:
+        return among({name: read for name, (read, _digest) in self.beside().items()})
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Return what is equal for files that get equal results; () if the file cannot be read."""
+        beside = tuple((name, digest) for name, (_read, digest) in self.beside().items())
+        return (self.file, self.digest, self.expected, beside) if self.digest and not self.problem else ()
 
 
 @dataclass(frozen=True)
@@ -66,8 +77,6 @@ class _Candidate:
 
 
 _Folders = dict[PurePosixPath, dict[str, _Candidate]]  # folder → name → file
-_Modules = Callable[[], Mapping[str, tuple[Reader, bytes]]]  # called only for files that are graded
-_Found = tuple[SubmittedFile, _Modules]
 MAX_NAMED = 20  # files in a remark
 
 
@@ -80,22 +89,30 @@ def discover(root: Path, bundles: Sequence[Bundle], student: str | None = None) 
     """
     with BoundedReader() as reader:
         found = list(_Discovery(root, bundles, reader, student).files())
-    found.sort(key=lambda one: (one[0].student, one[0].submission))
+    found.sort(key=lambda file: (file.student, file.submission))
     return [
-        file for _student, files in groupby(found, lambda one: one[0].student) for file in _first(list(files))
+        file for _student, files in groupby(found, lambda file: file.student) for file in _first(list(files))
     ]
 
 
-def _first(found: list[_Found]) -> Iterator[SubmittedFile]:
+def may_hold(file: SubmittedFile, only: Sequence[str], bundles: Sequence[Bundle]) -> bool:
+    """Whether a file may have one of these exercises: not if it was submitted for another assignment."""
+    named = {b.assignment for b in bundles}.intersection(PurePosixPath(file.submission).parts)
+    wanted = {b.assignment for b in bundles if any(e.name in only for e in b.exercises)}
+    return not (named and named.isdisjoint(wanted)) and (
+        not file.expected or any(n in only for n in file.expected)
+    )
+
+
+def _first(found: list[SubmittedFile]) -> Iterator[SubmittedFile]:
     """Yield up to MAX_GRADABLE files of a student, preferably of assignments; one more entry says how many are left."""
-    of_assignments_first = sorted(found, key=lambda one: not one[0].expected)
+    of_assignments_first = sorted(found, key=lambda file: not file.expected)
     rest = of_assignments_first[MAX_GRADABLE:]
-    for file, modules in sorted(of_assignments_first[:MAX_GRADABLE], key=lambda one: one[0].submission):
-        yield replace(file, beside=modules())
+    yield from sorted(of_assignments_first[:MAX_GRADABLE], key=lambda file: file.submission)
     if rest:
         why = _("{n} more files were not graded; the grader reads {limit} files per student")
         problem = why.format(n=len(rest), limit=MAX_GRADABLE)
-        yield replace(rest[0][0], problem=problem, expected=())
+        yield replace(rest[0], problem=problem, expected=(), beside=dict)
 
 
 @dataclass(frozen=True)
@@ -105,8 +122,7 @@ class _Discovery:
     reader: BoundedReader
     student: str | None = None
 
-    def files(self) -> Iterator[_Found]:
-        """Yield each file with a function that returns the modules its student submitted with it."""
+    def files(self) -> Iterator[SubmittedFile]:
         folders: _Folders = {}
         homes, full = set[PurePosixPath](), set[PurePosixPath]()
         for path in [self.root] if self.root.is_file() else _walk(self.root, self.student):
@@ -128,25 +144,24 @@ class _Discovery:
             if not any(home in other.parents for other in empty):
                 student, path = student_id(home.parts[0]), self.root / home
                 time, why = path.stat().st_mtime, nothing_in(path)
-                yield SubmittedFile(student, _shown(str(home)), bytes, time, problem=why), dict
+                yield SubmittedFile(student, _shown(str(home)), bytes, time, problem=why)
 
-    def _graded(self, folders: _Folders) -> Iterator[_Found]:
+    def _graded(self, folders: _Folders) -> Iterator[SubmittedFile]:
         for _student, places in groupby(sorted(folders), key=lambda place: place.parts[:1]):
             of_student = {place: folders[place] for place in places}
             for folder, files in of_student.items():
                 modules_in = of_student if folder.parts else {}  # files in the root are of several students
                 for file in self._folder(folder, files):
-                    yield file, partial(_modules, folder, modules_in, file.file.name)
+                    yield replace(file, beside=partial(_modules, folder, modules_in, file.file.name))
 
-    def _archive(self, path: Path, place: PurePosixPath) -> Iterator[_Found]:
+    def _archive(self, path: Path, place: PurePosixPath) -> Iterator[SubmittedFile]:
         modified = path.stat().st_mtime
         student = student_id(place.parts[0] if len(place.parts) > 1 else _stem(place.name))
         try:
             inside = self.reader.call(members, path)
         except GraderError as bad:
             problem = f"{_shown(place.name)} {bad}"
-            # `bytes` and `dict` are called without arguments: no content, no modules.
-            yield SubmittedFile(student, _shown(str(place)), bytes, modified, problem=problem), dict
+            yield SubmittedFile(student, _shown(str(place)), bytes, modified, problem=problem)
             return
         folders: _Folders = {}
         for name, member in inside.items():
@@ -154,8 +169,8 @@ class _Discovery:
             folders.setdefault(place / name.parent, {})[name.name] = _Candidate(
                 read, modified, member.digest, member.problem
             )
-        for file, modules in self._graded(folders):
-            yield replace(file, student=student), modules
+        for file in self._graded(folders):
+            yield replace(file, student=student)
 
     def _folder(self, folder: PurePosixPath, files: Mapping[str, _Candidate]) -> Iterator[SubmittedFile]:
         """Yield the submitted files of one folder.

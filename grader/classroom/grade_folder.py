@@ -8,24 +8,22 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from grader.authoring.hidden_cases import hidden_folder
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle
 from grader.bundle.rules import Rules
-from grader.classroom.attempts import one_of_each
-from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.class_run import (
     WARM_FROM,
-    ClassRun,
     GradedSubmission,
-    Pool,
+    grade_found,
+    one_of_each,
     store_key,
     without_helpers,
 )
-from grader.classroom.discover import SubmittedFile, discover
-from grader.classroom.grading_process import RunConfig
+from grader.classroom.discover import discover, may_hold
+from grader.classroom.grade import BoundedGrading, RunConfig
 from grader.classroom.groups import read_groups
 from grader.classroom.progress_bar import live
 from grader.classroom.roster import Roster, read_roster
@@ -131,8 +129,8 @@ def grade_folder(root: Path, options: GradeOptions, warn: Callable[[str], None])
 def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[GradedSubmission]:
     """Grade every submission below `root`.
 
-    Raises UsageError for wrong use, BadData for a store that cannot be used, SandboxError if the sandbox tier is not
-    available, and ClusterError if the cluster is lost.
+    Raises UsageError for wrong use, BadData for a store that cannot be used, and SandboxError if the sandbox tier is not
+    available or the cluster is lost.
     """
     if not root.exists():
         raise UsageError(_("{path} does not exist").format(path=root))
@@ -141,7 +139,7 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
     found = [
         file
         for file in discover(root, room.bundles)
-        if (since is None or file.modified >= since) and _is_wanted(file, only, room.bundles)
+        if (since is None or file.modified >= since) and (not only or may_hold(file, only, room.bundles))
     ]
     if not found:
         raise UsageError(
@@ -166,17 +164,13 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
     )
     Store(store, room.key).close()  # raise BadData before anything is started
     with live(len(found)) as progress:
-        pool = _pool(room.bundles, config, options, jobs)
-        return without_helpers(ClassRun(found, room.bundles, config, pool, progress).grade())
+        if options.cluster is None:
+            pool: BoundedGrading | ClusterGrading = BoundedGrading(room.bundles, config, jobs)
+        else:
+            from grader.classroom.cluster import ClusterGrading
 
-
-def _is_wanted(file: SubmittedFile, only: Sequence[str], bundles: Sequence[Bundle]) -> bool:
-    """Whether a file may have an exercise to grade: not if it was submitted for another assignment."""
-    if not only:
-        return True
-    others = {b.assignment for b in bundles if not any(e.name in only for e in b.exercises)}
-    elsewhere = others.intersection(PurePosixPath(file.submission).parts)
-    return not elsewhere and (not file.expected or any(name in only for name in file.expected))
+            pool = ClusterGrading(room.bundles, config, options.cluster, options.certificate)
+        return without_helpers(grade_found(found, room.bundles, config, pool, progress))
 
 
 def _with_roster(entries: Sequence[GradedSubmission], roster: Roster) -> list[GradedSubmission]:
@@ -203,14 +197,6 @@ def _with_roster(entries: Sequence[GradedSubmission], roster: Roster) -> list[Gr
 def folder_of(root: Path) -> Path:
     """Return the folder whose store a call uses: the one that is graded, or the one that holds the file."""
     return root if root.is_dir() else root.parent
-
-
-def _pool(bundles: Sequence[Bundle], config: RunConfig, options: GradeOptions, jobs: int) -> Pool:
-    if options.cluster is None:
-        return BoundedGrading(bundles, config, jobs)
-    from grader.classroom.cluster import ClusterGrading
-
-    return ClusterGrading(bundles, config, options.cluster, options.certificate)
 
 
 def _tier(options: GradeOptions) -> str:

@@ -16,7 +16,7 @@ from grader.classroom.discover import SubmittedFile, discover, student_id
 from grader.classroom.pages import pages_of
 from grader.classroom.regrade import side_store
 from grader.classroom.store import Store, StoreKey, default_store
-from grader.intake.neighbours import ReadFile, among, content_of
+from grader.intake.neighbours import ReadFile, content_of
 from grader.intake.read import Blocked
 from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
@@ -96,9 +96,8 @@ def _content(file: SubmittedFile, reader: BoundedReader) -> str:
     """Return the hash by which a store has the results of a file; "" if it can have none."""
     if file.problem:
         return ""
-    beside = among({name: read for name, (read, _digest) in file.beside.items()})
     try:
-        return reader.call(_content_of, file.file, file.read, beside)
+        return reader.call(_content_of, file.file, file.read, file.modules)
     except Blocked:  # a file that is no submission has no stored results
         return ""
     except GraderError as error:

@@ -12,7 +12,7 @@ import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from grader.report.model import ExerciseResult
@@ -45,20 +45,6 @@ class StoreKey:
     cases: str  # a hash of the cases, the grader's code and the rules of the course
     grader: str  # versions of the grader and of torch
     sandbox: str
-
-
-@dataclass(frozen=True)
-class StoredResults:
-    """The stored results of one submission. damaged: exercises whose row cannot be read."""
-
-    results: dict[str, ExerciseResult] = field(default_factory=dict)
-    damaged: tuple[str, ...] = ()
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Return one sentence for the instructor per damaged row."""
-        said = _("The stored result of {exercise} is damaged. It was graded again.")
-        return tuple(said.format(exercise=name) for name in self.damaged)
 
 
 def default_store(folder: Path) -> Path:
@@ -108,15 +94,20 @@ class Store:
             )
             raise BadData(says.format(path=self.path, reason=error)) from None
 
-    def get(self, content: str, exercises: Collection[str]) -> StoredResults:
-        """Return the stored results of a submission."""
+    def get(
+        self, content: str, exercises: Collection[str]
+    ) -> tuple[dict[str, ExerciseResult], tuple[str, ...]]:
+        """Return the stored results of a submission, and a sentence for the instructor per damaged row."""
         try:
             rows = self._database.execute(_OF_KEY, (content, *self._key)).fetchall()
         except (sqlite3.Error, UnicodeDecodeError):
             rows = [(name, None) for name in exercises]
         found = {name: _result(text) for name, text in rows if name in exercises}
-        results = {name: result for name, result in found.items() if result is not None}
-        return StoredResults(results, tuple(name for name in found if name not in results))
+        damaged = _("The stored result of {exercise} is damaged. It was graded again.")
+        return (
+            {name: result for name, result in found.items() if result is not None},
+            tuple(damaged.format(exercise=name) for name, result in found.items() if result is None),
+        )
 
     def earlier(self, content: str) -> dict[str, ExerciseResult]:
         """Return per exercise the newest result of a submission under another key, else the one under this key."""

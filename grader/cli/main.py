@@ -41,6 +41,8 @@ COMMANDS = STUDENT_COMMANDS | INSTRUCTOR_COMMANDS
 # A command is the function of its name, in a module of its name or in this one.
 MODULES = {
     **dict.fromkeys(("hint", "case", "reset", "explain"), "help"),
+    "regrade": "grade",
+    "course": "release",
     **dict.fromkeys(("adopt", "comment"), "groups"),
     **dict.fromkeys(("verify", "build", "new"), "author"),
 }

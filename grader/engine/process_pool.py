@@ -1,46 +1,37 @@
-"""A pool of processes for the grader's own work: the parent replaces one that exits or exceeds its time.
+"""A pool of processes for the grader's own work: one that exits or exceeds the time of its task is replaced.
 
-The parent decides when a child ends. Children ignore Ctrl-C, except on Windows.
+A process reads pickled tasks from its standard input and writes pickled results to its standard output. It has a
+session of its own, so it gets no Ctrl-C: the parent decides when it ends. It ends if its input ends.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import pickle
-import signal
+import subprocess
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
-from multiprocessing.connection import wait
-from types import ModuleType
-from typing import Any, Generic, Literal, TypeVar
+from itertools import islice
+from threading import TIMEOUT_MAX, Thread, Timer
+from typing import IO, Any, Generic, Literal, Self, TypeVar, cast
 
 from grader.sandbox.base import SandboxError
-from grader.support.environment import environment_variable
 from grader.support.i18n import _
 
-if sys.platform == "win32":
-    from multiprocessing.connection import PipeConnection
-
-    Connection = PipeConnection
-else:
-    from multiprocessing.connection import Connection as Connection
-
 STOP_SECONDS = 5.0  # for a process without a task to end by itself
-
-context = multiprocessing.get_context("spawn")  # a fork would inherit threads and locks
+MAX_STARTS = 3  # processes in a row that end before they begin a task
+# PYTHONSAFEPATH: it imports nothing from the current folder, where submissions may be.
+_PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from grader.engine.process_pool import serve; serve()"
+_KILLED = _("a process of the grader was killed, perhaps because memory ran out; try again")
 
 T = TypeVar("T")
 R = TypeVar("R")
-Allow = Callable[[float], None]  # called in a process: "my next message comes within so many seconds"
-# Called in each process as setup(allow, *args).
-Setup = Callable[..., AbstractContextManager[Callable[[T], R]]]
+Setup = Callable[..., AbstractContextManager[Callable[[T], R]]]  # called in each process as setup(*args)
 
 
 @dataclass(frozen=True)
@@ -50,216 +41,169 @@ class Lost:
     why: Literal["exited", "timeout"]
 
 
-class _Child:
-    """The parent's side of one process."""
+class _Process:
+    """The parent's side of one process, which works on one task at a time."""
 
-    def __init__(self, setup: Setup[Any, Any], args: tuple[Any, ...]):
-        self.connection: Connection[Any, Any]
-        self.connection, theirs = context.Pipe()
-        self.task: int | None = None
-        self.deadline = float("inf")
-        self._process = context.Process(target=_serve, args=(theirs, setup, args), daemon=True)
-        # The process imports nothing from the current folder, where submissions may be.
-        with uninterrupted(), environment_variable("PYTHONSAFEPATH", "1"), _without_main():
-            self._process.start()
-        theirs.close()
+    def __init__(self, first: object):
+        self.popen = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM, *filter(None, sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONSAFEPATH": "1"},
+            start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # the same, on Windows
+        )
+        self._input, self._output = cast(IO[bytes], self.popen.stdin), cast(IO[bytes], self.popen.stdout)
+        self._send(first)
 
-    def submit(self, number: int, task: object) -> None:
-        self.task, self.deadline = number, float("inf")
-        with suppress(OSError):  # the process has exited: noticed when its answer is read
-            self.connection.send(task)
+    def ask(self, task: object, seconds: float) -> tuple[str, Any]:
+        """Return what happened, and a value: "result", "error" with an exception, "lost" with a reason, or "not begun"."""
+        self._send(task)
+        what, value = self._receive("not begun", None)
+        if what != "begins":
+            return what, value
+        started = time.monotonic()
+        timer = Timer(seconds, self.popen.kill)
+        timer.start()
+        what, value = self._receive("lost", "exited")
+        timer.cancel()
+        return what, "timeout" if what == "lost" and time.monotonic() - started >= seconds else value
 
-    def stop(self, seconds: float = 0.0) -> None:
-        """Wait up to `seconds` for the process to end by itself, then terminate it.
+    def _send(self, message: object) -> None:
+        data = pickle.dumps(message)
+        with suppress(OSError):  # the process has ended
+            self._input.write(data)
+            self._input.flush()
 
-        If it runs a worker server, that server and its workers end with it.
-        """
-        self.connection.close()
-        self._process.join(seconds)
-        self._process.terminate()
-        self._process.join()
+    def _receive(self, *if_it_ends: Any) -> tuple[str, Any]:
+        try:
+            return cast(tuple[str, Any], pickle.load(self._output))
+        except Exception:  # it ends, perhaps in the middle of a result
+            return if_it_ends
+
+    def close(self) -> None:
+        """Let the process end by itself."""
+        with suppress(OSError):
+            self._input.close()
+
+    def end(self, seconds: float = 0.0) -> None:
+        """End the process, and a worker server that it runs. seconds: for it to end by itself."""
+        self.close()
+        with suppress(subprocess.TimeoutExpired):
+            self.popen.wait(seconds)
+        self.popen.kill()
+        self.popen.wait()
+        self._output.close()
 
 
 class ProcessPool(Generic[T, R]):
     """Up to `jobs` processes, started when they are needed. Use it as a context manager.
 
-    setup: a function of a module, called once in each process as `setup(allow, *args)`. It returns a context
-    manager of the function that turns a task into a result. That function may call `allow(seconds)` to limit
-    the time until its result or its next call of `allow`; a process that takes longer is killed.
-    attempts: how often a task is tried if its process exits.
+    setup: a function of a module, called once in each process as `setup(*args)`. It returns a context manager of the
+    function that turns a task into a result. seconds: the time limit of a task.
     """
 
-    def __init__(self, jobs: int, setup: Setup[T, R], *args: Any, attempts: int = 1):
-        self._jobs, self._setup, self._args, self._attempts = jobs, setup, args, attempts
-        self._children: list[_Child] = []
+    def __init__(
+        self, jobs: int, setup: Setup[T, R], *args: Any, seconds: Callable[[T], float] = lambda _: TIMEOUT_MAX
+    ):
+        self._jobs, self._first, self._seconds = jobs, (setup, args), seconds
+        self._idle: list[_Process] = []
+        self._busy: list[_Process] = []
 
-    def __enter__(self) -> ProcessPool[T, R]:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: Any) -> None:
-        self.close(0.0 if any(error) else STOP_SECONDS)
+    def __exit__(self, *_error: object) -> None:
+        self.close()
 
-    def close(self, seconds: float = STOP_SECONDS) -> None:
-        """End the processes; each has this long to end by itself. The next task starts others. Safe to call twice."""
-        children, self._children = self._children, []
-        for child in children:
-            child.connection.close()  # all may end at the same time
-        for child in children:
-            child.stop(seconds)
+    def close(self) -> None:
+        """End the processes. The next task starts others. Safe to call twice."""
+        for process in [*self._busy]:
+            process.popen.kill()
+        idle, self._idle = self._idle, []
+        for process in idle:
+            process.close()  # all may end at the same time
+        for process in idle:
+            process.end(STOP_SECONDS)
 
     def results(self, tasks: Iterable[T]) -> Iterator[tuple[T, R]]:
-        """Yield each task with its result, as soon as it is ready. Raises SandboxError if a process is lost."""
+        """Yield each task with its result, as soon as it is ready. Raises SandboxError if a task is lost."""
         for task, result in self.run(tasks):
             if isinstance(result, Lost):
-                raise SandboxError(
-                    _("a process of the grader was killed, perhaps because memory ran out; try again")
-                )
+                raise SandboxError(_KILLED)
             yield task, result
 
     def run(self, tasks: Iterable[T]) -> Iterator[tuple[T, R | Lost]]:
         """Yield each task with its result, or how it was lost, as soon as it is ready.
 
-        Raises what `setup` or a task raises.
+        Raises what `setup` or a task raises, and SandboxError if MAX_STARTS processes end before they begin a task.
         """
-        waiting, open_tasks, tries = enumerate(tasks), dict[int, T](), dict[int, int]()
-        while True:
-            self._dispatch(waiting, open_tasks)
-            busy = [child for child in self._children if child.task is not None]
-            if not busy:
-                return
-            for child in _ready(busy):
-                number = child.task
-                assert number is not None
-                kind, value = _receive(child)
-                if isinstance(value, Lost):
-                    self._children.remove(child)
-                    child.stop()
-                    tries[number] = tries.get(number, 0) + 1
-                    if value.why == "exited" and tries[number] < self._attempts:
-                        self._start().submit(number, open_tasks[number])
-                        continue
-                if kind == "error":
-                    raise value
-                if kind == "allow":
-                    child.deadline = time.monotonic() + value
-                    continue
-                child.task = None
-                self._dispatch(waiting, open_tasks)  # the process works while the caller uses the result
-                yield open_tasks.pop(number), value
+        waiting, working = iter(tasks), dict[Future[R | Lost], T]()
 
-    def _dispatch(self, waiting: Iterator[tuple[int, T]], open_tasks: dict[int, T]) -> None:
-        while True:
-            idle = next((child for child in self._children if child.task is None), None)
-            if idle is None and len(self._children) == self._jobs:
-                return
-            number, task = next(waiting, (None, None))
-            if number is None or task is None:
-                return
-            open_tasks[number] = task
-            (idle or self._start()).submit(number, task)
+        def start_more() -> None:
+            for task in islice(waiting, self._jobs - len(working)):
+                process = self._idle.pop() if self._idle else None
+                working[threads.submit(self._result, task, process)] = task
 
-    def _start(self) -> _Child:
-        child = _Child(self._setup, self._args)
-        self._children.append(child)
-        return child
+        with ThreadPoolExecutor(self._jobs) as threads:
+            try:
+                start_more()
+                while working:
+                    ready = wait(working, return_when=FIRST_COMPLETED).done.pop()
+                    task = working.pop(ready)
+                    start_more()  # the processes work while the caller uses the result
+                    yield task, ready.result()
+            finally:  # after an exception, threads wait for their processes
+                while wait(working, 0.1).not_done:
+                    self.close()
 
-
-def _ready(busy: list[_Child]) -> list[_Child]:
-    """Wait for a message or for the first deadline. Return the processes that have a message or exceed their time."""
-    left = min(child.deadline for child in busy) - time.monotonic()
-    readable = wait([child.connection for child in busy], None if left == float("inf") else max(left, 0.0))
-    now = time.monotonic()
-    return [child for child in busy if child.connection in readable or child.deadline <= now]
-
-
-def _receive(child: _Child) -> tuple[str, Any]:
-    try:
-        return child.connection.recv() if child.connection.poll() else ("result", Lost("timeout"))
-    except (EOFError, OSError):
-        return "result", Lost("exited")
+    def _result(self, task: T, process: _Process | None) -> R | Lost:
+        for _attempt in range(MAX_STARTS):
+            process = process or _Process(self._first)
+            self._busy.append(process)
+            what, value = process.ask(task, self._seconds(task))
+            self._busy.remove(process)
+            if what == "result":
+                self._idle.append(process)
+                return cast(R, value)
+            process.end()
+            process = None
+            if what == "error":
+                raise value
+            if what == "lost":
+                return Lost(value)
+        raise SandboxError(_KILLED)
 
 
 # ---- in the process
 
 
-def _serve(connection: Connection[Any, Any], setup: Setup[Any, Any], args: tuple[Any, ...]) -> None:
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+def serve() -> None:
+    """Work on tasks until there are no more, or the parent has ended."""
+    tasks, results = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)  # what is printed here is no result
+    Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+
+    def send(what: str, value: object) -> None:
+        results.write(pickle.dumps((what, value)))
+        results.flush()
+
     try:
-        with setup(lambda seconds: connection.send(("allow", seconds)), *args) as work:
-            while True:
-                connection.send(("result", work(connection.recv())))
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        pass  # the parent needs no more results
+        setup, args = pickle.load(tasks)
+        with setup(*args) as work:
+            while tasks.peek(1):
+                task = pickle.load(tasks)
+                send("begins", None)
+                send("result", work(task))
     except Exception as error:
-        with suppress(OSError):
-            connection.send(("error", _portable(error)))
-
-
-def _portable(error: Exception) -> Exception:
-    """Return the exception with its traceback as a note; a SandboxError if it cannot be pickled."""
-    try:
         error.add_note(traceback.format_exc())
-        pickle.loads(pickle.dumps(error))
-        return error
-    except Exception:
-        return SandboxError(f"{type(error).__name__}: {error}")
+        with suppress(OSError):
+            send("error", error)
 
 
-def _end_with_parent() -> None:
-    """End this process when the parent ends, even if it is killed. Otherwise a task would run to its end."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
-
-
-# ---- starting processes
-
-
-@contextmanager
-def _without_main() -> Iterator[None]:
-    """Hide `__main__`. Spawned processes would import it again, and for `nbgrader` that takes seconds."""
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Processes that start in this block ignore Ctrl-C; this process receives it after the block.
-
-    On Windows, only delay Ctrl-C in this process.
-    """
-    if sys.platform == "win32":  # Ctrl-C reaches every process of the console
-        with _delayed_interrupt():
-            yield
-        return
-    resource_tracker.ensure_running()  # if it started later, in the block, it would unblock the signal
-    with _delayed_interrupt():
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the processes inherit this mask
-        try:
-            yield
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextmanager
-def _delayed_interrupt() -> Iterator[None]:
-    """Delay Ctrl-C until the end of the block.
-
-    A signal mask alone is not enough. It is per thread, so numpy's threads would still receive Ctrl-C.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    received: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _frame: received.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if received:
-            signal.raise_signal(signal.SIGINT)
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent. Otherwise a task would run to its end."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)

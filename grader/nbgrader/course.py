@@ -17,7 +17,7 @@ from grader.authoring.content import Assignment
 from grader.bundle.files import MANIFEST_FILE, TENSORS_FILE
 from grader.intake.course import MARK
 from grader.support.code import BEGIN
-from grader.support.errors import GraderError
+from grader.support.errors import UsageError
 from grader.support.files import write_atomically
 from grader.support.i18n import _
 
@@ -25,10 +25,6 @@ OWN_CONFIG, OUR_CONFIG = "nbgrader_config.py", "headway_config.py"  # the instru
 LOADS = f'load_subconfig("{OUR_CONFIG}")'
 KEPT = ".headway/replaced"  # earlier versions of overwritten notebooks; nbgrader does not release this folder
 QUESTIONS = "## Questions"
-
-
-class CannotMake(GraderError):
-    """The course cannot be made; the message is a sentence."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +42,12 @@ class CourseOptions:
 
 
 def make(folder: Path, chosen: Sequence[Assignment], options: CourseOptions) -> list[Path]:
-    """Write the course. Return the files that changed. Raises CannotMake."""
+    """Write the course. Return the files that changed. Raises UsageError."""
     if folder.exists() and not folder.is_dir():
-        raise CannotMake(_("{folder} is a file, not a folder").format(folder=folder))
+        raise UsageError(_("{folder} is a file, not a folder").format(folder=folder))
     if options.seed_file.resolve().is_relative_to(folder.resolve()):
         says = _("the secret seed {seed} is in the course folder, which students may see; keep it elsewhere")
-        raise CannotMake(says.format(seed=options.seed_file))
+        raise UsageError(says.format(seed=options.seed_file))
     folder.mkdir(parents=True, exist_ok=True)
     return [path for path, data in _files(folder, chosen, options) if _written(folder, path, data)]
 
@@ -74,7 +70,7 @@ def _files(
         for name in (MANIFEST_FILE, TENSORS_FILE):
             public = options.assignments / assignment.name / name
             if not public.is_file():
-                raise CannotMake(_("{path} is missing; `grader build` makes it").format(path=public))
+                raise UsageError(_("{path} is missing; `grader build` makes it").format(path=public))
             yield place / name, public.read_bytes()
         # So that students see the points of the course.
         yield place / MARK, (options.assignments / MARK).read_bytes()
@@ -126,7 +122,7 @@ def notebook(
             cells.append(words(cell.source))
         elif name is None and BEGIN in cell.source:
             says = _("{name}: a solution is in a cell that belongs to no exercise")
-            raise CannotMake(says.format(name=assignment.name))
+            raise UsageError(says.format(name=assignment.name))
         elif name is None:
             cells.append(code(cell.source))
         else:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,37 +15,20 @@ from grader.authoring.hidden_cases import SEED_VARIABLE, hidden_folder, seed_fil
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle, Exercise
 from grader.bundle.rules import NO_RULES, PAGE
-from grader.classroom.bounded_grading import BoundedGrading
 from grader.classroom.class_run import store_key
-from grader.classroom.grading_process import RunConfig, Task, TaskResult
+from grader.classroom.grade import BoundedGrading, RunConfig, Task, TaskResult
 from grader.classroom.groups import FILE as GROUPS
 from grader.classroom.groups import Groups, read_groups
-from grader.classroom.store import Store, StoredResults, StoreKey
+from grader.classroom.store import Store, StoreKey
 from grader.intake.course import MARK, Course
-from grader.intake.neighbours import ReadFile, among
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.choose import best_tier
-from grader.support.environment import environment_variable
-from grader.support.errors import BadData, GraderError
+from grader.support.errors import BadData, UsageError
 from grader.support.i18n import _
 from grader.support.version import __version__
 
 if TYPE_CHECKING:
     from grader.nbgrader.settings import Headway
-
-
-class Refused(GraderError):
-    """The settings do not allow grading; the message is a sentence."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A file to grade: its name, its bytes, the hash of its code for the store, the files beside it."""
-
-    file: str
-    data: bytes
-    content: str
-    beside: ReadFile = field(default_factory=lambda: among({}))
 
 
 @dataclass
@@ -66,25 +49,23 @@ class CourseGrader:
     def exercises(self) -> dict[str, Exercise]:
         return {e.name: e for bundle in self.bundles for e in bundle.exercises}
 
-    def grade(
-        self, answer: Answer, wanted: Sequence[str], store: Path, warn: Callable[[str], None]
-    ) -> Report:
-        """Return the report on the wanted exercises. Only those without a result in the store are graded.
+    def grade(self, task: Task, content: str, store: Path, warn: Callable[[str], None]) -> Report:
+        """Return the report on the expected exercises. Only those without a result in the store are graded.
 
-        `warn` is called with sentences for the instructor. Raises SandboxError if the tier is not available.
+        content: the hash of the file, by which the store has its results. warn: called with sentences for the
+        instructor. Raises SandboxError if the tier is not available.
         """
         while self.stale:
             warn(self.stale.pop(0))
-        stored = self._stored(answer, wanted, store, warn)
-        missing = tuple(name for name in wanted if name not in stored.results)
+        wanted = task.expected
+        stored = self._stored(content, wanted, store, warn)
+        missing = tuple(name for name in wanted if name not in stored)
         fresh = TaskResult()
         if missing:
-            read = partial(bytes, answer.data)  # unlike a lambda, it can be sent to another process
-            task = Task(0, Path(answer.file), read, missing, answer.beside)
-            ((_task, fresh),) = self.grading.run([task])
-        for remark in (*stored.remarks, *fresh.remarks):
+            ((_task, fresh),) = self.grading.run([replace(task, expected=missing)])
+        for remark in fresh.remarks:
             warn(remark)
-        results = {**stored.results, **{result.name: result for result in fresh.results}}
+        results = {**stored, **{result.name: result for result in fresh.results}}
         report = self.report(
             self.groups.apply([results[name] for name in wanted if name in results], self.level)
         )
@@ -109,16 +90,18 @@ class CourseGrader:
         return (says.format(other=other),)
 
     def _stored(
-        self, answer: Answer, wanted: Sequence[str], path: Path, warn: Callable[[str], None]
-    ) -> StoredResults:
+        self, content: str, wanted: Sequence[str], path: Path, warn: Callable[[str], None]
+    ) -> dict[str, ExerciseResult]:
         if not path.is_file():
-            return StoredResults()
+            return {}
         try:
             with contextlib.closing(Store(path, self.key)) as store:
-                return store.get(answer.content, wanted)
+                results, damaged = store.get(content, wanted)
         except BadData as bad:
-            warn(str(bad))
-            return StoredResults()
+            results, damaged = {}, (str(bad),)
+        for sentence in damaged:
+            warn(sentence)
+        return results
 
 
 _cached: dict[tuple[object, ...], CourseGrader] = {}  # at most one
@@ -128,14 +111,14 @@ def course_grader(settings: Headway, asked: Sequence[str]) -> CourseGrader:
     """Return the grader of these settings and exercises: the cached one, unless anything it is made from changed.
 
     If `c.Headway.course` is set, hidden cases are recorded only for the assignments of the exercises in
-    `asked`, and for those that they build on. Raises Refused, SandboxError, and GraderError for a missing
+    `asked`, and for those that they build on. Raises UsageError, SandboxError, and GraderError for a missing
     seed or cases that cannot be recorded.
     """
     if not settings.solutions:
         says = _(
             "c.Headway.solutions is not set; `grader course FOLDER` writes it into the course's configuration"
         )
-        raise Refused(says)
+        raise UsageError(says)
     made_from = (*_made_from(settings), frozenset(asked))
     if made_from not in _cached:
         made = _made(settings, asked)
@@ -165,7 +148,7 @@ def _made(settings: Headway, asked: Sequence[str]) -> CourseGrader:
     tier = best_tier(str(settings.sandbox), "" if settings.trusted_submissions else says)
     solutions = Path(settings.solutions)
     if not solutions.is_dir():
-        raise Refused(_("c.Headway.solutions names {path}, which does not exist").format(path=solutions))
+        raise UsageError(_("c.Headway.solutions names {path}, which does not exist").format(path=solutions))
     with _seed(settings.seed_file):
         public = Path(settings.course) if settings.course else None
         cases = hidden_folder(solutions, asked if public else (), public)
@@ -205,5 +188,12 @@ def close() -> None:
 atexit.register(close)
 
 
-def _seed(file: str) -> contextlib.AbstractContextManager[None]:
-    return environment_variable(SEED_VARIABLE, file) if file else contextlib.nullcontext()
+@contextlib.contextmanager
+def _seed(file: str) -> Iterator[None]:
+    """Let the environment name the file of the seed until the end of the block; "": leave it."""
+    before = os.environ.get(SEED_VARIABLE, "")
+    os.environ[SEED_VARIABLE] = file or before
+    try:
+        yield
+    finally:
+        os.environ[SEED_VARIABLE] = before

@@ -8,35 +8,39 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_output
 from nbgrader import utils
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor, SaveAutoGrades
 
 from grader.bundle.model import Exercise
-from grader.classroom.attempts import one_of_each
-from grader.classroom.class_run import GradedSubmission
+from grader.classroom.class_run import GradedSubmission, one_of_each
 from grader.classroom.discover import SubmittedFile
+from grader.classroom.grade import Task
 from grader.classroom.store import default_store
 from grader.engine.result import result_without_checks
 from grader.engine.scoring import exact, score
-from grader.intake.neighbours import among, content_of
+from grader.intake.neighbours import content_of
 from grader.intake.notebook import plain_python
 from grader.intake.read import Blocked, shown
 from grader.intake.syntax import parse
 from grader.nbgrader import engine_cache
-from grader.nbgrader.cell_outputs import Verdict, comment_on, outputs
-from grader.nbgrader.engine_cache import Answer, CourseGrader
+from grader.nbgrader.engine_cache import CourseGrader
 from grader.nbgrader.notebook_file import NOTES, bounded
 from grader.nbgrader.settings import Headway
 from grader.nbgrader.submissions import submitted
-from grader.report.model import ExerciseResult, Report
+from grader.report.html import fragment
+from grader.report.model import Advice, ExerciseResult, Report
+from grader.report.shared_sentences import advice_lines, outcome_name, reason
+from grader.report.terminal import plain
 from grader.support.code import BEGIN, stub
 from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
@@ -59,7 +63,7 @@ class Grade(NbGraderPreprocessor):
         except Exception as error:
             engine_cache.close()  # the next submission gets a new process
             said = f"{type(error).__name__}: {error}"
-            if isinstance(error, engine_cache.Refused):
+            if isinstance(error, UsageError):
                 said = str(error)
             self.log.error("%s: %s", _about(resources), said)
             report = _nothing_graded(said)
@@ -98,9 +102,9 @@ class Grade(NbGraderPreprocessor):
             if file.problem:
                 raise Blocked(file.problem)
             data = bounded(_content, file.file, file.read)
-            beside = among({name: read for name, (read, _digest) in file.beside.items()})
-            answer = Answer(file.file.name, data, bounded(content_of, file.file, data, beside), beside)
-            report = grader.grade(answer, [e.name for e in known], self._store(), self.log.warning)
+            content = bounded(content_of, file.file, data, file.modules)
+            task = Task(0, file.file, partial(bytes, data), tuple(e.name for e in known), file.modules)
+            report = grader.grade(task, content, self._store(), self.log.warning)
         except Blocked as why:
             report = grader.report([result_without_checks(e, "blocked", str(why)) for e in known])
         extra = {"student": file.student, "submission": file.submission, "content": ""}
@@ -247,3 +251,49 @@ class Stub(ClearSolutions):
         except (UsageError, SyntaxError):
             return bool(super()._replace_solution_region(cell, language))
         return True
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The part of a result that SaveGrades needs.
+
+    score: of a graded cell, None if a person has to grade it; always None for a solution cell.
+    comment: on a solution cell; always "" for a graded cell.
+    """
+
+    score: float | None
+    comment: str
+
+
+def outputs(report: Report) -> list[Any]:
+    """Return the outputs of a graded cell: the report of its exercise, then the points as a plain float.
+
+    nbgrader reads partial credit from that float. For an exercise that could not be graded, it is left out.
+    """
+    text = plain(report, full=False).rstrip()
+    shown = new_output("display_data", {"text/html": fragment(report), "text/plain": text})
+    score = report.exercises[0].score
+    if score is None:
+        return [shown]
+    return [shown, new_output("execute_result", {"text/plain": repr(float(score))}, execution_count=1)]
+
+
+def comment_on(result: ExerciseResult) -> str:
+    """Return one paragraph for the student about a solution; "" for a right one without advice and remarks."""
+    advice = [_advice(one) for one in result.advice]
+    if result.outcome == "passed":
+        return _shown([*advice, *result.remarks])
+    why = reason(result)
+    outcome = outcome_name(result.outcome)
+    said = [f"{outcome}: {why}" if why else outcome, *advice, *result.remarks]
+    if result.outcome == "could_not_grade":
+        said.append(_("No points are deducted."))
+    return _shown(said)
+
+
+def _advice(advice: Advice) -> str:
+    return _("advice, which costs no points: {advice}").format(advice=": ".join(advice_lines(advice)))
+
+
+def _shown(said: Sequence[str]) -> str:
+    return ". ".join(said).replace("<", "‹").replace(">", "›")

@@ -8,13 +8,14 @@ nbgrader alone skips a folder without a notebook, and gives no points for a note
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 
 from grader.bundle.files import MANIFEST_FILE, load_all
 from grader.bundle.model import Bundle
 from grader.classroom.bounded_reader import BoundedReader
-from grader.classroom.discover import SubmittedFile, discover, nothing_in
+from grader.classroom.discover import SubmittedFile, discover, may_hold, nothing_in
 from grader.intake.read import read_bytes, shown
 from grader.intake.stub_changes import answers
 from grader.support.errors import GraderError
@@ -46,7 +47,8 @@ def submitted(notebook: Path) -> list[SubmittedFile]:
         read = partial(read_bytes, notebook)
         return [SubmittedFile(student, place, read, 0.0, problem=says if is_link else "")]
     bundles = _bundles(_source(notebook).parent)
-    found = [f for f in discover(root, bundles, student) if _may_be_for(f, assignment, bundles)]
+    names = [e.name for b in bundles for e in b.exercises if b.assignment == assignment]
+    found = [f for f in discover(root, bundles, student) if may_hold(f, names, bundles)]
     if found:
         return found
     return [
@@ -71,27 +73,15 @@ def is_submitted_elsewhere(notebook: Path) -> bool:
     root, student, assignment = notebook.parents[2], notebook.parts[-3], notebook.parts[-2]
     bundles = _bundles(_source(notebook).parent)
     (bundle,) = (b for b in bundles if b.assignment == assignment)
+    names = [exercise.name for exercise in bundle.exercises]
     with BoundedReader() as reader:
         for file in discover(root, bundles, student):
-            if file.problem or not _may_be_for(file, assignment, bundles):
+            if file.problem or not may_hold(file, names, bundles):
                 continue
-            if file.expected or _answers(reader, file, bundle):
-                return True
+            with suppress(GraderError):
+                if bool(file.expected) or reader.call(answers, file.file, file.read, bundle.stub, names):
+                    return True
     return False
-
-
-def _answers(reader: BoundedReader, file: SubmittedFile, bundle: Bundle) -> bool:
-    names = [exercise.name for exercise in bundle.exercises]
-    try:
-        return reader.call(answers, file.file, file.read, bundle.stub, names)
-    except GraderError:
-        return False
-
-
-def _may_be_for(file: SubmittedFile, assignment: str, bundles: Sequence[Bundle]) -> bool:
-    named = {b.assignment for b in bundles}.intersection(PurePosixPath(file.submission).parts)
-    expected = {b.assignment for b in bundles if any(e.name in file.expected for e in b.exercises)}
-    return (not named or assignment in named) and (not expected or assignment in expected)
 
 
 def _source(notebook: Path) -> Path:

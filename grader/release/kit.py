@@ -14,18 +14,10 @@ from grader.bundle.model import Bundle
 from grader.engine.visibility import with_requirements
 from grader.intake.course import MARK
 from grader.release import up_to_date, wheel
-from grader.support.errors import GraderError
+from grader.support.errors import UsageError
 
 WHEELS = "wheels"
 _CLUTTER = shutil.ignore_patterns("__pycache__", ".DS_Store", ".ipynb_checkpoints", ".headway")
-
-
-class NotReleased(GraderError):
-    """The kit was not made; the message is a sentence that says why."""
-
-
-class Unproved(NotReleased):
-    """The kit is complete, but the proof failed: there is an answer in it, or a file that does not belong to it."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +46,14 @@ class KitPlan:
 def plan(solutions: Path, assignments: Path, through: str | None = None) -> KitPlan:
     """Choose the assignments up to `through` (a number or a name; None: all) and the blocks they need.
 
-    Raises NotReleased if there is no such assignment, or if assignments/ does not match solutions/.
+    Raises UsageError if there is no such assignment, or if assignments/ does not match solutions/.
     """
     chosen = _up_to(through, read_all(solutions))
     bundles = []
     for assignment in chosen:
         why = up_to_date.stale(assignment, assignments / assignment.name)
         if why:
-            raise NotReleased(f"{assignments / assignment.name}: {why}; run `grader build` first")
+            raise UsageError(f"{assignments / assignment.name}: {why}; run `grader build` first")
         bundles.append(load(assignments / assignment.name))
     blocks = with_requirements([name for b in bundles for e in b.exercises for name in e.given])
     return KitPlan(tuple(chosen), tuple(bundles), blocks)
@@ -69,7 +61,7 @@ def plan(solutions: Path, assignments: Path, through: str | None = None) -> KitP
 
 def _up_to(through: str | None, known: list[Assignment]) -> list[Assignment]:
     if not known:
-        raise NotReleased("solutions/ holds no assignment")
+        raise UsageError("solutions/ holds no assignment")
     if through is None:
         return known
     wanted = through.rstrip("/").zfill(2)
@@ -77,13 +69,13 @@ def _up_to(through: str | None, known: list[Assignment]) -> list[Assignment]:
         if wanted in (assignment.name, assignment.name.split("_")[0]):
             return known[: place + 1]
     numbers = ", ".join(a.name.split("_")[0] for a in known)
-    raise NotReleased(f"there is no assignment {through}; there are {numbers}")
+    raise UsageError(f"there is no assignment {through}; there are {numbers}")
 
 
 def fill(plan: KitPlan, template: Path, assignments: Path, target: Path) -> Path:
-    """Fill the existing empty folder `target` and return its wheel. Raises NotReleased if `template` is missing."""
+    """Fill the existing empty folder `target` and return its wheel. Raises UsageError if `template` is missing."""
     if not template.is_dir():
-        raise NotReleased(f"{template} is missing: the kit is filled from it")
+        raise UsageError(f"{template} is missing: the kit is filled from it")
     shutil.copytree(template, target, dirs_exist_ok=True, ignore=_CLUTTER)
     if (assignments / MARK).is_file():
         shutil.copyfile(assignments / MARK, target / MARK)  # it has the rules of the course, such as points
@@ -122,10 +114,10 @@ _FIRST_CELL = """\
 def add_notebooks(kit: Path, plan: KitPlan, url: str, wheel: str) -> None:
     """Write `colab.ipynb` beside each notebook of a kit.
 
-    url: the git repository in which the kit will be public. Raises NotReleased if it is not an address.
+    url: the git repository in which the kit will be public. Raises UsageError if it is not an address.
     """
     if not _ADDRESS.fullmatch(url):
-        raise NotReleased(
+        raise UsageError(
             f"--colab: {url} is not the address of a git repository, such as https://github.com/ORG/COURSE"
         )
     for assignment in plan.solutions:

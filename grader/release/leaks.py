@@ -17,8 +17,10 @@ from grader.authoring.bank import apply
 from grader.authoring.content import Assignment
 from grader.authoring.hidden_cases import seed_file
 from grader.given import BLOCKS
-from grader.release.kit import NOTEBOOK, KitPlan, Unproved, files_of
+from grader.release.kit import NOTEBOOK, KitPlan, files_of
 from grader.support.code import BEGIN, END, definition_span, owner_of, stub
+from grader.support.errors import GraderError
+from grader.support.i18n import _
 
 MIN_TEXT = (
     40  # characters without white space; shorter code, such as `return self.net(X)`, gives nothing away
@@ -198,7 +200,11 @@ def seeds(documents: Sequence[Document], seed: str) -> Iterator[str]:
 
 
 def prove(plan: KitPlan, kit: Path, assignments: Path) -> tuple[str, ...]:
-    """Return what was proved about a kit, a sentence per claim. Raises Unproved with the first that is wrong."""
+    """Return what was proved about a kit, a sentence per claim.
+
+    Raises GraderError with exit status 1 if the proof fails: there is an answer in the kit, or a file that does not
+    belong to it.
+    """
     files = documents(kit)
     _refuse(list(_of_unknown_origin(plan, files, assignments)))
     names = [name for assignment in plan.solutions for name in unmarked(assignment)]
@@ -235,4 +241,6 @@ def _of_unknown_origin(plan: KitPlan, files: Sequence[Document], assignments: Pa
 def _refuse(found: Collection[str]) -> None:
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        raise Unproved(f"{next(iter(found))}{more}")
+        unproved = GraderError(f"{_('not released')}: {next(iter(found))}{more}")
+        unproved.exit_status = 1
+        raise unproved

@@ -12,10 +12,11 @@ from pathlib import Path
 
 from grader.authoring.bank import apply
 from grader.authoring.content import read_all
-from grader.release.kit import KitPlan, NotReleased, add_notebooks, fill, plan
+from grader.release.kit import KitPlan, add_notebooks, fill, plan
 from grader.release.leaks import prove
 from grader.release.wheelhouse import add_wheelhouse
 from grader.support.code import definition_span
+from grader.support.errors import UsageError
 from grader.support.files import owned, write_atomically
 from grader.support.i18n import _
 
@@ -34,7 +35,7 @@ def release(
 ) -> tuple[KitPlan, tuple[str, ...]]:
     """Make the kit in `target`, an empty or missing folder; return its plan and what was proved about it.
 
-    Raises NotReleased, and then leaves no file. A signal that ends the process leaves none either; after SIGKILL, the
+    Raises UsageError, and then leaves no file. A signal that ends the process leaves none either; after SIGKILL, the
     next call with the same target removes what is left.
 
     colab: the address of the kit's git repository, for notebooks that fetch it; "": none.
@@ -44,9 +45,9 @@ def release(
     """
     target = target.resolve()  # a link stays, and the kit gets into the folder that it names
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise NotReleased(f"{target} is not an empty folder")
+        raise UsageError(f"{target} is not an empty folder")
     if not target.parent.is_dir():
-        raise NotReleased(f"{target.parent} does not exist")
+        raise UsageError(f"{target.parent} does not exist")
     tell(_("comparing assignments/ with solutions/"))
     chosen = plan(solutions, assignments, through)
     with _ended_by_exception():

@@ -40,7 +40,7 @@ def stale(assignment: Assignment, folder: Path) -> str:
             return f"{name} is not what solutions/{assignment.name} gives"
     try:
         bundle = load(folder)
-    except (OSError, ValueError):
+    except (OSError, ValueError, KeyError, TypeError):
         return "its bundle cannot be read"
     if not _agrees(assignment, bundle, text):
         return f"its bundle is not what solutions/{assignment.name} gives"

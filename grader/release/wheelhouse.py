@@ -17,8 +17,9 @@ from importlib.metadata import requires, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from grader.release.kit import WHEELS, NotReleased
+from grader.release.kit import WHEELS
 from grader.release.wheel import DISTRIBUTION, student_requirements
+from grader.support.errors import UsageError
 from grader.support.sanitize import sanitize
 
 WHEELHOUSE = "wheelhouse"
@@ -48,10 +49,10 @@ def add_wheelhouse(
     """Fill `kit/wheelhouse` with wheels, and a requirements file with hashes per platform.
 
     platforms: keys of TARGETS. python: the version of Python, such as "3.12". torch is the version that is installed
-    here. Raises NotReleased if uv is missing, a package has no such wheel, or a download fails.
+    here. Raises UsageError if uv is missing, a package has no such wheel, or a download fails.
     """
     if find_spec("uv") is None:
-        raise NotReleased("--wheelhouse needs the package uv: python -m pip install uv")
+        raise UsageError("--wheelhouse needs the package uv: python -m pip install uv")
     folder = kit / WHEELHOUSE
     folder.mkdir()
     for name in platforms:
@@ -82,7 +83,7 @@ def _locked(target: Target, python: str, name: str) -> str:
         env={**os.environ, "MACOSX_DEPLOYMENT_TARGET": "14.0"},  # as in TARGETS
     )
     if done.returncode:
-        raise NotReleased(f"no wheels for {name} and Python {python}: {_reason(done.stderr)}")
+        raise UsageError(f"no wheels for {name} and Python {python}: {_reason(done.stderr)}")
     return done.stdout
 
 
@@ -106,7 +107,7 @@ def _download(listed: Path, folder: Path, target: Target, python: str, tell: Cal
             pip.kill()
             raise
     if pip.returncode:
-        raise NotReleased(f"wheels were not downloaded: {_reason(said)}")
+        raise UsageError(f"wheels were not downloaded: {_reason(said)}")
 
 
 def _reason(output: str) -> str:

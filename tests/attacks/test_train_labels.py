@@ -13,8 +13,7 @@ from helpers.minimal import submission_of
 from grader.authoring.content import read_all
 from grader.authoring.record import record
 from grader.bundle.files import load_all, save
-from grader.classroom.bounded_grading import BoundedGrading
-from grader.classroom.grading_process import RunConfig, Task
+from grader.classroom.grade import BoundedGrading, RunConfig, Task
 from grader.classroom.store import StoreKey
 from grader.engine.attempt import attempt
 from grader.engine.engine import Engine

@@ -1,30 +1,33 @@
 """Files that make a process hang, exit or raise fail with a sentence, and the other files get their points.
 
-The memory of a grading process is limited. A plain file (PLAIN_FILE) is what the grader grades after a failure: if
+The memory of a grading process is limited. A plain file is what the grader grades after a failure: if
 that fails too, the grader is at fault, and no points are lost.
 """
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from threading import Timer
 from typing import Any, cast
 
 import pytest
 from helpers.command_line import ROOT
+from helpers.grading_here import graded_here
 
 from grader.bundle.files import load_all
-from grader.classroom import bounded_grading, grading_process
-from grader.classroom.class_run import ClassRun
+from grader.classroom import grade as module
+from grader.classroom.class_run import grade_found
 from grader.classroom.discover import SubmittedFile
-from grader.classroom.grading_process import PLAIN_FILE, RunConfig, Task, TaskResult, grade, seconds_for
-from grader.classroom.store import Store, StoreKey
+from grader.classroom.grade import BoundedGrading, RunConfig, Task, TaskResult, grade, seconds_for
+from grader.classroom.store import StoreKey
 from grader.engine.student_file import CourseTables
-from grader.report.model import ExerciseResult, Report
+from grader.report.model import ExerciseResult
 from grader.support.errors import BadData
 
 NAMES = ("transpose_qkv", "transpose_output")
@@ -41,17 +44,18 @@ def config(tmp_path: Path) -> RunConfig:
 
 
 @contextmanager
-def pretending(allow: Callable[[float], None], config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
+def pretending(config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
     """Replace `grading`: hang or exit if the content of a file says so, otherwise pass the exercise NAMES[0].
 
     If the folder of the cases contains a file `broken`, the plain file makes the process exit, too.
     """
 
     def work(task: Task) -> TaskResult:
+        if task.is_plain and not (config.bundles / "broken").exists():
+            return TaskResult()
         if b"hang" in task.read():
-            allow(0.5)  # seconds after which the pool may kill this process
             time.sleep(600)
-        exits_on_plain = task.read() == PLAIN_FILE and (config.bundles / "broken").exists()
+        exits_on_plain = task.is_plain and (config.bundles / "broken").exists()
         if b"exit" in task.read() or exits_on_plain:
             os._exit(1)
         return TaskResult((ExerciseResult(NAMES[0], "04_heads", "passed", 3.0, 3.0),))
@@ -60,12 +64,13 @@ def pretending(allow: Callable[[float], None], config: RunConfig) -> Iterator[Ca
 
 
 def graded(bundles, config: RunConfig, monkeypatch, *texts: bytes):
-    monkeypatch.setattr(bounded_grading, "grading", pretending)
+    monkeypatch.setattr(module, "grading", pretending)
+    monkeypatch.setattr(module, "seconds_for", lambda _exercises: 2.0)
     files = [
         SubmittedFile(f"s{n}", f"s{n}.py", partial(bytes, text), 0.0, NAMES, digest=text)
         for n, text in enumerate(texts)
     ]
-    return ClassRun(files, bundles, config, bounded_grading.BoundedGrading(bundles, config, jobs=2)).grade()
+    return grade_found(files, bundles, config, BoundedGrading(bundles, config, jobs=2))
 
 
 @pytest.mark.slow
@@ -92,6 +97,63 @@ def test_no_points_are_lost_if_a_plain_file_stops_the_process(bundles, config, m
     ]
 
 
+ROUNDS = 25  # with four killed processes each
+
+
+@contextmanager
+def dying(config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
+    """Replace `grading`: kill this process, once per file in the folder of the cases.
+
+    The file "start" kills the first process that starts, a file with the name of a submission the process that grades
+    it, or, if it holds "answer", while it answers.
+    """
+
+    def grade(task: Task) -> TaskResult:
+        mark = config.bundles / task.file.name
+        if task.read() == b"grade" and once(mark):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if task.read() == b"answer" and once(mark):
+            Timer(0.01, os.kill, (os.getpid(), signal.SIGKILL)).start()
+            return TaskResult(content="long" * (16 << 20))  # the parent reads it for longer
+        return TaskResult((ExerciseResult(NAMES[0], "04_heads", "passed", 3.0, 3.0),))
+
+    if once(config.bundles / "start"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    yield grade
+
+
+def once(mark: Path) -> bool:
+    """Remove a file. Return whether it was there."""
+    try:
+        mark.unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+def test_a_hundred_killed_processes_cost_no_file_its_points(bundles, config, monkeypatch):
+    """A process is killed while it starts, while it is idle, while it grades and while it answers."""
+    monkeypatch.setattr(module, "grading", dying)
+    with BoundedGrading(bundles, config, jobs=2) as grading:
+        for number in range(ROUNDS):
+            texts = (b"grade", b"fine", b"answer", b"good")
+            files = [Path(f"{number}-{place}.py") for place in range(len(texts))]
+            for name in ("start", files[0], files[2]):
+                (config.bundles / name).touch()
+            tasks = [
+                Task(place, file, partial(bytes, text), NAMES)
+                for place, (file, text) in enumerate(zip(files, texts, strict=True))
+            ]
+            found = dict(grading.run(tasks))
+            assert len(found) == len(tasks)
+            assert {r.outcome for result in found.values() for r in result.results} == {"passed"}
+            assert not any(result.lost or result.grader_failed for result in found.values())
+            assert not list(config.bundles.glob("[s0-9]*")), "every process was killed"
+            os.kill(grading._pool._idle[0].popen.pid, signal.SIGKILL)  # it is idle
+
+
 class RaisingEngine:
     """An engine that raises `error` for every file but the plain file; with `plain_too`, also for that."""
 
@@ -100,12 +162,10 @@ class RaisingEngine:
         self.contracts = CourseTables.of(bundles).contracts
 
     def grade(self, submission, wanted):
-        if self.plain_too or submission.units[0].source.encode() != PLAIN_FILE:
-            raise self.error
-        return Report(tuple(ExerciseResult(n, "04_heads", "blocked", 0.0, 3.0) for n in wanted), "", "", "")
+        raise self.error
 
-    def with_imports(self, _submission, results):
-        return tuple(results)
+    def grades_a_plain_file(self, _names):
+        return not self.plain_too
 
     def close(self) -> None: ...
 
@@ -115,9 +175,8 @@ class RaisingEngine:
 def test_a_file_fails_if_the_engine_raises_on_that_file_alone(bundles, config, error, expected):
     """If the engine raises on a plain file too, the grader failed instead."""
     task = Task(0, Path("a.py"), partial(bytes, b"def transpose_qkv(): pass\n"), expected)
-    with closing(Store(config.store, config.key)) as store:
-        found = grade(RaisingEngine(bundles, error), store, config, task)
-        at_fault = grade(RaisingEngine(bundles, error, plain_too=True), store, config, task)
+    found = graded_here(RaisingEngine(bundles, error), config, task)
+    at_fault = graded_here(RaisingEngine(bundles, error, plain_too=True), config, task)
     assert [(r.outcome, r.score) for r in found.results] == [("failed", 0.0)] * (len(expected) or 1)
     assert "could not judge this file" in found.results[0].message
     assert type(error).__name__ in found.remarks[0]
@@ -139,8 +198,8 @@ def test_a_file_that_cannot_be_read_is_a_problem_of_the_grader(error):
 
 
 def test_time_for_an_exercise_exceeds_the_limits_of_its_cases(bundles):
-    exercise = bundles[0].exercises[0]
-    assert seconds_for(exercise) > len(exercise.cases) * exercise.limits["wall_seconds"]
+    exercises = bundles[0].exercises
+    assert seconds_for(exercises) > sum(len(e.cases) * e.limits["wall_seconds"] for e in exercises)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
@@ -149,7 +208,7 @@ def test_memory_of_a_process_is_limited():
 
     before = resource.getrlimit(resource.RLIMIT_AS)
     try:
-        grading_process.limit_memory(1 << 28)
+        module.limit_memory(1 << 28)
         with pytest.raises(MemoryError):
             bytearray(1 << 29)
     finally:

@@ -26,9 +26,9 @@ from helpers.school import ANSWER, WRONG, make_school, rows, run
 from grader.bundle.files import load_all
 from grader.classroom import cluster
 from grader.classroom.class_run import versions
-from grader.classroom.cluster import ClusterError, ClusterGrading, Reply, grade_sent, set_up, tear_down
+from grader.classroom.cluster import ClusterGrading, Reply, grade_sent, set_up, tear_down
 from grader.classroom.cluster_connection import connect, write_certificate
-from grader.classroom.grading_process import RunConfig, Task, TaskResult
+from grader.classroom.grade import RunConfig, Task, TaskResult
 from grader.classroom.store import Store, StoreKey
 from grader.cli.instructor.cluster import cluster as command
 from grader.report.model import CheckResult, ExerciseResult
@@ -96,7 +96,7 @@ def without_seconds(done: subprocess.CompletedProcess[str]) -> str:
 PRELOAD = """
 import os
 from dataclasses import replace
-from grader.classroom.bounded_grading import BoundedGrading
+from grader.classroom.grade import BoundedGrading
 
 if BoundedGrading.run.__module__ != __name__:  # Dask may load this file twice
     try:
@@ -126,7 +126,6 @@ def changed_workers(folder: Path, change: str) -> Iterator[None]:
 def test_submissions_of_a_lost_worker_are_graded(config, tmp_path, monkeypatch):
     """One worker is killed by its first submission. WRONG kills each worker, so it is graded here."""
     kill = "if first or result.results[0].outcome == 'failed': os.kill(os.getpid(), 9)"
-    monkeypatch.setattr(cluster, "LOSSES", 2)  # saves time
     monkeypatch.setenv("TMPDIR", str(tmp_path))  # what is killed leaves files
     with changed_workers(tmp_path, kill), grading(config) as cluster_grading:
         results = dict(cluster_grading.run(tasks(*[ANSWER] * 5, WRONG)))
@@ -294,7 +293,7 @@ def test_a_run_without_workers_waits_and_ends_with_its_scheduler(certificate, co
         monkeypatch.setattr(
             cluster, "print", lambda text, **_to: said.append(text) or process.kill(), raising=False
         )
-        with pytest.raises(ClusterError, match="run the command again"):
+        with pytest.raises(SandboxError, match="run the command again"):
             list(waiting.run(tasks(ANSWER)))
     assert "grading continues when a worker connects" in said[0]
 

@@ -26,9 +26,9 @@ from helpers.school import (
 )
 
 from grader import given
+from grader.classroom.formats import csv_text
 from grader.classroom.grade_folder import _moment
 from grader.classroom.progress_bar import speed
-from grader.classroom.spreadsheet_cells import csv_text
 
 HOSTILE = "import os\ndef transpose_qkv(X, num_heads):\n    os._exit(0)\n"
 

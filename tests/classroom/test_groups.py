@@ -28,7 +28,7 @@ from grader.classroom.groups import (
 )
 from grader.classroom.summary import summarise
 from grader.intake.course import Course
-from grader.nbgrader.cell_outputs import comment_on
+from grader.nbgrader.preprocessors import comment_on
 from grader.report.model import Line
 from grader.support.errors import UsageError
 

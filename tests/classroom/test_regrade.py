@@ -12,8 +12,8 @@ from helpers.files import fill
 from helpers.school import ANSWER, WRONG, make_school, records_of, run
 
 from grader.bundle.files import load_all
+from grader.classroom.grade import unjudged_file
 from grader.classroom.grade_folder import GradeOptions
-from grader.classroom.grading_process import unjudged_file
 from grader.classroom.regrade import Change, publish, regrade
 from grader.classroom.store import Store, StoreKey
 from grader.report.model import CheckResult, Diagnosis, ExerciseResult
@@ -100,7 +100,7 @@ def test_the_result_of_a_file_that_was_not_judged_is_not_published(tmp_path, mon
     )
     with closing(Store(path, KEY)) as store:
         assert store.contents() == ["c"]
-        assert store.get("c", ["train", "transpose_qkv"]).results == {"train": PASSED}
+        assert store.get("c", ["train", "transpose_qkv"])[0] == {"train": PASSED}
 
 
 # ---- a class

@@ -10,7 +10,7 @@ import pytest
 from helpers.files import fill
 from helpers.samples import UNKNOWN, entry, failed, result
 
-from grader.classroom.attempts import one_of_each
+from grader.classroom.class_run import one_of_each
 from grader.classroom.discover import discover
 from grader.classroom.formats import table, text
 from grader.classroom.grade_folder import GradeOptions, _with_roster, grade_folder

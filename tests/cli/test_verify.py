@@ -2,11 +2,10 @@
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from helpers.command_line import ROOT, process, run_process
+from helpers.command_line import ROOT, run_process
 
 from grader.authoring.scaffold import scaffold
 
@@ -52,36 +51,3 @@ def test_a_sentence_with_code_and_a_mere_exception_are_refused(tmp_path):
     assert "`says` holds code: X.mean(" in report
     problem = "raises TypeError in every case, so its code probably has a bug that `says` does not describe"
     assert problem in report
-
-
-PROGRAM = """
-import os, signal, socket, threading
-from grader.engine.process_pool import uninterrupted
-
-done = threading.Event()
-other = threading.Thread(target=done.wait)
-other.start()
-reads, writes = socket.socketpair()
-writes.setblocking(False)
-signal.set_wakeup_fd(writes.fileno())
-
-try:
-    with uninterrupted():
-        {send}
-        reads.recv(1)  # returns once Python has the signal, whichever thread received it
-        print("went on")
-    print("not interrupted")
-except KeyboardInterrupt:
-    print("interrupted")
-done.set()
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="on Windows a signal reaches the whole console")
-@pytest.mark.parametrize(
-    "send", ["signal.pthread_kill(other.ident, signal.SIGINT)", "os.kill(os.getpid(), signal.SIGINT)"]
-)
-def test_ctrl_c_while_processes_start_takes_effect_afterwards(send):
-    """The signal may reach any thread: numpy has threads that do not block signals."""
-    done = process(sys.executable, "-c", PROGRAM.format(send=send))
-    assert (done.stdout, done.stderr) == ("went on\ninterrupted\n", "")

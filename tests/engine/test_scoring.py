@@ -11,7 +11,7 @@ from msgspec import structs
 from grader.bundle.rules import Rules
 from grader.engine.engine import Engine
 from grader.engine.scoring import score, share
-from grader.nbgrader.cell_outputs import comment_on
+from grader.nbgrader.preprocessors import comment_on
 from grader.report.model import CheckResult
 
 WEIGHTS = {"values": 4.0, "masking": 2.0, "gradients": 2.0}  # others: 1

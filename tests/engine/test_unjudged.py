@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 from helpers.command_line import ROOT
+from helpers.grading_here import graded_here
 from helpers.minimal import submission_of
 
 import grader.engine.engine as engine_module
 import grader.student.check as check_module
 from grader import judge
-from grader.classroom import grading_process
-from grader.classroom.grading_process import RunConfig, Task
-from grader.classroom.grading_process import grade as grade_task
-from grader.classroom.store import Store, StoreKey
+from grader.classroom import grade as class_module
+from grader.classroom.grade import RunConfig, Task
+from grader.classroom.store import StoreKey
 from grader.engine import draft, student_file
 from grader.engine.terms import HIDDEN, PUBLIC
 from grader.intake.names import read_names
@@ -83,13 +83,9 @@ def by_check(_engine, folder):
 
 def by_grade(engine, folder):
     key = StoreKey("cases", "grader", "strict")
-    store = Store(folder / "store", key)
     config = RunConfig(ROOT / "assignments", folder / "store", key, only=("sequence_mask",))
     task = Task(0, Path("masking.py"), SPOILT.encode, ("sequence_mask",))
-    try:
-        return grade_task(engine.with_options(terms=HIDDEN), store, config, task).results
-    finally:
-        store.close()
+    return graded_here(engine.with_options(terms=HIDDEN), config, task).results
 
 
 def names_fail(monkeypatch, is_hit) -> None:
@@ -100,7 +96,7 @@ def names_fail(monkeypatch, is_hit) -> None:
             raise RecursionError("SECRET")
         return read_names(given)
 
-    for module in (engine_module, student_file, check_module, grading_process):
+    for module in (engine_module, student_file, check_module, class_module):
         monkeypatch.setattr(module, "read_names", raises)
 
 

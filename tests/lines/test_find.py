@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from grader.classroom.grading_process import with_public_lines
+from grader.classroom.grade import with_public_lines
 from grader.engine.engine import Engine
 from grader.engine.grading import GradingOptions
 from grader.engine.terms import HIDDEN

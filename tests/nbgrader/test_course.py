@@ -12,7 +12,8 @@ from helpers.files import fill
 from helpers.nbgrader_class.school import ASSIGNMENT, BIN, answered
 
 from grader.authoring.content import read, read_all
-from grader.nbgrader.course import KEPT, LOADS, CannotMake, CourseOptions, lacks_our_config, make, notebook
+from grader.nbgrader.course import KEPT, LOADS, CourseOptions, lacks_our_config, make, notebook
+from grader.support.errors import UsageError
 
 ASSIGNMENTS = read_all(ROOT / "solutions")
 
@@ -80,9 +81,9 @@ def test_grades_and_submissions_are_never_touched(tmp_path, options):
 
 
 def test_a_seed_within_the_course_and_missing_public_cases_are_refused(tmp_path, options):
-    with pytest.raises(CannotMake, match="secret seed"):
+    with pytest.raises(UsageError, match="secret seed"):
         make(tmp_path, [], options)
-    with pytest.raises(CannotMake, match="grader build"):
+    with pytest.raises(UsageError, match="grader build"):
         make(tmp_path / "course", HEADS, replace(options, assignments=tmp_path))
 
 
@@ -90,7 +91,7 @@ def test_a_solution_outside_an_exercise_is_refused(tmp_path):
     folder = Path(shutil.copytree(ROOT / "solutions" / "04_heads", tmp_path / "04_heads"))
     module = folder / "heads.py"
     module.write_text(module.read_text("utf-8").replace('# %% exercise="transpose_qkv"', "# %%"), "utf-8")
-    with pytest.raises(CannotMake, match="no exercise"):
+    with pytest.raises(UsageError, match="no exercise"):
         notebook(read(folder))
 
 

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import nbformat
@@ -13,15 +14,16 @@ from traitlets.config import Config
 
 from grader.authoring.build import build
 from grader.authoring.scaffold import scaffold
+from grader.classroom.grade import Task
 from grader.classroom.groups import Groups, Named, write_groups
 from grader.classroom.store import Store
 from grader.intake.neighbours import among, content_of
 from grader.intake.read import Blocked, read_bytes
 from grader.nbgrader import engine_cache
-from grader.nbgrader.engine_cache import Answer
 from grader.nbgrader.notebook_file import readable
 from grader.nbgrader.settings import Headway
 from grader.report.model import ExerciseResult
+from grader.support.errors import UsageError
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -78,16 +80,16 @@ def test_only_cases_of_the_asked_assignment_are_recorded(tmp_path, monkeypatch, 
     engine_cache.close()
 
 
-def answer(source: str = QKV) -> Answer:
-    """Return a notebook with one code cell."""
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
-    data = nbformat.writes(book).encode()
-    return Answer("04_heads.ipynb", data, content_of(Path("04_heads.ipynb"), data, among({})))
+def answer(*names: str) -> tuple[Task, str]:
+    """Return the task to grade these exercises in a notebook with one code cell, and the hash of its content."""
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(QKV)])
+    file, data = Path("04_heads.ipynb"), nbformat.writes(book).encode()
+    return Task(0, file, partial(bytes, data), names), content_of(file, data, among({}))
 
 
 def stored(path: Path, grader) -> Path:
     """Make a store with a result that no grader would compute."""
-    result = ExerciseResult("transpose_qkv", "04_heads", "failed", 2.25, 3.0, content=answer().content)
+    result = ExerciseResult("transpose_qkv", "04_heads", "failed", 2.25, 3.0, content=answer()[1])
     with closing(Store(path, grader.key)) as store:
         store.put([result])
     return path
@@ -99,12 +101,12 @@ def test_answers_come_from_a_whole_store_and_need_no_process(grader, tmp_path):
     warnings: list[str] = []
 
     def scores(*names: str) -> dict[str, float | None]:
-        report = grader.grade(answer(), names, path, warnings.append)
+        report = grader.grade(*answer(*names), path, warnings.append)
         return {result.name: result.score for result in report.exercises}
 
     assert scores("transpose_qkv") == {"transpose_qkv": 2.25}
     assert warnings == []
-    assert not grader.grading._pool._children
+    assert not grader.grading._pool._idle
     assert scores("transpose_qkv", "transpose_output") == {"transpose_qkv": 2.25, "transpose_output": 0.0}
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE results SET result = '{'")
@@ -124,7 +126,7 @@ def test_the_instructor_is_warned_once_of_a_stale_group(settings, tmp_path):
         grader = engine_cache.course_grader(settings, WANTED)
         path = stored(tmp_path / "grades.sqlite", grader)
         for _submission in range(2):
-            grader.grade(answer(), ["transpose_qkv"], path, warnings.append)
+            grader.grade(*answer("transpose_qkv"), path, warnings.append)
     finally:
         bank.unlink()
         engine_cache.close()
@@ -149,5 +151,5 @@ def test_a_notebook_of_gigabytes_is_refused_by_its_size(tmp_path):
 def test_refusals_of_settings_name_the_setting(settings, wrong, says):
     for name, value in wrong.items():
         setattr(settings, name, value)
-    with pytest.raises(engine_cache.Refused, match=says):
+    with pytest.raises(UsageError, match=says):
         engine_cache.course_grader(settings, WANTED)

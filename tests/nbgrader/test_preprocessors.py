@@ -10,10 +10,9 @@ from traitlets.config import Config
 
 from grader.intake.neighbours import among, content_of
 from grader.intake.read import read_submission
-from grader.nbgrader.cell_outputs import outputs
 from grader.nbgrader.course import CourseOptions, our_config
 from grader.nbgrader.notebook_file import readable
-from grader.nbgrader.preprocessors import _part, exercise_of
+from grader.nbgrader.preprocessors import _part, exercise_of, outputs
 from grader.report.model import ExerciseResult, Report
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

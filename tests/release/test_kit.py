@@ -24,7 +24,8 @@ from helpers.command_line import HANGS_AFTER, RIGHT, ROOT, WRONG
 from grader.authoring.content import read_all
 from grader.bundle.safetensors import decode, encode
 from grader.cli.instructor.release import release as command
-from grader.release.kit import WHEELS, NotReleased, add_notebooks, plan
+from grader.release.kit import WHEELS, add_notebooks, plan
+from grader.support.errors import UsageError
 
 pytestmark = pytest.mark.slow
 
@@ -207,7 +208,7 @@ def test_wrong_arguments_are_refused_and_nothing_is_written(tmp_path, monkeypatc
     for name in ("solutions", "assignments", "student_template"):
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(NotReleased, match=sentence) as refused:
+    with pytest.raises(UsageError, match=sentence) as refused:
         CliRunner().invoke(command, arguments, catch_exceptions=False)
     assert refused.value.exit_status == 2
     assert len(list(tmp_path.iterdir())) == 3
@@ -269,7 +270,7 @@ def test_an_assignment_that_is_not_what_its_solutions_give_is_refused(tmp_path, 
     for folder in ("solutions", "assignments"):
         shutil.copytree(ROOT / folder / assignment, tmp_path / folder / assignment)
     change(tmp_path)
-    with pytest.raises(NotReleased, match=why):
+    with pytest.raises(UsageError, match=why):
         plan(tmp_path / "solutions", tmp_path / "assignments")
 
 
@@ -365,6 +366,6 @@ def test_the_colab_notebook_of_a_kit_fetches_the_course_and_grades(installed, co
 
 @pytest.mark.parametrize("url", ["github.com/a/b", "https://a/b; rm -rf ~", "https://a/$(b)"])
 def test_an_invalid_address_makes_no_colab_notebook(copy, chosen, url):
-    with pytest.raises(NotReleased, match="is not the address of a git repository"):
+    with pytest.raises(UsageError, match="is not the address of a git repository"):
         add_notebooks(copy, chosen, url, "headway.whl")
     assert not list(copy.rglob("colab.ipynb"))

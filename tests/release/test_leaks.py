@@ -12,8 +12,9 @@ import pytest
 from helpers.command_line import ROOT
 
 from grader.authoring.content import read
-from grader.release.kit import WHEELS, KitPlan, Unproved
+from grader.release.kit import WHEELS, KitPlan
 from grader.release.leaks import Document, answers, leaks, prove, unmarked
+from grader.support.errors import GraderError
 
 pytestmark = pytest.mark.slow
 
@@ -137,8 +138,9 @@ def add(path: str, data: bytes):
 def test_a_kit_with_anything_else_is_not_proved(copy, chosen, seed, monkeypatch, change, why):
     monkeypatch.setenv("HEADWAY_SEED_FILE", str(seed))
     change(copy)
-    with pytest.raises(Unproved, match=re.escape(why)):
+    with pytest.raises(GraderError, match=re.escape(why)) as refused:
         prove(chosen, copy, ROOT / "assignments")
+    assert refused.value.exit_status == 1
 
 
 def test_a_kit_with_nothing_else_is_proved(chosen, filled, seed, monkeypatch):

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.release.kit import WHEELS, NotReleased
+from grader.release.kit import WHEELS
 from grader.release.wheelhouse import WHEELHOUSE, add_wheelhouse
+from grader.support.errors import UsageError
 
 TORCH = version("torch").split("+")[0]
 PURE = "py3-none-any"
@@ -100,13 +101,13 @@ def test_a_wheel_that_is_missing_or_not_downloaded_is_named_in_one_sentence(
 ):
     (kit.parent / "empty").mkdir()
     monkeypatch.setenv("PIP_FIND_LINKS", str(kit.parent / index))
-    with pytest.raises(NotReleased, match=sentence) as refused:
+    with pytest.raises(UsageError, match=sentence) as refused:
         add_wheelhouse(kit, [platform], "3.12")
     assert "\n" not in str(refused.value)
 
 
 def test_without_uv_the_message_says_how_to_install_uv(kit, monkeypatch):
     monkeypatch.setattr("grader.release.wheelhouse.find_spec", lambda name: None)
-    with pytest.raises(NotReleased, match="python -m pip install uv"):
+    with pytest.raises(UsageError, match="python -m pip install uv"):
         add_wheelhouse(kit, ["linux"], "3.12")
     assert not (kit / WHEELHOUSE).exists()

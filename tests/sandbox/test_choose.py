@@ -183,8 +183,8 @@ def test_basic_is_refused_for_untrusted_submissions(asked, monkeypatch):
 
 def test_every_list_of_tiers_comes_from_the_table():
     from grader.cli.check import check
-    from grader.cli.instructor.course import course
     from grader.cli.instructor.grade import grade
+    from grader.cli.instructor.release import course
     from grader.cli.watch import watch
     from grader.nbgrader.settings import Headway
 

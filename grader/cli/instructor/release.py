@@ -1,13 +1,15 @@
-"""`grader release`: make the students' kit, and check that it holds no answers except building blocks."""
+"""`grader release` and `grader course`: what students get, as a kit or as an nbgrader course."""
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from pathlib import Path
 
 import click
 
-from grader.cli.shared_options import course_option
+from grader.cli.shared_options import course_option, sandbox_option
 from grader.support.i18n import _
 
 PLATFORMS = ("linux", "linux-arm", "macos", "windows")
@@ -69,7 +71,6 @@ def release(
 ) -> None:
     """Fill an empty FOLDER with a ready repository for a class, and prove that it holds no answer."""
     from grader.intake.course import solutions_of
-    from grader.release.kit import Unproved
     from grader.release.make import release
 
     solutions = solutions_of(course)
@@ -81,21 +82,17 @@ def release(
         count = write_alternative_solutions(solutions, folder)
         click.echo(_("{path}: {n} right answers").format(path=folder, n=count))
         return
-    try:
-        plan, claims = release(
-            folder,
-            solutions=solutions,
-            assignments=solutions.parent / "assignments",
-            template=solutions.parent / "student_template",
-            through=through,
-            colab=colab,
-            wheelhouse=wheelhouse,
-            python=python_version,
-            tell=lambda step: click.echo(step, err=True),
-        )
-    except Unproved as unproved:
-        click.echo(f"grader: {_('not released')}: {unproved}", err=True)
-        sys.exit(1)
+    plan, claims = release(
+        folder,
+        solutions=solutions,
+        assignments=solutions.parent / "assignments",
+        template=solutions.parent / "student_template",
+        through=through,
+        colab=colab,
+        wheelhouse=wheelhouse,
+        python=python_version,
+        tell=lambda step: click.echo(step, err=True),
+    )
     names = ", ".join(b.assignment for b in plan.bundles)
     click.echo(_("{folder}: assignments {names}").format(folder=folder, names=names))
     click.echo(_("proved:"))
@@ -106,3 +103,65 @@ def release(
             "these building blocks are answers to exercises of this kit, withheld while those are graded: {names}"
         )
         click.echo(says.format(names=", ".join(plan.answers)))
+
+
+COURSE_EXAMPLES = """\b
+Examples:
+  grader course ~/attention-2027                  all assignments
+  grader course ~/attention-2027 --only 02_masking --only 04
+  cd ~/attention-2027 && nbgrader generate_assignment 02_masking
+
+\b
+Call it again whenever the course has changed: it generates the sources again and keeps grades and submissions.
+"""
+
+
+@click.command(epilog=COURSE_EXAMPLES)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--only", multiple=True, metavar="ASSIGNMENT", help=_("This assignment; may be repeated."))
+@click.option("--course-id", help=_("The course's name in nbgrader; default: the folder's name."))
+@course_option
+@sandbox_option
+@click.option(
+    "--question-points",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    help=_("Points for the questions of an assignment; you grade them by hand. Default: 0."),
+)
+def course(
+    folder: Path,
+    only: tuple[str, ...],
+    course_id: str | None,
+    course: Path | None,
+    sandbox: str,
+    question_points: float,
+) -> None:
+    """Make FOLDER an nbgrader course, or bring its sources up to date."""
+    from grader.authoring.content import chosen, read_all
+    from grader.authoring.hidden_cases import seed_file
+    from grader.intake.course import Course, solutions_of
+    from grader.nbgrader.course import LOADS, OWN_CONFIG, CourseOptions, lacks_our_config, make
+
+    solutions = solutions_of(course)
+    public = solutions.parent / "assignments"
+    options = CourseOptions(
+        course_id=course_id or re.sub(r"\W+", "-", folder.resolve().name) or "course",
+        solutions=solutions,
+        assignments=public,
+        seed_file=seed_file(),
+        sandbox=sandbox,
+        points=Course(public).rules.points,
+        question_points=question_points,
+    )
+    try:
+        changed = make(folder, chosen(read_all(solutions), only), options)
+    except OSError as error:
+        says = _("{folder} cannot be written: {why}")
+        raise click.UsageError(says.format(folder=folder, why=error.strerror)) from None
+    except ModuleNotFoundError as missing:
+        says = _("the package {name} is missing: python -m pip install {name}")
+        raise click.UsageError(says.format(name=(missing.name or "").split(".")[0])) from None
+    click.echo("\n".join(os.path.relpath(path) for path in changed) if changed else _("nothing changed"))
+    if lacks_our_config(folder):
+        says = _("{file} is yours and stays as it is; add this line to it: {line}")
+        click.echo(says.format(file=folder / OWN_CONFIG, line=LOADS))

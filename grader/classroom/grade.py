@@ -1,4 +1,4 @@
-"""One process of a `BoundedGrading`: it grades tasks with its own launcher and engine, and stores no result."""
+"""Grade files in processes with limits. Each has its own launcher and engine; none stores a result."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ import gc
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle, Exercise
 from grader.bundle.rules import NO_RULES, Rules
-from grader.classroom.store import Store, StoredResults, StoreKey
+from grader.classroom.store import Store, StoreKey
 from grader.engine.engine import Engine, known
 from grader.engine.grading import GradingOptions
 from grader.engine.load_request import MAX_ENDLESS, case_timeout, limits, load_timeout
+from grader.engine.process_pool import Lost, ProcessPool
 from grader.engine.result import result_without_checks
 from grader.engine.terms import HIDDEN, PUBLIC
 from grader.intake.names import Definition, read_names
@@ -33,10 +35,8 @@ from grader.support.errors import BadData
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
-READ_SECONDS = 60.0  # to read a file and find its exercises
-JUDGE_SECONDS = 60.0  # to judge and diagnose an exercise, besides twice the time limits of its cases
+GRADER_SECONDS = 120.0  # to read, judge and diagnose a file, besides the time of its workers
 MEMORY = 1 << 30  # bytes that reading, judging and diagnosing may take beyond what the process starts with
-PLAIN_FILE = b"plain = 1\n"  # what is graded to see whether the grader is at fault
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,8 @@ class Task:
     """One file to grade.
 
     number: identifies the task for the caller. read: returns the content; called in the process that grades. expected:
-    as in `SubmittedFile`. beside: reads the modules in its folder and below, by their path there.
+    as in `SubmittedFile`. beside: reads the modules in its folder and below, by their path there. is_plain: a plain
+    file is graded instead, and the result says only whether the grader failed.
     """
 
     number: int
@@ -66,6 +67,7 @@ class Task:
     read: Callable[[], bytes]
     expected: tuple[str, ...] = ()
     beside: ReadFile = field(default_factory=lambda: among({}))
+    is_plain: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ class TaskResult:
     content: the hash by which results are stored. defines: the exercises that a graded file defines, wanted or not.
     tree: a hash of the syntax tree of what the student wrote, see `own_tree`.
     problem: why the file as a whole could not be graded. remarks: sentences for the instructor.
-    grader_failed: the problem is a fault of the grader or the machine.
+    grader_failed: the problem is a fault of the grader or the machine. lost: why there is no result; whose fault that
+    is, is not known yet.
     """
 
     results: tuple[ExerciseResult, ...] = ()
@@ -89,6 +92,7 @@ class TaskResult:
     defines: tuple[str, ...] = ()
     tree: str = ""
     wanted: tuple[str, ...] = ()
+    lost: str = ""
     to_send: Task | None = None  # what is to be graded on another machine
 
     @property
@@ -103,47 +107,127 @@ class TaskResult:
         return replace(self, results=tuple(by_name[name] for name in self.wanted), new=tuple(new))
 
 
+class BoundedGrading:
+    """Up to `jobs` processes that grade, started when they are needed. Use it as a context, or call `close`.
+
+    Each has a time limit per file and, on Linux and except in the basic tier, a memory limit: a file that ends its
+    process affects no other file.
+    """
+
+    def __init__(self, bundles: Sequence[Bundle], config: RunConfig, jobs: int):
+        self._bundles, self._only = bundles, config.only
+        self._pool: ProcessPool[Task, TaskResult] = ProcessPool(jobs, grading, config, seconds=self._seconds)
+
+    def __enter__(self) -> BoundedGrading:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the processes. Safe to call twice."""
+        self._pool.close()
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
+        """Yield each task with its result, as soon as it is ready; those that were lost come last.
+
+        A task whose process exited, or that made the grader raise, is graded once more. If it is lost again, or exceeded
+        its time, a plain file decides whose fault that is. Raises SandboxError if the tier is not available.
+        """
+        lost = []
+        for task, result in self._pool.run(tasks):
+            if isinstance(result, Lost) or result.lost:
+                lost.append((task, result))
+            else:
+                yield task, self._excused(task, result)
+        for task, result in lost:
+            yield task, self._excused(task, self._again(task, result))
+
+    def _again(self, task: Task, result: TaskResult | Lost) -> TaskResult:
+        if result != Lost("timeout"):
+            ((_task, result),) = self._pool.run([task])
+        why, found = _why_lost(result), TaskResult() if isinstance(result, Lost) else result
+        if not why:
+            return found
+        wanted = found.wanted or self._expected(task)
+        names = wanted or tuple(e.name for bundle in self._bundles for e in bundle.exercises)
+        ((_task, plain),) = self._pool.run([replace(task, expected=names, is_plain=True)])
+        if isinstance(plain, Lost) or plain.grader_failed:
+            problem = _("the grader failed: {error}").format(error=why)
+            return replace(found, problem=problem, grader_failed=True, lost="")
+        return unjudged_file(self._bundles, wanted, found.content, found.size, why)
+
+    def _excused(self, task: Task, result: TaskResult) -> TaskResult:
+        if not result.grader_failed:
+            return result
+        names = self._expected(task)
+        results = results_without_grading(self._bundles, names, "could_not_grade", result.problem)
+        return replace(result, results=tuple(results))
+
+    def _expected(self, task: Task) -> tuple[str, ...]:
+        return names_to_grade(self._bundles, self._only, task.expected)
+
+    def _seconds(self, task: Task) -> float:
+        exercises = [exercise for bundle in self._bundles for exercise in bundle.exercises]
+        return seconds_for([e for e in exercises if not task.expected or e.name in task.expected])
+
+
+def _why_lost(result: TaskResult | Lost) -> str:
+    """Return why a task has no result; "" if it has one."""
+    if isinstance(result, TaskResult):
+        return result.lost
+    if result.why == "timeout":
+        return _("it took much longer than the time limits of its exercises")
+    return _("the process that graded it exited {n} times").format(n=2)
+
+
+def seconds_for(exercises: Sequence[Exercise]) -> float:
+    """Return the seconds after which grading a file is stopped: far more than the limits of its exercises allow."""
+    # Once: an endless statement is left out when the file is loaded for the next exercise.
+    loading = max((load_timeout(limits(exercise)) for exercise in exercises), default=0.0)
+    cases = sum(case_timeout(exercise, case) for exercise in exercises for case in exercise.cases)
+    return GRADER_SECONDS + (MAX_ENDLESS + 1) * loading + 2 * cases
+
+
+def unjudged_file(
+    bundles: Sequence[Bundle], wanted: Sequence[str], content: str, size: int, why: str
+) -> TaskResult:
+    """Return the results of a file that the grader cannot judge, although it judges a plain file.
+
+    The exercises fail. why: shown to the instructor.
+    """
+    message = _("the grader could not judge this file; a plain file was graded without a problem")
+    remark = _("The grader could not judge this file ({why}). A person should look at it.").format(why=why)
+    results = results_without_grading(bundles, wanted, "failed", message)
+    problem = "" if results else message
+    # The results are not in `new`, so no store holds them.
+    return TaskResult(tuple(results), content=content, size=size, problem=problem, remarks=(remark,))
+
+
+# ---- in the process
+
+
 @contextmanager
-def grading(allow: Callable[[float], None], config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
+def grading(config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
     """Set a process of the pool up to grade tasks; yield the function that grades one.
 
-    allow: called with the seconds after which the pool may kill this process, see `ProcessPool`.
     Raises SandboxError if the tier is not available.
     """
     with ExitStack() as opened:
         launcher = opened.enter_context(closing(choose(config.key.sandbox, warm=config.warm)))
-        bundles = config.rules.apply(load_all(config.bundles))
-        exercises = {e.name: e for bundle in bundles for e in bundle.exercises}
-        options = GradingOptions(
-            terms=HIDDEN,
-            torch_version=version("torch"),
-            on_exercise=lambda name: allow(seconds_for(exercises[name])),
-        )
-        engine = opened.enter_context(closing(Engine(bundles, launcher, options)))
-        public = None
-        if config.public is not None:
-            known = config.rules.apply(load_all(config.public))
-            public = opened.enter_context(
-                closing(Engine(known, launcher, replace(options, terms=PUBLIC, quick=True)))
-            )
+        options = GradingOptions(terms=HIDDEN, torch_version=version("torch"))
+
+        def engine(folder: Path, options: GradingOptions) -> Engine:
+            made = Engine(config.rules.apply(load_all(folder)), launcher, options)
+            return opened.enter_context(closing(made))
+
+        hidden = engine(config.bundles, options)
+        public = engine(config.public, replace(options, terms=PUBLIC, quick=True)) if config.public else None
         store = opened.enter_context(closing(Store(config.store, config.key))) if config.store else None
         if config.key.sandbox != "basic":  # workers of that tier are children and would inherit the limit
             limit_memory(MEMORY)
         gc.freeze()  # otherwise searching these objects for garbage takes 2 % of the time of grading a class
-
-        def work(task: Task) -> TaskResult:
-            allow(READ_SECONDS)
-            result = grade(engine, store, config, task, public)
-            allow(float("inf"))
-            return result
-
-        yield work
-
-
-def seconds_for(exercise: Exercise) -> float:
-    """Return the seconds after which grading an exercise is stopped: far more than its own time limits allow."""
-    loading = (MAX_ENDLESS + 1) * load_timeout(limits(exercise))
-    return JUDGE_SECONDS + loading + 2 * sum(case_timeout(exercise, case) for case in exercise.cases)
+        yield lambda task: grade(hidden, store, config, task, public)
 
 
 def limit_memory(more: int) -> None:
@@ -168,6 +252,8 @@ def grade(
     Unless `config.regrade`, only exercises without a stored result are graded.
     public: grades public cases, if lines to look at are wanted. The store never holds lines.
     """
+    if task.is_plain:
+        return TaskResult(grader_failed=not engine.grades_a_plain_file(task.expected))
     try:
         data = task.read()
     except (OSError, BadData, MemoryError):
@@ -187,10 +273,7 @@ def grade(
     except Exception as error:
         engine.close()
         said = sanitize(f"{type(error).__name__}: {error}", 300)
-        if data == PLAIN_FILE or not grades_a_plain_file(engine, found.wanted):
-            problem = _("the grader failed: {error}").format(error=said)
-            return TaskResult(content=found.content, size=found.size, problem=problem, grader_failed=True)
-        return unjudged_file(engine.bundles, found.wanted, found.content, found.size, said)
+        return TaskResult(content=found.content, size=found.size, wanted=found.wanted, lost=said)
 
 
 def look_up(
@@ -218,13 +301,13 @@ def look_up(
     wanted = names_to_grade(bundles, config.only, task.expected or defines)
     if not wanted:
         return TaskResult(content=content, size=size, problem=_why_nothing(submission)), None
-    stored = StoredResults() if config.regrade or store is None else store.get(content, wanted)
-    results = tuple(stored.results[name] for name in wanted if name in stored.results)
+    stored, damaged = ({}, ()) if config.regrade or store is None else store.get(content, wanted)
+    results = tuple(stored[name] for name in wanted if name in stored)
     says = _(
         "{name} has the syntax tree of the grader's building block; a short answer may have it by chance"
     )
     copied = (says.format(name=name) for name in copied_blocks(submission, wanted))
-    remarks = (*stored.remarks, *copied)
+    remarks = (*damaged, *copied)
     found = TaskResult(results, (), content, size, "", remarks, False, defines, tree, wanted)
     return found, submission
 
@@ -244,37 +327,6 @@ def with_public_lines(
     return tuple(
         replace(one, diagnosis=replace(one.diagnosis, lines=lines.get(one.name, ()))) for one in results
     )
-
-
-def plain_file() -> bytes:
-    """Return PLAIN_FILE. Unlike a lambda, this function can be sent to another process."""
-    return PLAIN_FILE
-
-
-def grades_a_plain_file(engine: Engine, wanted: Sequence[str]) -> bool:
-    """Return whether the engine grades a file without exercises; if not, a failure is the grader's own."""
-    try:
-        report = engine.grade(submission_from(Path("plain.py"), plain_file()), wanted or None)
-    except Exception:
-        return False
-    finally:
-        engine.close()
-    return all(result.outcome != "could_not_grade" for result in report.exercises)
-
-
-def unjudged_file(
-    bundles: Sequence[Bundle], wanted: Sequence[str], content: str, size: int, why: str
-) -> TaskResult:
-    """Return the results of a file that the grader cannot judge, although it judges a plain file.
-
-    The exercises fail. why: shown to the instructor.
-    """
-    message = _("the grader could not judge this file; a plain file was graded without a problem")
-    remark = _("The grader could not judge this file ({why}). A person should look at it.").format(why=why)
-    results = results_without_grading(bundles, wanted, "failed", message)
-    problem = "" if results else message
-    # The results are not in `new`, so no store holds them.
-    return TaskResult(tuple(results), content=content, size=size, problem=problem, remarks=(remark,))
 
 
 def results_without_grading(
