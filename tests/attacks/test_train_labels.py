@@ -20,7 +20,7 @@ from grader.engine.engine import Engine
 from grader.engine.grading import Grading
 from grader.engine.student_file import student_file
 from grader.intake.neighbours import among, content_of
-from grader.nbgrader.engine_cache import Answer, CourseGrader
+from grader.nbgrader.engine_cache import CourseGrader
 from grader.report.model import ExerciseResult
 from grader.sandbox.choose import choose
 
@@ -74,8 +74,8 @@ def by_grade(grading: BoundedGrading, _course: CourseGrader) -> ExerciseResult:
 def by_nbgrader(_grading: BoundedGrading, course: CourseGrader) -> ExerciseResult:
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(READS_THE_LABELS)])
     file, data = Path("capstone.ipynb"), nbformat.writes(book).encode()
-    answer = Answer(file.name, data, content_of(file, data, among({})))
-    return course.grade(answer, ["train"], Path("no store"), print).exercises[0]
+    task = Task(0, file, partial(bytes, data), ("train",))
+    return course.grade(task, content_of(file, data, among({})), Path("no store"), print).exercises[0]
 
 
 @pytest.mark.slow
