@@ -15,7 +15,7 @@ from grader.lines.edit import Text
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINES = (*FUNCTIONS, ast.ClassDef)
 MODELS = ("model", "mha", "net", "module")  # usual names of a parameter that is a model
-MAX_OFFERED, MAX_TENSORS = 24, 8  # names, or attributes of `self`, that an edit may put in one place
+MAX_OFFERED, MAX_TENSORS = 24, 10  # names, or attributes of `self`, that an edit may put in one place
 # Parts of names of attributes that probably hold a size.
 SIZES = ("num", "size", "dim", "hidden", "embed", "d_", "scale", "width")
 VOCABULARY = ("tanh", "relu", "exp", "abs")
@@ -108,7 +108,7 @@ class Scope:
     # ---- what the function contains
 
     def statements(self) -> Iterator[ast.stmt]:
-        """Yield the statements of the function, inner ones included, but none inside nested functions and classes.
+        """Yield the statements in order, inner ones included, but none inside nested functions and classes.
 
         Statements in `except` and `case` blocks are left out, too.
         """
@@ -117,7 +117,8 @@ class Scope:
             node = waiting.pop()
             yield node
             if not isinstance(node, DEFINES):
-                waiting += [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.stmt)]
+                parts = [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.stmt)]
+                waiting += reversed(parts)
 
     @cached_property
     def expressions(self) -> list[tuple[ast.expr, ast.stmt]]:

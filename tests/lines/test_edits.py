@@ -160,6 +160,11 @@ LINES = [
         "Y = i\n    for x in X:\n        b = Y",
         ["Y = i\n    for x in X:\n        b = Y\n        Y = b"],
     ),
+    (
+        "insert assignment",
+        "with g():\n        Y = i\n        for x in X:\n            b = Y",
+        ["with g():\n        Y = i\n        for x in X:\n            b = Y\n            Y = b"],
+    ),
     ("insert statement", "return model(X)", ["model.eval()\n    return model(X)"]),
 ]
 TWO_LAYERS = """class Block(nn.Module):
