@@ -43,11 +43,13 @@ class Class:
     """What the methods of a class share. attributes: those of `self` that it assigns, the first ones.
 
     layers: attributes that it calls or that hold modules. unused: layers that it makes and never reads.
+    base: the last part of the name of its first base class.
     """
 
     attributes: list[str] = field(default_factory=list)
     layers: list[str] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
+    base: str = ""
 
 
 @dataclass
@@ -287,7 +289,8 @@ def _class(node: ast.ClassDef) -> Class:
                 parts = (one for target in targets for one in ast.walk(target))
                 layers += [one.attr for one in parts if is_of_self(one)]
     attributes, layers = list(dict.fromkeys(made)), list(dict.fromkeys(layers))
-    return Class(attributes[:MAX_OFFERED], layers, sorted(set(layers) - read))
+    base = ast.unparse(node.bases[0]).split(".")[-1] if node.bases else ""
+    return Class(attributes[:MAX_OFFERED], layers, sorted(set(layers) - read), base)
 
 
 def _makes_modules(value: ast.expr) -> bool:

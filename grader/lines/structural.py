@@ -122,6 +122,8 @@ def added_arguments(scope: Scope) -> Iterator[Edit]:
     """Pass one more keyword, or a name, to a call."""
     for node, statement in scope.calls():
         called = scope.text.of(node.func).split(".")
+        if called == ["super()", "__init__"]:  # it takes the arguments of the base class
+            called.append(scope.owner.base)
         passed = {keyword.arg for keyword in node.keywords}
         new = [text for text in KEYWORDS.get(called[-1], ()) if text.split("=")[0] not in passed]
         if called[-1] in MAKES_TENSORS:
