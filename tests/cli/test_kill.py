@@ -49,7 +49,7 @@ def test_killing_the_parent_stops_its_helpers(tmp_path):
         while not has_started and parent.poll() is None and time.monotonic() < deadline:
             helpers = offspring(parent.pid)
             commands = (" ".join(_command(process)) for process in helpers)
-            has_started = any("spawn_main" in command for command in commands)
+            has_started = any("process_pool" in command for command in commands)
             time.sleep(0.02)
         parent.kill()
     assert (has_started, parent.returncode) == (True, -signal.SIGKILL)
