@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import gc
 import hashlib
 import os
@@ -35,6 +36,7 @@ from grader.support.errors import BadData
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
+READ_SECONDS = 60.0  # to read a file and find its exercises
 GRADER_SECONDS = 120.0  # to read, judge and diagnose a file, besides the time of its workers
 MEMORY = 1 << 30  # bytes that reading, judging and diagnosing may take beyond what the process starts with
 
@@ -230,6 +232,20 @@ def grading(config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
         yield lambda task: grade(hidden, store, config, task, public)
 
 
+@contextmanager
+def ends_if_stuck(seconds: float) -> Iterator[None]:
+    """End this process if the block takes longer, also within one call of C, such as Python's parser.
+
+    The time limit of a file allows for all cases of its exercises, so it is much too long for reading alone.
+    """
+    with open(os.devnull, "w") as nothing:
+        faulthandler.dump_traceback_later(seconds, exit=True, file=nothing)
+        try:
+            yield
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+
+
 def limit_memory(more: int) -> None:
     """Limit this process to `more` bytes of address space beyond what it has now (Linux only)."""
     if not sys.platform.startswith("linux"):
@@ -255,13 +271,15 @@ def grade(
     if task.is_plain:
         return TaskResult(grader_failed=not engine.grades_a_plain_file(task.expected))
     try:
-        data = task.read()
+        with ends_if_stuck(READ_SECONDS):
+            data = task.read()
     except (OSError, BadData, MemoryError):
         problem = _("{file} cannot be read").format(file=shown(task.file))
         return TaskResult(problem=problem, grader_failed=True)
     found = TaskResult(content=hashlib.sha256(data).hexdigest(), size=len(data), wanted=task.expected)
     try:
-        found, submission = look_up(engine.bundles, engine.contracts, store, config, task, data)
+        with ends_if_stuck(READ_SECONDS):
+            found, submission = look_up(engine.bundles, engine.contracts, store, config, task, data)
         if submission is None:
             return found
         if found.missing:

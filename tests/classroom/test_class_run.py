@@ -55,6 +55,9 @@ def pretending(config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
             return TaskResult()
         if b"hang" in task.read():
             time.sleep(600)
+        with module.ends_if_stuck(0.2):
+            if b"stuck" in task.read():
+                time.sleep(600)
         exits_on_plain = task.is_plain and (config.bundles / "broken").exists()
         if b"exit" in task.read() or exits_on_plain:
             os._exit(1)
@@ -75,10 +78,11 @@ def graded(bundles, config: RunConfig, monkeypatch, *texts: bytes):
 
 @pytest.mark.slow
 def test_only_the_files_that_stop_their_process_fail(bundles, config, monkeypatch):
-    honest, hangs, exits, other = graded(bundles, config, monkeypatch, b"good", b"hang", b"exit", b"fine")
+    texts = (b"good", b"hang", b"exit", b"stuck", b"fine")
+    honest, hangs, exits, stuck, other = graded(bundles, config, monkeypatch, *texts)
     for submission in (honest, other):
         assert [r.outcome for r in submission.report.exercises] == ["passed"]
-    for hostile, why in (hangs, "time limits"), (exits, "exited 2 times"):
+    for hostile, why in (hangs, "time limits"), (exits, "exited 2 times"), (stuck, "exited 2 times"):
         found = [(r.name, r.outcome, r.score) for r in hostile.report.exercises]
         assert found == [(name, "failed", 0.0) for name in NAMES]
         assert "could not judge this file" in hostile.report.exercises[0].message
