@@ -143,13 +143,14 @@ def test_the_result_must_have_the_dtype_of_the_case(got, params, passes, tmp_pat
     from grader.bundle.model import Check, Header, RecordedCase
     from grader.judge import decide
     from grader.judge.observation import Observation, Seen
+    from grader.report.writer import PUBLIC
 
     want = np.array([1.0, 2.0])
     case = RecordedCase("c", "float16", (), {"out": Header((2,), "float16")}, expected={"out": want})
     check = Check("c/precision", "precision", "numbers", "precise", ("out",), params)
     found = decide(check, case, Observation({"out": Seen((2,), got, want.astype(got))}))
     assert found.passed is passes
-    assert found.passed or found.message == f"wrong dtype: {got}, expected float16"
+    assert found.passed or PUBLIC.message(found) == f"wrong dtype: {got}, expected float16"
 
 
 # ---- the tolerances

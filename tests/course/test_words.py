@@ -21,14 +21,29 @@ from grader.worker.steps import Stages
 ASSIGNMENTS = read_all(ROOT / "solutions")
 # The modules with messages about values (level 0). Titles of cases belong to level 0 too.
 OF_THE_CODE = sorted(
-    p for package in ("diagnosis", "judge", "report") for p in (ROOT / "grader" / package).glob("*.py")
+    path
+    for package in ("diagnosis", "judge", "report")
+    for path in (ROOT / "grader" / package).glob("*.py")
+    if path.name != "ci.py"  # names a variable of the environment, ${name}
 )
+EARLY = "_early"  # sentences about a file that did not run; they may show the signature that the stub has
 
 
 def messages(path: Path) -> Iterator[str]:
-    """Yield the sentences of a module that go through gettext."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("_", "N_", "ngettext"):
+    """Yield the sentences of a module that go through gettext, without those about a file that did not run."""
+    tree = ast.parse(path.read_text("utf-8"))
+    early = {
+        id(inner)
+        for node in ast.walk(tree)
+        if getattr(getattr(node, "func", None), "id", "") == EARLY
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Call)
+            and id(node) not in early
+            and getattr(node.func, "id", "") in ("_", "N_", "ngettext")
+        ):
             for part in (leaf for argument in node.args for leaf in ast.walk(argument)):
                 if isinstance(part, ast.Constant) and isinstance(part.value, str):
                     yield part.value
