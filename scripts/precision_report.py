@@ -23,8 +23,8 @@ from grader.authoring.content import Assignment, read_all
 from grader.authoring.observe import observe
 from grader.authoring.record import _recorded
 from grader.bundle.model import Check, RecordedCase
-from grader.judge import decide
-from grader.judge.finding import TOLERANCE
+from grader.judge.compare import TOLERANCE
+from grader.judge.verdict import decide
 from grader.support.code import definitions
 
 SEEDS = ("public", "precision-1", "precision-2", "precision-3")

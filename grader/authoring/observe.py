@@ -17,9 +17,8 @@ from grader.bundle.safetensors import Array
 from grader.cases.case import Case
 from grader.engine.visibility import with_requirements
 from grader.given import source as given_source
-from grader.judge.finding import FLOATS
-from grader.judge.normalise import normalise_layouts
-from grader.judge.observation import Observation, Seen, student_error
+from grader.judge.compare import FLOATS
+from grader.judge.observation import Observation, Seen, normalise_layouts, student_error
 from grader.worker import random_seeds
 from grader.worker.load import load
 from grader.worker.program import Program

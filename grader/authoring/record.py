@@ -24,7 +24,7 @@ from grader.bundle.safetensors import Array
 from grader.bundle.steps import unused_inputs, unused_tensors
 from grader.cases.case import Case
 from grader.diagnosis.signature import named_by
-from grader.judge.finding import FLOATS
+from grader.judge.compare import FLOATS
 from grader.judge.observation import Observation
 from grader.support.errors import UsageError
 

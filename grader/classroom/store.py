@@ -15,8 +15,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from grader.report.model import ExerciseResult
-from grader.report.stored import FORMAT, from_text, to_text
+from grader.report.model import FORMAT, ExerciseResult, from_text, to_text
 from grader.support.errors import BadData
 from grader.support.files import cache_folder
 from grader.support.i18n import _

@@ -12,7 +12,7 @@ import numpy as np
 from grader.bundle.model import RecordedCase
 from grader.bundle.safetensors import Array
 from grader.diagnosis.signature import sizes_in
-from grader.judge.finding import differs
+from grader.judge.compare import differs
 from grader.judge.observation import StudentError
 from grader.report.finding import Fact
 from grader.worker.steps import Build

@@ -16,7 +16,7 @@ from grader.diagnosis import distance, facts
 from grader.diagnosis.combined_mistakes import together
 from grader.diagnosis.distance import FAR, NEAR, Compared
 from grader.diagnosis.signature import named_by, signature
-from grader.judge.finding import TOLERANCE, differs, wrong_form
+from grader.judge.compare import TOLERANCE, differs, wrong_form
 from grader.judge.observation import Observation
 from grader.judge.verdict import Budget, JudgedCase, JudgedCheck, JudgingTimeoutError
 from grader.report.finding import EXCEPTION, Fact

@@ -38,9 +38,8 @@ from grader.intake.names import without_code
 from grader.intake.read import Submission, Unit
 from grader.judge.observation import StudentError, student_error, texts
 from grader.judge.verdict import JudgedCase
-from grader.report.finding import Fact
+from grader.report.finding import PUBLIC, Fact, Writer
 from grader.report.model import ExerciseResult, Outcome
-from grader.report.writer import PUBLIC, Writer
 from grader.sandbox.base import SandboxError
 from grader.support.i18n import _
 

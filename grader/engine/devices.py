@@ -13,8 +13,8 @@ from grader.engine.engine import Engine
 from grader.engine.scoring import exact, score, share
 from grader.intake.read import Submission
 from grader.judge.verdict import SKIPPED
+from grader.report.finding import PUBLIC
 from grader.report.model import CheckResult, ExerciseResult
-from grader.report.writer import PUBLIC
 from grader.sandbox.base import Launcher
 from grader.support.i18n import _
 

@@ -13,15 +13,21 @@ from grader.diagnosis.signature import fingerprint, named_by
 from grader.engine.scoring import exact, score, share
 from grader.intake.forbidden_calls import Use, uses
 from grader.intake.read import Submission
-from grader.judge.advice import skipping, without_moot
-from grader.judge.failure_picture import first_picture
-from grader.judge.measured_picture import measured_picture
+from grader.judge.compare import is_trivial
 from grader.judge.observation import Observation
-from grader.judge.trivial import is_trivial
-from grader.judge.verdict import SKIPPED, UNJUDGED, JudgedCase, JudgedCheck, unseen_case
+from grader.judge.pictures import first_picture, measured_picture
+from grader.judge.verdict import (
+    SKIPPED,
+    UNJUDGED,
+    JudgedCase,
+    JudgedCheck,
+    skipping,
+    unseen_case,
+    without_moot,
+)
 from grader.report.finding import EXCEPTION, Fact
 from grader.report.model import Outcome
-from grader.report.picture_data import Picture
+from grader.report.picture import Picture
 from grader.report.shared_sentences import first_failure
 from grader.support.sanitize import sanitize
 

@@ -22,8 +22,8 @@ from grader.intake.read import Submission
 from grader.intake.recognise import lost_exercises, match
 from grader.judge.exceptions import of_error
 from grader.judge.observation import StudentError
+from grader.report.finding import PUBLIC
 from grader.report.model import ExerciseResult, Report
-from grader.report.writer import PUBLIC
 from grader.sandbox.base import Launcher, SandboxError
 from grader.support.errors import GraderError
 from grader.support.version import __version__

@@ -20,8 +20,13 @@ from grader.engine.session import Session, WorkerGone, last_line
 from grader.engine.visibility import with_requirements
 from grader.given import source
 from grader.judge.exceptions import of_lost
-from grader.judge.normalise import normalise_layouts
-from grader.judge.observation import BadReply, Observation, read_observation, without_inside
+from grader.judge.observation import (
+    BadReply,
+    Observation,
+    normalise_layouts,
+    read_observation,
+    without_inside,
+)
 from grader.judge.verdict import SKIPPED, Budget, JudgedCase, judge_case, unseen_case
 from grader.report.finding import STOPPED, Fact, Finding
 from grader.report.model import CheckOutcome

@@ -11,11 +11,9 @@ from grader.engine.draft import Draft
 from grader.intake.names import Definition
 from grader.intake.read import Submission
 from grader.intake.slips import slips
-from grader.judge.advice import advice, says_and_asks
-from grader.judge.verdict import JudgedCheck
-from grader.report.finding import EXCEPTION, STOPPED, Fact
+from grader.judge.verdict import JudgedCheck, advice, says_and_asks
+from grader.report.finding import EXCEPTION, PUBLIC, STOPPED, Fact, Writer, line_of
 from grader.report.model import NO_DIAGNOSIS, CheckResult, Code, Diagnosis, ExerciseResult, Outcome
-from grader.report.writer import PUBLIC, Writer, line_of
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 

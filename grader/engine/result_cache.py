@@ -17,8 +17,7 @@ from grader.bundle.model import Exercise
 from grader.engine.grading import Context
 from grader.engine.visibility import with_requirements
 from grader.given import source
-from grader.report.model import ExerciseResult
-from grader.report.stored import FORMAT, from_text, to_text
+from grader.report.model import FORMAT, ExerciseResult, from_text, to_text
 from grader.support.files import read_regular, write_own
 from grader.support.i18n import _, language
 from grader.support.version import __version__

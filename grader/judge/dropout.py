@@ -11,7 +11,7 @@ import numpy as np
 
 from grader.bundle.model import Check, RecordedCase
 from grader.bundle.safetensors import Array
-from grader.judge.finding import Wrong, judge, values_of
+from grader.judge.compare import Wrong, judge, values_of
 from grader.judge.observation import Observation
 from grader.report.finding import PASSED, Finding
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from grader.bundle.model import Check, RecordedCase
 from grader.bundle.safetensors import Array
-from grader.judge.finding import judge, values_of, wrong_form
-from grader.judge.normalise import EMPTY
-from grader.judge.observation import Observation
+from grader.judge.compare import judge, values_of, wrong_form
+from grader.judge.observation import EMPTY, Observation
 from grader.report.finding import PASSED, Fact, Finding, Spot
 from grader.support.i18n import _
 

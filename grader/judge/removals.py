@@ -10,7 +10,7 @@ import numpy as np
 
 from grader.bundle.model import Check, RecordedCase
 from grader.bundle.safetensors import Array
-from grader.judge.finding import Wrong, judge, values_of
+from grader.judge.compare import Wrong, judge, values_of
 from grader.judge.observation import Observation, Seen
 from grader.report.finding import PASSED, Fact, Finding
 from grader.support.i18n import _

@@ -1,26 +1,32 @@
-"""Judge one case: from its observation to the outcome and the finding of each check."""
+"""Judge one case: from its observation to the outcome and the finding of each check. Some failures are only advice.
+
+A policy is a kind of failure that gives advice and costs no points.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
 
-from grader.bundle.model import Check, RecordedCase
+from grader.bundle.model import Check, Exercise, KnownMistake, RecordedCase
 from grader.bundle.safetensors import Array
-from grader.judge import decide
+from grader.judge import compare, dropout, generated_text, properties, removals
+from grader.judge.compare import JUDGES, Wrong
 from grader.judge.exceptions import of_error, of_gpu_memory, ran_out_of_memory
 from grader.judge.observation import Observation, Seen
-from grader.report.finding import Finding
-from grader.report.model import CheckOutcome
+from grader.report.finding import EXCEPTION, Finding, Writer
+from grader.report.model import Advice, CheckOutcome
 from grader.support.errors import GraderError
+from grader.support.i18n import _
 
 T = TypeVar("T")
 
+FILES = (compare, dropout, generated_text, properties, removals)  # each registers its judges
 SKIPPED = Finding("skipped")
 UNJUDGED = Finding("unjudged")  # the judge raised an exception over this answer, and over no right one
 
@@ -141,6 +147,14 @@ def judge_all(
     return {case.id: judge_case(case, observations[case.id]) for case in cases if case.id in observations}
 
 
+def decide(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """Return the finding of a check's judge. Raises whatever the judge raises for values that it cannot read."""
+    try:
+        return JUDGES[check.judge](check, case, observation)
+    except Wrong as wrong:
+        return wrong.finding
+
+
 def judged(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """Return the finding of a check's judge. Student code may have changed the observation, so it may be anything.
 
@@ -203,3 +217,48 @@ def _result(
 ) -> JudgedCheck:
     advised: CheckOutcome = "advice" if outcome == "failed" and check.policy else outcome
     return JudgedCheck(check, advised, finding, is_judged, case.dtype, device)
+
+
+def advice(
+    exercise: Exercise, checks: Sequence[JudgedCheck], known: Collection[str], writer: Writer
+) -> tuple[Advice, ...]:
+    """Return one entry per policy that an answer breaks. known: ids of the known mistakes that explain the failures."""
+    found: dict[str, list[JudgedCheck]] = {}
+    for one in checks:
+        if one.outcome == "advice":
+            found.setdefault(one.check.policy, []).append(one)
+    out = []
+    for policy, group in found.items():
+        answers = [m for m in exercise.mistakes if m.policy == policy and m.id in known]
+        # Prefer an exception: it has a line.
+        first = next((one for one in group if one.finding.kind == EXCEPTION), group[0])
+        says, asks = says_and_asks(answers[:1]) if answers else ("", "")
+        reason = f"{_(first.check.title)}: {writer.message(first.finding)}"
+        ids = tuple(answer.id for answer in answers)
+        where = writer.where(first.finding)
+        out.append(Advice(policy, says, asks, reason, where, ids, tuple(one.id for one in group)))
+    return tuple(out)
+
+
+def without_moot(
+    exercise: Exercise, checks: Sequence[JudgedCheck], known: Collection[str]
+) -> tuple[JudgedCheck, ...]:
+    """Return the checks of a failed answer. Advice is skipped unless a known mistake explains it.
+
+    An answer that is wrong in float32 is often wrong in other dtypes too; this is no advice. known: as for `advice`.
+    """
+    explained = {m.policy for m in exercise.mistakes if m.id in known}
+    moot = {one.id for one in checks if one.outcome == "advice" and one.check.policy not in explained}
+    return skipping(checks, moot, "skipped")
+
+
+def skipping(checks: Sequence[JudgedCheck], ids: Collection[str], rule: str) -> tuple[JudgedCheck, ...]:
+    """Return the checks; those with these ids are skipped, for the reason of the rule."""
+    return tuple(replace(c, outcome="skipped", finding=Finding(rule)) if c.id in ids else c for c in checks)
+
+
+def says_and_asks(mistakes: Sequence[KnownMistake]) -> tuple[str, str]:
+    """Return the sentence about mistakes that occur together, and the question of the first."""
+    says = _(" In addition: ").join(_(mistake.says) for mistake in mistakes)
+    asks = mistakes[0].asks
+    return says, _(asks) if asks else ""

@@ -15,8 +15,7 @@ from grader.bundle.model import Exercise, RecordedCase
 from grader.engine.lease import Workers
 from grader.engine.load_request import LoadRequest
 from grader.engine.session import WorkerGone
-from grader.judge.normalise import normalise_layouts
-from grader.judge.observation import Observation
+from grader.judge.observation import Observation, normalise_layouts
 from grader.judge.verdict import judged, lacks
 from grader.lines.edit import Edit
 from grader.lines.places import Place

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.report import shared_sentences
 from grader.report.model import Report
-from grader.report.picture_data import Picture, legend, shade_of
+from grader.report.picture import Picture, legend, shade_of
 from grader.support.i18n import _, ngettext
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ import numpy as np
 from rich.console import Console
 
 from grader.bundle.safetensors import Array
-from grader.report.picture_data import Cell, Grids, Panel, Picture
-from grader.report.picture_terminal import drawn
+from grader.report.picture import Cell, Grids, Panel, Picture, drawn
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 

@@ -2,7 +2,7 @@
 
 Attentions are built with dropout 0.5 and most are compared in evaluation mode, so that dropout that stays on
 changes the values. In a *planted* model, the weights are constructed so that each head has a known strength.
-The parameter `draw=` of a check names a picture of `grader/judge/measured_picture.py`; the argument `draw` of a
+The parameter `draw=` of a check names a picture of `grader/judge/pictures.py`; the argument `draw` of a
 function draws random values.
 """
 

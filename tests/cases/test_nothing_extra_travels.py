@@ -15,8 +15,8 @@ from grader.authoring.record import record, require_used
 from grader.bundle.model import Bundle
 from grader.bundle.safetensors import Array
 from grader.cases.case import Case
-from grader.judge import decide
 from grader.judge.observation import Observation, Seen
+from grader.judge.verdict import decide
 from grader.support.errors import UsageError
 from grader.worker.steps import Ref
 

@@ -12,8 +12,7 @@ import pytest
 from grader.authoring.hidden_cases import COMPLETE
 from grader.classroom import class_run
 from grader.classroom.store import Store, StoreKey, default_store
-from grader.report.model import ExerciseResult
-from grader.report.stored import FORMAT
+from grader.report.model import FORMAT, ExerciseResult
 from grader.support.errors import BadData
 
 OLD, NEW = (StoreKey(cases, "grader", "strict") for cases in ("old cases", "new cases"))

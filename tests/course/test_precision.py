@@ -11,7 +11,7 @@ from grader.bundle.files import dump, load, save
 from grader.bundle.model import OTHER_DTYPES
 from grader.cases.case import Case
 from grader.engine.engine import Engine
-from grader.judge.finding import TOLERANCE
+from grader.judge.compare import TOLERANCE
 from grader.report.model import ExerciseResult
 from grader.worker.steps import Input
 
@@ -141,9 +141,9 @@ def test_an_answer_may_compute_in_any_precise_enough_dtype(inside, engine):
 )
 def test_the_result_must_have_the_dtype_of_the_case(got, params, passes, tmp_path):
     from grader.bundle.model import Check, Header, RecordedCase
-    from grader.judge import decide
     from grader.judge.observation import Observation, Seen
-    from grader.report.writer import PUBLIC
+    from grader.judge.verdict import decide
+    from grader.report.finding import PUBLIC
 
     want = np.array([1.0, 2.0])
     case = RecordedCase("c", "float16", (), {"out": Header((2,), "float16")}, expected={"out": want})

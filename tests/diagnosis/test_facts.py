@@ -9,7 +9,7 @@ from grader.diagnosis.facts import of_facets, of_numbers, of_sizes
 from grader.diagnosis.match import diagnose
 from grader.judge.observation import Observation, Seen, StudentError
 from grader.judge.verdict import judge_all
-from grader.report.writer import PUBLIC
+from grader.report.finding import PUBLIC
 
 AXES = ("batch", "query", "key")
 WANT = np.random.default_rng(0).standard_normal((3, 2, 4))

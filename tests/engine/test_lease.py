@@ -25,7 +25,7 @@ from grader.engine.load_request import LoadRequest, case_timeout, limits
 from grader.engine.session import Session, WorkerGone
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
-from grader.report.writer import PUBLIC
+from grader.report.finding import PUBLIC
 from grader.sandbox.base import SHORT_SECONDS
 from grader.sandbox.basic import ColdLauncher
 

@@ -20,8 +20,7 @@ from grader.engine.result_cache import NEWEST, keep, read_cached
 from grader.engine.session import Training
 from grader.engine.student_file import student_file
 from grader.engine.terms import HIDDEN, PUBLIC
-from grader.report.model import Advice, CheckResult, Diagnosis, ExerciseResult
-from grader.report.stored import from_text, to_text
+from grader.report.model import Advice, CheckResult, Diagnosis, ExerciseResult, from_text, to_text
 from grader.student import progress, status_line
 from grader.support.errors import BadData
 

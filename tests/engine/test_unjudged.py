@@ -12,13 +12,13 @@ from helpers.minimal import submission_of
 
 import grader.engine.engine as engine_module
 import grader.student.check as check_module
-from grader import judge
 from grader.classroom import grade as class_module
 from grader.classroom.grade import RunConfig, Task
 from grader.classroom.store import StoreKey
 from grader.engine import draft, student_file
 from grader.engine.terms import HIDDEN, PUBLIC
 from grader.intake.names import read_names
+from grader.judge import verdict
 from grader.judge.verdict import right_answer
 from grader.student.check import check
 
@@ -127,7 +127,7 @@ def test_names_that_raise_for_this_submission_alone_fail_it(
 
 def raises_over(monkeypatch, right_too: bool) -> None:
     """Let the judge of values raise over every answer but the expected one; with `right_too`, also over that one."""
-    real = judge.JUDGES["equal"]
+    real = verdict.JUDGES["equal"]
 
     def raises(check, case, observation):
         name = check.of[0]
@@ -135,7 +135,7 @@ def raises_over(monkeypatch, right_too: bool) -> None:
             return real(check, case, observation)
         raise OverflowError("SECRET")
 
-    monkeypatch.setitem(judge.JUDGES, "equal", raises)
+    monkeypatch.setitem(verdict.JUDGES, "equal", raises)
 
 
 @pytest.mark.parametrize("terms", [PUBLIC, HIDDEN], ids=["public", "hidden"])
@@ -164,6 +164,6 @@ def test_every_judge_judges_the_right_answer_without_an_exception(engine):
     assert sum(len(case.checks) for case in cases) > 100
     for case in cases:
         for asked in case.checks:
-            finding = judge.decide(asked, case, right_answer(case))
+            finding = verdict.decide(asked, case, right_answer(case))
             # "odd": the result is no tensor.
             assert finding.kind != "odd", "the judge does not reach its comparison"

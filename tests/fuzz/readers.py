@@ -38,16 +38,14 @@ from grader.intake.read import Blocked, submission_from
 from grader.intake.recognise import lost_exercises, match
 from grader.intake.slips import slips
 from grader.intake.stub_changes import restored
-from grader.judge.normalise import normalise_layouts
-from grader.judge.observation import BadReply, read_observation, read_observations
-from grader.judge.trivial import is_trivial
+from grader.judge.compare import is_trivial
+from grader.judge.observation import BadReply, normalise_layouts, read_observation, read_observations
 from grader.judge.verdict import judge_case
 from grader.nbgrader.notebook_file import readable
 from grader.nbgrader.preprocessors import exercise_of
+from grader.report.finding import Writer
 from grader.report.formats import FORMATS
-from grader.report.model import CheckResult, ExerciseResult, Report
-from grader.report.stored import from_text
-from grader.report.writer import Writer
+from grader.report.model import CheckResult, ExerciseResult, Report, from_text
 from grader.support.errors import BadData, UsageError
 
 from .mutate import changed_bytes, changed_text, confused

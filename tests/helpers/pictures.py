@@ -1,7 +1,7 @@
 """Failed results with pictures: shaded and plain grids, a chain of shapes, and bars."""
 
 from grader.report.model import CheckResult, Code, Diagnosis, ExerciseResult
-from grader.report.picture_data import Bar, Bars, Cell, Chain, Grids, Link, Panel, Picture
+from grader.report.picture import Bar, Bars, Cell, Chain, Grids, Link, Panel, Picture
 
 
 def weights(*rows: tuple[float, ...], wrong: tuple[tuple[int, int], ...] = ()) -> tuple:

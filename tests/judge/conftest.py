@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader import judge as judges
 from grader.bundle.model import Check, Header, RecordedCase
 from grader.diagnosis.signature import state
+from grader.judge import verdict
 from grader.judge.observation import Observation, Seen, StudentError
-from grader.report.writer import PUBLIC
+from grader.report.finding import PUBLIC
 
 
 def seen(value: Any) -> Seen:
@@ -76,7 +76,7 @@ def decide() -> Callable[..., Shown]:
     """Return a function that judges a check; its arguments are those of `parts`."""
 
     def decided(*args: Any, **more: Any) -> Shown:
-        found = judges.decide(*parts(*args, **more))
+        found = verdict.decide(*parts(*args, **more))
         code = "" if found.passed else state(found)
         return Shown(
             found.passed, code, PUBLIC.sentence(found), PUBLIC.where(found), found.expected, found.got

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grader.judge.finding import TOLERANCE, differs
+from grader.judge.compare import TOLERANCE, differs
 from grader.judge.observation import Seen
 
 WANT = np.random.default_rng(0).standard_normal((2, 3, 5))

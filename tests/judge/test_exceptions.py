@@ -4,7 +4,7 @@ import pytest
 
 from grader.judge.exceptions import of_error, of_lost
 from grader.judge.observation import StudentError
-from grader.report.writer import PUBLIC
+from grader.report.finding import PUBLIC
 
 
 def sentence(type: str, message: str, near: str = "") -> str:

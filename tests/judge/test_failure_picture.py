@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from judge.conftest import parts
 
-from grader.judge import decide
-from grader.judge.failure_picture import first_picture, picture
 from grader.judge.observation import Seen, StudentError
-from grader.judge.verdict import judge_case
-from grader.report.picture_data import Bars, Chain, Grids, in_words
+from grader.judge.pictures import first_picture, picture
+from grader.judge.verdict import decide, judge_case
+from grader.report.picture import Bars, Chain, Grids, in_words
 from grader.worker.steps import Input, Stage, Stages
 
 WEIGHTS = ("batch", "query", "key")

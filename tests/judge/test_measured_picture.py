@@ -6,11 +6,11 @@ import numpy as np
 from judge.conftest import parts
 from rich.console import Console
 
-from grader.judge.measured_picture import measured_picture
+from grader.judge.pictures import measured_picture
 from grader.judge.verdict import judge_case
 from grader.report.html import page
 from grader.report.model import ExerciseResult, Report
-from grader.report.picture_data import in_words
+from grader.report.picture import in_words
 from grader.report.terminal import plain, show
 
 

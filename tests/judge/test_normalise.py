@@ -6,8 +6,7 @@ B: sequences, H: heads, T: queries, S: keys.
 import numpy as np
 import pytest
 
-from grader.judge.normalise import MAX_ROWS, normalise_layouts
-from grader.judge.observation import Observation, Seen
+from grader.judge.observation import MAX_ROWS, Observation, Seen, normalise_layouts
 from grader.worker.steps import Ref, Sentences, Weights
 
 B, H, T, S = 2, 3, 4, 5

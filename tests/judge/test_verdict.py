@@ -16,13 +16,11 @@ from grader.diagnosis.facts import of_numbers
 from grader.diagnosis.signature import project
 from grader.engine.draft import Draft
 from grader.engine.result import written
-from grader.judge import JUDGES
+from grader.judge.compare import is_trivial
 from grader.judge.observation import Observation, Seen, StudentError
-from grader.judge.trivial import is_trivial
-from grader.judge.verdict import Budget, JudgingTimeoutError, judge_case, unseen_case
-from grader.report.finding import Finding
+from grader.judge.verdict import JUDGES, Budget, JudgingTimeoutError, judge_case, unseen_case
+from grader.report.finding import Finding, Writer
 from grader.report.model import ExerciseResult, Report, to_json
-from grader.report.writer import Writer
 from grader.worker.steps import Filled, Load
 
 WANT = np.random.default_rng(0).standard_normal((2, 3))

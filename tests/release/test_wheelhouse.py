@@ -16,7 +16,10 @@ TORCH = version("torch").split("+")[0]
 PURE = "py3-none-any"
 # Package → the tags of its wheels, and a package that it requires.
 STUBS = {
-    **dict.fromkeys(("safetensors", "msgspec", "pyflakes", "rich", "jinja2", "pytest", "watchfiles", "colorama"), ((PURE,), "")),
+    **dict.fromkeys(
+        ("safetensors", "msgspec", "pyflakes", "rich", "jinja2", "pytest", "watchfiles", "colorama"),
+        ((PURE,), ""),
+    ),
     "click": ((PURE,), "colorama; sys_platform == 'win32'"),
     "numpy": (("cp312-cp312-win_amd64", "cp312-cp312-manylinux_2_17_x86_64"), ""),
     "torch": (("cp312-cp312-win_amd64", "cp312-cp312-manylinux_2_28_x86_64"), ""),

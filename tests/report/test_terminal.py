@@ -13,9 +13,8 @@ from helpers.samples import FAILED, KNOWN, RESULTS, SKIPPED, result
 from rich.cells import cell_len
 from rich.console import Console
 
-from grader.report.line_to_look_at import lines_to_look_at
 from grader.report.model import Advice, CheckResult, Diagnosis, Line, Report
-from grader.report.terminal import show
+from grader.report.terminal import lines_to_look_at, show
 from grader.support.sanitize import sanitize
 
 MARKUP = "[/foo] [bold]not bold[/bold] [link=http://x]y[/link] :smile:"

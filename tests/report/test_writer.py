@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.report.finding import CodeLine, Fact, Finding, Spot
+from grader.report.finding import PUBLIC, CodeLine, Fact, Finding, Spot, Writer, placeholders
 from grader.report.model import Advice, CheckResult, Diagnosis, ExerciseResult
 from grader.report.sentences import ROWS, SAFE, Row
-from grader.report.writer import PUBLIC, Writer, placeholders
 
 GRADER = Path(__file__).resolve().parents[2] / "grader"
 SECRET = "SECRET7391"

@@ -13,7 +13,7 @@ import numpy as np
 
 from grader.bundle.model import Check, RecordedCase
 from grader.bundle.safetensors import Array
-from grader.judge.finding import (
+from grader.judge.compare import (
     TOLERANCE,
     differs,
     first_index,
@@ -22,11 +22,11 @@ from grader.judge.finding import (
     window,
 )
 from grader.judge.observation import Observation
+from grader.judge.removals import ORDERS, read_removals
 from grader.judge.verdict import JudgedCase, JudgedCheck
-from grader.report.finding import Finding, Spot
-from grader.report.picture_data import Bar, Bars, Cell, Chain, Grids, Link, Panel, Picture
+from grader.report.finding import Finding, Spot, spot_text
+from grader.report.picture import Bar, Bars, Cell, Chain, Grids, Link, Panel, Picture
 from grader.report.shared_sentences import first_failure
-from grader.report.writer import spot_text
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 from grader.worker.steps import Call, Input, Ref
@@ -335,3 +335,73 @@ def _cost(check: Check, finding: Finding) -> Picture:
     )
     title = _("Operations per call") if check.of[0].startswith("operations") else _("Parameters")
     return Picture(title, Bars(("",), tuple(rows)))
+
+
+def measured_picture(cases: Iterable[JudgedCase]) -> Picture | None:
+    """Return the picture that the cases of an exercise ask for; None if they ask for none, or nothing can be drawn."""
+    asked = [
+        (check, judged.case, judged.observation)
+        for judged in cases
+        for check in judged.case.checks
+        if "draw" in check.params and judged.observation is not None
+    ]
+    for check, _case, observation in asked:
+        if check.params["draw"] == "removals":
+            return _removals(check, observation)
+    return _importance(asked) if asked else None
+
+
+def _importance(asked: Sequence[tuple[Check, RecordedCase, Observation]]) -> Picture | None:
+    names = {"ablation": _("ablation"), "gradient": _("gradient"), "confidence": _("confidence")}
+    found: dict[str, Array] = {}
+    for check, case, observation in asked:
+        values = as_expected(check.of[0], case, observation)
+        if values is not None:
+            found[check.params["method"]] = values
+    methods = [method for method in names if method in found]
+    if not methods:
+        return None
+    order = [int(head) for head in np.argsort(-found[methods[0]], kind="stable")]
+    weakest = ", ".join(map(str, order[::-1][: len(order) // 2]))
+    return Picture(
+        _("Importance of each head of the test model, the most important first"),
+        Bars(
+            tuple(names[method] for method in methods),
+            tuple(
+                (str(head), tuple(_bar(found[m][head], found[m].max(), ".3g") for m in methods))
+                for head in order
+            ),
+        ),
+        (_("By these values, remove half of the heads in this order: {heads}.").format(heads=weakest),),
+    )
+
+
+def _removals(check: Check, observation: Observation) -> Picture:
+    """Draw the mean accuracy over the seeds; for `table` and `total` see `grader.judge.removals.accuracies`."""
+    rows = read_removals(observation.seen.get(check.of[0]))
+    total = check.params["total"]
+    right = np.array(check.params["table"]) / total
+    removed = np.array([bits.bit_count() for bits in range(len(right))])
+    names = {"importance": _("by importance"), "random": _("random"), "reverse": _("reverse")}
+
+    def mean(order: str, size: int) -> float:
+        chosen = [row for row in rows if row.order == order and len(row.removed) == size]
+        return float(np.mean([round(row.accuracy * total) / total for row in chosen] if size else right[0]))
+
+    sizes = range(removed.max())
+    spans = (right[removed == size] for size in sizes[1:])
+    says = _("From one removed head on, any choice of heads gives {spans}.")
+    return Picture(
+        _("Accuracy per number of removed heads (mean over your seeds)"),
+        Bars(
+            tuple(names[order] for order in ORDERS),
+            tuple(
+                (str(size), tuple(_bar(mean(order, size), 1.0, ".2f") for order in ORDERS)) for size in sizes
+            ),
+        ),
+        (says.format(spans=", ".join(f"{span.min():.2f} – {span.max():.2f}" for span in spans)),),
+    )
+
+
+def _bar(value: float, largest: float, form: str) -> Bar:
+    return Bar(share(float(value), float(largest)), f"{value:{form}}")
