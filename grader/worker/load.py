@@ -39,7 +39,6 @@ class Loaded:
         # Name of a definition → a keyword that the file uses → the block's keyword.
         self.keywords: Mapping[str, Mapping[str, str]] = {}
         self.offered: frozenset[str] = frozenset()  # blocks that may replace a name whose import fails
-        self.sources: tuple[str, ...] = ()  # of every file that may run
         self.module = types.ModuleType("submission")
         self.notes: list[dict[str, Any]] = []
         self.begin: Begin = lambda file, line: None
@@ -91,7 +90,6 @@ def load(
     """
     every = [unit for part in parts for unit in part["units"]] + [*units, *neighbours]
     loaded = Loaded([unit["name"] for unit in every], neighbours)
-    loaded.sources = tuple(unit["source"] for unit in every)
     loaded.offered, loaded.skip, loaded.replace = frozenset(given), skip, replace
     loaded.keywords, loaded.begin, loaded.keep, loaded.brief = keywords, begin, frozenset(keep), brief
     loaded.with_own = stand_in_modules.install(given, withheld, loaded.own)

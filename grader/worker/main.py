@@ -15,7 +15,6 @@ import safetensors.torch
 import torch
 
 from grader.worker import random_seeds, rehearsal, stand_in_modules
-from grader.worker.forbidden_calls import reachable
 from grader.worker.frames import read_frame, write_frame
 from grader.worker.load import Begin, Loaded, load
 from grader.worker.program import Program
@@ -151,7 +150,6 @@ def _run(
     _exactly(device)
     tensors = safetensors.torch.load(body) if body else {}
     case = msgspec.convert(request["case"], Run)
-    case = msgspec.structs.replace(case, about=reachable(case.about, loaded.sources))
     program = Program(loaded.names, case, tensors, device, loaded.with_own, progress, loaded.removed)
     program.run(loaded.files)
     reply, tensors = program.reply, program.observed

@@ -80,6 +80,14 @@ RULES = {
     "encoder layer": ("same(lambda X, m: m(X), nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0))", True),
     "GRU": ("same(lambda X, m: m(X)[0], nn.GRU(4, 5, 2))", True),
     "LSTM": ("same(lambda X, m: m(X)[0], nn.LSTM(4, 5, 2))", True),
+    "cells": (
+        "[same(lambda X, m: cell(X[0], m), kind(4, 5)) for kind in (nn.GRUCell, nn.LSTMCell)]",
+        [True] * 2,
+    ),
+    "a hidden state of the CPU": (
+        "nn.GRU(4, 5).to(D)(X, torch.zeros(1, 3, 5))",
+        RuntimeError("hidden tensor at cpu"),
+    ),
     "embedding": ("same(lambda X, m: m((X % 5).long()), nn.Embedding(5, 4, padding_idx=1))", True),
     "dropout": ("sorted(set(F.dropout(torch.ones(99, device=D), 0.5).tolist()))", [0.0, 2.0]),
 }
@@ -120,6 +128,10 @@ def inference(X):
 @torch.inference_mode
 def rows(X):
     return [len([step for step in row]) for row in X]
+
+def cell(X, m):
+    out = m(X)
+    return sum(out) if isinstance(out, tuple) else out
 
 def same(run, module=None):
     seen = []
