@@ -7,11 +7,9 @@ The message of a BadData is a clause that does not name the file.
 from __future__ import annotations
 
 import gzip
-import hashlib
 import tarfile
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -30,30 +28,19 @@ MAX_EXTENSION = 64 << 10  # bytes of a long name or of other fields before a mem
 _LINK = 0xA  # the file type of a symbolic link, in the upper four bits of a zip member's attributes
 
 
-@dataclass(frozen=True)
-class Member:
-    """A file in an archive that can be graded: a hash of its content, or why it cannot be read."""
-
-    digest: bytes = b""
-    problem: str = ""
-
-
 def is_archive(path: Path) -> bool:
     return path.name.lower().endswith(SUFFIXES)
 
 
-def members(path: Path) -> dict[PurePosixPath, Member]:
-    """Return the gradable files of an archive by their path in it. Raises BadData.
+def members(path: Path) -> dict[PurePosixPath, str]:
+    """Return the gradable files of an archive: path in it → why it cannot be read, "" if it can. Raises BadData.
 
     If a member of a zip file cannot be unpacked, only its own entry has a problem. A tar file with such a member
     raises BadData. Links, devices, sparse files and paths with a part that begins with "." or "__" are left out.
     """
-    found: dict[PurePosixPath, Member] = {}
+    found: dict[PurePosixPath, str] = {}
     for place, content in _contents(path):
-        if isinstance(content, BadData):
-            found[place] = Member(problem=str(content))
-        else:
-            found[place] = Member(hashlib.sha256(content).digest())
+        found[place] = str(content) if isinstance(content, BadData) else ""
         if len(found) > MAX_GRADABLE:
             raise BadData(_("holds more than {n} files that can be graded").format(n=MAX_GRADABLE))
     return found

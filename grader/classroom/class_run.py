@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache
@@ -34,7 +33,7 @@ from grader.support.version import __version__
 WARM_FROM = 40  # submissions per process from which a warm worker server (`RunConfig.warm`) saves time
 
 T = TypeVar("T")
-Progress = Callable[[int, int], None]  # submissions done, and how many of them were not in the store
+GradeTasks = Callable[[Iterable[Task]], Iterator[tuple[Task, TaskResult]]]
 
 
 @dataclass(frozen=True)
@@ -63,39 +62,30 @@ def grade_found(
     found: Sequence[SubmittedFile],
     bundles: Sequence[Bundle],
     config: RunConfig,
-    pool: Any,
-    progress: Progress = lambda done, new: None,
+    grade: GradeTasks,
+    show: Callable[[int], None] = lambda done: None,
 ) -> list[GradedSubmission]:
-    """Grade and store everything; return it in the order of `found`. Equal files are graded once.
+    """Grade and store everything; return it in the order of `found`.
 
-    pool: a `BoundedGrading` or a `ClusterGrading`.
+    grade: `run` of a `BoundedGrading` or a `ClusterGrading`. show: called with the number of submissions that are done.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each process has a core; more threads only spin
     assert config.store is not None
-    first: dict[object, int] = {}
-    # per file, the number of the first that equals it
-    numbers = [first.setdefault(file.identity or n, n) for n, file in enumerate(found)]
     results = {n: _problem(file, bundles, config) for n, file in enumerate(found) if file.problem}
     tasks = (
         Task(n, file.file, file.read, file.expected, file.modules)
         for n, file in enumerate(found)
-        if numbers[n] == n and not file.problem
+        if not file.problem
     )
-    copies, done, new = Counter(numbers), len(results), set[int]()
-    shared: dict[object, Any] = {}
-    with closing(Store(config.store, config.key)) as store, pool as grading:
-        for task, result in grading.run(tasks):
+    new, shared = set[int](), dict[object, Any]()
+    with closing(Store(config.store, config.key)) as store:
+        for task, result in grade(tasks):
             if result.new:
                 store.put(result.new)
                 new.add(task.number)
             results[task.number] = replace(result, results=_shared(result.results, shared), new=())
-            done += copies[task.number]
-            progress(done, len(new))
-    return [
-        # Of equal files, only the first is new.
-        _submission(file, results[number], config, place in new)
-        for place, (file, number) in enumerate(zip(found, numbers, strict=True))
-    ]
+            show(len(results))
+    return [_submission(file, results[n], config, n in new) for n, file in enumerate(found)]
 
 
 def _problem(file: SubmittedFile, bundles: Sequence[Bundle], config: RunConfig) -> TaskResult:

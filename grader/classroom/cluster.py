@@ -142,8 +142,7 @@ class ClusterGrading:
         self._here = BoundedGrading(bundles, config, jobs=1)
         paths = config.bundles.glob("*/bundle.*")
         files = {path.relative_to(config.bundles).as_posix(): path.read_bytes() for path in paths}
-        # `only` and `regrade` are applied here: a task that is sent names the exercises to grade.
-        bare = replace(config, store=None, only=(), regrade=False)
+        bare = replace(config, store=None, only=())  # a task that is sent names the exercises to grade
         self._course = Course(uuid.uuid4().hex, code_digest(), bare, files)
         self._ready, self._refused = set[str](), set[str]()  # addresses of workers; ready: set up
         self._queue: list[tuple[Task, TaskResult]] = []  # what is stored of a task, and what to send

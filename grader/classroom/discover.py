@@ -3,13 +3,11 @@
 Three layouts, which may be mixed: files (`ada.py`), one folder per student (`ada/heads.ipynb`), and a tree of
 nbgrader (`submitted/ada/04_heads/heads.ipynb`). An archive counts as the folder it holds.
 
-This process reads names and times, and hashes contents. Everything that parses or unpacks a file runs in a
-BoundedReader.
+This process reads names and times. Everything that parses or unpacks a file runs in a BoundedReader.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,11 +34,10 @@ class SubmittedFile:
     """One file that a student submitted.
 
     submission: its path below the folder of submissions, as reports show it; an archive counts as a folder.
-    read: returns the content; it can be sent to another process. digest: a hash of the content, empty if the file
-    cannot be read. expected: the exercises of the assignment for which it was submitted; one that the file does not
-    define counts as blocked. If empty, the known exercises that the file defines are graded. problem: why it cannot
-    be graded at all. remark: which files beside it were not graded. beside: returns the modules in its folder and below,
-    by their path there, each with a hash; none for a file that is not in a folder of its student.
+    read: returns the content; it can be sent to another process. expected: the exercises of the assignment for which
+    it was submitted; one that the file does not define counts as blocked. If empty, the known exercises that the file
+    defines are graded. problem: why it cannot be graded at all. remark: which files beside it were not graded. beside:
+    returns the modules in its folder and below, by their path there; none for a file that is not in a folder of its student.
     """
 
     student: str
@@ -49,9 +46,8 @@ class SubmittedFile:
     modified: float
     expected: tuple[str, ...] = ()
     problem: str = ""
-    digest: bytes = b""
     remark: str = ""
-    beside: Callable[[], Mapping[str, tuple[Reader, bytes]]] = dict  # called only for files that are graded
+    beside: Callable[[], Mapping[str, Reader]] = dict  # called only for files that are graded
 
     @property
     def file(self) -> Path:
@@ -59,20 +55,13 @@ class SubmittedFile:
 
     @property
     def modules(self) -> ReadFile:
-        return among({name: read for name, (read, _digest) in self.beside().items()})
-
-    @property
-    def identity(self) -> tuple[object, ...]:
-        """Return what is equal for files that get equal results; () if the file cannot be read."""
-        beside = tuple((name, digest) for name, (_read, digest) in self.beside().items())
-        return (self.file, self.digest, self.expected, beside) if self.digest and not self.problem else ()
+        return among(self.beside())
 
 
 @dataclass(frozen=True)
 class _Candidate:
     read: Reader
     modified: float
-    digest: bytes
     problem: str = ""
 
 
@@ -137,7 +126,8 @@ class _Discovery:
             if is_archive(path):
                 yield from self._archive(path, place)
             else:
-                folders.setdefault(place.parent, {})[place.name] = _candidate(path)
+                read = partial(read_bytes, path)
+                folders.setdefault(place.parent, {})[place.name] = _Candidate(read, path.stat().st_mtime)
         yield from self._graded(folders)
         empty = homes - full if full else set()  # `full` is empty only if nothing can be graded
         for home in empty:
@@ -164,13 +154,11 @@ class _Discovery:
             yield SubmittedFile(student, _shown(str(place)), bytes, modified, problem=problem)
             return
         folders: _Folders = {}
-        for name, member in inside.items():
-            read = partial(read_member, path, name)
-            folders.setdefault(place / name.parent, {})[name.name] = _Candidate(
-                read, modified, member.digest, member.problem
-            )
-        for file in self._graded(folders):
-            yield replace(file, student=student)
+        for name, problem in inside.items():
+            file = _Candidate(partial(read_member, path, name), modified, problem)
+            folders.setdefault(place / name.parent, {})[name.name] = file
+        for submitted in self._graded(folders):
+            yield replace(submitted, student=student)
 
     def _folder(self, folder: PurePosixPath, files: Mapping[str, _Candidate]) -> Iterator[SubmittedFile]:
         """Yield the submitted files of one folder.
@@ -190,7 +178,8 @@ class _Discovery:
         chosen = [*self._newest(mains, files, problems)] if mains else [*files]
         others = [name for name in files if name not in mains] if named is None else []
         submitted = dict.fromkeys([*chosen, *others])
-        remark = _not_graded(name for name in files if name not in submitted)
+        left = _named(name for name in files if name not in submitted)
+        remark = _("also in the folder, not graded: {files}").format(files=left) if left else ""
         for name in submitted:
             place = folder / name
             student = place.parts[0] if len(place.parts) > 1 else _stem(name)
@@ -201,7 +190,6 @@ class _Discovery:
                 modified=files[name].modified,
                 expected=tuple(e.name for e in mains[name].exercises) if name in mains else (),
                 problem=f"{_shown(name)} {problems[name]}" if problems[name] else "",
-                digest=files[name].digest,
                 remark=remark if name in mains else "",
             )
 
@@ -235,9 +223,9 @@ class _Discovery:
         return self.reader.call(question, Path(name), candidate.read, bundle.stub, exercises)
 
 
-def _modules(folder: PurePosixPath, folders: _Folders, main: str) -> dict[str, tuple[Reader, bytes]]:
+def _modules(folder: PurePosixPath, folders: _Folders, main: str) -> dict[str, Reader]:
     return {
-        str((place / name).relative_to(folder)): (file.read, file.digest)
+        str((place / name).relative_to(folder)): file.read
         for place, files in folders.items()
         if place == folder or folder in place.parents
         for name, file in files.items()
@@ -245,14 +233,10 @@ def _modules(folder: PurePosixPath, folders: _Folders, main: str) -> dict[str, t
     }
 
 
-def _not_graded(names: Iterable[str]) -> str:
-    left = ", ".join(_shown_names(names))
-    return _("also in the folder, not graded: {files}").format(files=left) if left else ""
-
-
-def _shown_names(names: Iterable[str]) -> list[str]:
+def _named(names: Iterable[str]) -> str:
+    """Return the names in order, at most MAX_NAMED of them."""
     found = sorted(names)
-    return [*map(_shown, found[:MAX_NAMED]), *(["…"] if len(found) > MAX_NAMED else [])]
+    return ", ".join([*map(_shown, found[:MAX_NAMED]), *(["…"] if len(found) > MAX_NAMED else [])])
 
 
 def nothing_in(folder: Path) -> str:
@@ -262,13 +246,13 @@ def nothing_in(folder: Path) -> str:
     if not folder.exists():
         return _("there is no folder {folder} here").format(folder=_shown(folder.name))
     held = [path for path in _walk(folder) if path.is_symlink() or not path.is_dir()]
-    names = _shown_names(
+    names = _named(
         _("{file} (a link)").format(file=path.name) if path.is_symlink() else path.name for path in held
     )
     if not names:
         return _("the folder {folder} is empty").format(folder=_shown(folder.name))
     says = _("the folder {folder} holds no .py, no .ipynb and no archive; it holds {files}")
-    return says.format(folder=_shown(folder.name), files=", ".join(names))
+    return says.format(folder=_shown(folder.name), files=names)
 
 
 def _walk(root: Path, student: str | None = None) -> Iterator[Path]:
@@ -279,15 +263,6 @@ def _walk(root: Path, student: str | None = None) -> Iterator[Path]:
         else:
             inner[:] = sorted(name for name in inner if not name.startswith((".", "__")))
         yield from (Path(here, name) for name in (*inner, *sorted(names)) if not name.startswith("."))
-
-
-def _candidate(path: Path) -> _Candidate:
-    read = partial(read_bytes, path)
-    try:
-        digest = hashlib.sha256(read()).digest()
-    except OSError:
-        digest = b""
-    return _Candidate(read, path.stat().st_mtime, digest)
 
 
 def _stem(name: str) -> str:

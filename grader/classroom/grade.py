@@ -50,7 +50,6 @@ class RunConfig:
     key: StoreKey
     only: tuple[str, ...] = ()  # the exercises to grade; empty: all
     rules: Rules = NO_RULES  # of the course
-    regrade: bool = False  # grade exercises that have a stored result, too
     warm: str = "none"  # how much of torch the worker server imports, see `Launcher.warm`
     public: Path | None = None  # the folder of the public cases, if lines to look at are wanted
 
@@ -265,7 +264,7 @@ def grade(
 ) -> TaskResult:
     """Return the results of a file. Raises nothing.
 
-    Unless `config.regrade`, only exercises without a stored result are graded.
+    Only exercises without a stored result are graded.
     public: grades public cases, if lines to look at are wanted. The store never holds lines.
     """
     if task.is_plain:
@@ -319,7 +318,7 @@ def look_up(
     wanted = names_to_grade(bundles, config.only, task.expected or defines)
     if not wanted:
         return TaskResult(content=content, size=size, problem=_why_nothing(submission)), None
-    stored, damaged = ({}, ()) if config.regrade or store is None else store.get(content, wanted)
+    stored, damaged = ({}, ()) if store is None else store.get(content, wanted)
     results = tuple(stored[name] for name in wanted if name in stored)
     says = _(
         "{name} has the syntax tree of the grader's building block; a short answer may have it by chance"

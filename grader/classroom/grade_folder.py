@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 
 from grader.authoring.hidden_cases import hidden_folder
@@ -25,7 +25,6 @@ from grader.classroom.class_run import (
 from grader.classroom.discover import discover, may_hold
 from grader.classroom.grade import BoundedGrading, RunConfig
 from grader.classroom.groups import read_groups
-from grader.classroom.progress_bar import live
 from grader.classroom.roster import Roster, read_roster
 from grader.classroom.store import Store, StoreKey, default_store
 from grader.intake.course import Course, wanted_exercises
@@ -37,8 +36,7 @@ from grader.student.status_line import status_line
 from grader.support.errors import UsageError
 from grader.support.i18n import _
 
-_AGO = re.compile(r"(\d+)([mhd])")
-_SECONDS = {"m": 60, "h": 3600, "d": 86400}
+EVERY = 5.0  # seconds between lines about the progress, where there is no terminal
 
 
 @dataclass(frozen=True)
@@ -46,8 +44,6 @@ class GradeOptions:
     """The options of one call. `grader grade --help` describes those without a comment."""
 
     only: Sequence[str] = ()
-    since: str | None = None
-    regrade: bool = False
     jobs: int | None = None
     store: Path | None = None
     course: Path | None = None
@@ -105,8 +101,6 @@ def grade_folder(root: Path, options: GradeOptions, warn: Callable[[str], None])
     Raises UsageError for options that exclude each other, and what `classroom` and `grade_class` raise.
     """
     roster = read_roster(options.students) if options.students is not None else {}
-    if options.since is not None and roster:
-        raise UsageError(_("--students needs the whole class: leave it out with --since"))
     if options.lines and options.cluster is not None:
         raise UsageError(
             _(
@@ -134,21 +128,11 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
     """
     if not root.exists():
         raise UsageError(_("{path} does not exist").format(path=root))
-    since = _moment(options.since)
     only = tuple(wanted_exercises(options.only, room.course.bundles)) if options.only else ()
-    found = [
-        file
-        for file in discover(root, room.bundles)
-        if (since is None or file.modified >= since) and (not only or may_hold(file, only, room.bundles))
-    ]
+    found = [f for f in discover(root, room.bundles) if not only or may_hold(f, only, room.bundles)]
     if not found:
-        raise UsageError(
-            (
-                _("{path} holds no .py, .ipynb or archive that was changed since {since}")
-                if since
-                else _("{path} holds nothing to grade: no .py, no .ipynb, no archive")
-            ).format(path=root, since=options.since)
-        )
+        says = _("{path} holds nothing to grade: no .py, no .ipynb, no archive")
+        raise UsageError(says.format(path=root))
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     jobs = min(options.jobs or cores, len(found))
     store = options.store or default_store(folder_of(root))
@@ -158,19 +142,42 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
         key=room.key,
         rules=room.rules,
         only=only,
-        regrade=options.regrade,
         warm="full" if options.cluster or len(found) >= WARM_FROM * jobs else "none",
         public=room.course.root if options.lines and room.course.settings.name_lines else None,
     )
     Store(store, room.key).close()  # raise BadData before anything is started
-    with live(len(found)) as progress:
-        if options.cluster is None:
-            pool: BoundedGrading | ClusterGrading = BoundedGrading(room.bundles, config, jobs)
-        else:
-            from grader.classroom.cluster import ClusterGrading
+    if options.cluster is None:
+        pool: BoundedGrading | ClusterGrading = BoundedGrading(room.bundles, config, jobs)
+    else:
+        from grader.classroom.cluster import ClusterGrading
 
-            pool = ClusterGrading(room.bundles, config, options.cluster, options.certificate)
-        return without_helpers(grade_found(found, room.bundles, config, pool, progress))
+        pool = ClusterGrading(room.bundles, config, options.cluster, options.certificate)
+    with _progress(len(found)) as show, pool as grading:
+        return without_helpers(grade_found(found, room.bundles, config, grading.run, show))
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[int], None]]:
+    """Yield a function that shows how many submissions are done: a bar in a terminal, otherwise lines."""
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+        columns = (_("grading"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task("", total=total)
+            yield lambda done: bar.update(task, completed=done)
+        return
+    printed = time.monotonic()
+
+    def print_line(done: int) -> None:
+        nonlocal printed
+        if done >= total or time.monotonic() - printed >= EVERY:
+            printed = time.monotonic()
+            says = _("{done} of {total}")
+            print(says.format(done=done, total=total), file=sys.stderr, flush=True)
+
+    yield print_line
 
 
 def _with_roster(entries: Sequence[GradedSubmission], roster: Roster) -> list[GradedSubmission]:
@@ -208,17 +215,3 @@ def _tier(options: GradeOptions) -> str:
         "the basic sandbox does not stop a determined attacker: use a better one (see grader doctor), or add --trusted-submissions"
     )
     return best_tier(asked, "" if options.trusted else says)
-
-
-def _moment(since: str | None) -> float | None:
-    if since is None:
-        return None
-    ago = _AGO.fullmatch(since.strip())
-    if ago:
-        return time.time() - int(ago[1]) * _SECONDS[ago[2]]
-    try:
-        return datetime.fromisoformat(since.strip()).timestamp()
-    except (ValueError, OverflowError, OSError):
-        raise UsageError(
-            _("--since takes 2026-03-01, 2026-03-01T18:00, or 30m, 12h, 2d; not {text}").format(text=since)
-        ) from None

@@ -70,10 +70,10 @@ def graded(bundles, config: RunConfig, monkeypatch, *texts: bytes):
     monkeypatch.setattr(module, "grading", pretending)
     monkeypatch.setattr(module, "seconds_for", lambda _exercises: 2.0)
     files = [
-        SubmittedFile(f"s{n}", f"s{n}.py", partial(bytes, text), 0.0, NAMES, digest=text)
-        for n, text in enumerate(texts)
+        SubmittedFile(f"s{n}", f"s{n}.py", partial(bytes, text), 0.0, NAMES) for n, text in enumerate(texts)
     ]
-    return grade_found(files, bundles, config, BoundedGrading(bundles, config, jobs=2))
+    with BoundedGrading(bundles, config, jobs=2) as grading:
+        return grade_found(files, bundles, config, grading.run)
 
 
 @pytest.mark.slow

@@ -3,10 +3,7 @@
 import csv
 import io
 import json
-import os
 import re
-import time
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -27,8 +24,6 @@ from helpers.school import (
 
 from grader import given
 from grader.classroom.formats import csv_text
-from grader.classroom.grade_folder import _moment
-from grader.classroom.progress_bar import speed
 
 HOSTILE = "import os\ndef transpose_qkv(X, num_heads):\n    os._exit(0)\n"
 
@@ -115,47 +110,23 @@ def test_the_class_report_comes_from_the_store_and_shows_mistakes(school, record
     assert f"0 graded now, {graded} from the store" in shown
     assert rows(store) == before
     assert records["hal/04_heads/heads.py"]["content"] == records["ivy/04_heads/heads.py"]["content"]
-    assert max(row[2] for row in before) == len(before), "equal files are graded once"
     assert "heads-cut-straight" in shown
     assert "2 submissions share this in transpose_qkv; the smallest is cyd.py" in shown
     assert "fay.py: fay.py is empty" in shown
 
 
 @pytest.mark.slow
-def test_only_regrade_and_since_choose_what_is_graded(school, records):
+def test_only_chosen_exercises_are_graded(school, records):
     store = store_of(school, school / "class")
-    newest = max(row[2] for row in rows(store))
-    chosen = {name: CLASS[name] for name in ("hal/04_heads/heads.py", "bob.py")}
-    folder = fill(school / "lately", chosen)
-    os.utime(folder / "bob.py", (time.time() - 5 * 3600,) * 2)
-    for wanted, more, graded in (
-        (["transpose_output"], [], 0),
-        (["transpose_qkv"], ["--regrade"], 1),
-        (["transpose_output", "transpose_qkv"], [], 0),
-    ):
+    before = rows(store)
+    folder = fill(school / "lately", {"hal/04_heads/heads.py": CLASS["hal/04_heads/heads.py"]})
+    for wanted in (["transpose_output"], ["transpose_output", "transpose_qkv"]):
         only = [part for name in wanted for part in ("--only", name)]
-        done = run(
-            school, "grade", folder, "--since", "2h", *only, *more, "--store", store, "--format", "jsonl"
-        )
+        done = run(school, "grade", folder, *only, "--store", store, "--format", "jsonl")
         (record,) = records_of(done)
-        assert record["student"] == "hal"
         assert sorted(e["name"] for e in record["exercises"]) == sorted(wanted)
         assert record["points"] == 3 * len(wanted)
-        assert max(row[2] for row in rows(store)) == newest + graded
-        newest += graded
-
-
-def test_since_is_a_date_or_a_time_ago():
-    now = time.time()
-    hour = datetime.fromtimestamp(now - 3600)
-    for since, seconds in {
-        "30m": 1800,
-        "12h": 12 * 3600,
-        "2d": 2 * 86400,
-        hour.isoformat(): 3600,
-        hour.astimezone(UTC).isoformat(): 3600,
-    }.items():
-        assert now - (_moment(since) or 0) == pytest.approx(seconds, abs=60), since
+    assert rows(store) == before, "equal files have the same results"
 
 
 FORMULAS = [
@@ -212,12 +183,6 @@ def test_remarks_are_in_each_format_and_cost_nothing(school):
     assert "one submission" in run(school, "grade", "remarks", "--format", "gradescope", status=2).stderr
 
 
-def test_the_progress_bar_shows_speed_and_time_left():
-    assert speed(60, 120, 60.0) == "120 per minute, 0:30 left"
-    assert speed(0, 120, 60.0) == "120 per minute"
-    assert speed(5, 0, 1.0) == ""
-
-
 # ---- refusals
 
 
@@ -228,9 +193,7 @@ def test_the_progress_bar_shows_speed_and_time_left():
         (["nowhere"], "nowhere does not exist"),
         (["class", "--sandbox", "basic"], "--trusted-submissions"),
         (["class", "--only", "transpose_qvk"], "did you mean transpose_qkv?"),
-        (["class", "--since", "yesterday"], "--since takes"),
         (["class", "--store", "seed"], "cannot be used as a store"),
-        (["class", "--since", "2999-01-01"], "changed since 2999-01-01"),
         (["cache"], "holds nothing to grade"),
     ],
 )

@@ -13,7 +13,7 @@ from helpers.samples import UNKNOWN, entry, failed, result
 from grader.classroom.class_run import one_of_each
 from grader.classroom.discover import discover
 from grader.classroom.formats import table, text
-from grader.classroom.grade_folder import GradeOptions, _with_roster, grade_folder
+from grader.classroom.grade_folder import _with_roster
 from grader.classroom.pages import page
 from grader.classroom.roster import MAX_BYTES, MAX_ROWS, read_roster
 from grader.classroom.summary import addresses, summarise
@@ -74,13 +74,6 @@ def test_a_name_in_decomposed_unicode_is_the_same_student(tmp_path, form):
     found = discover(tmp_path / "class", [])
     listed = roster(tmp_path, unicodedata.normalize(form, "id\nzoë\nrené\n"))
     assert {file.student for file in found} == set(listed) == {"zoë", "rené"}
-
-
-def test_a_list_is_refused_for_a_part_of_the_class(tmp_path):
-    roster(tmp_path)
-    options = GradeOptions(students=tmp_path / "students.csv", since="2d")
-    with pytest.raises(UsageError, match="leave it out with --since"):
-        grade_folder(tmp_path, options, print)
 
 
 def test_students_without_a_submission_are_listed(tmp_path):

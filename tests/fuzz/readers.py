@@ -171,8 +171,8 @@ def read_archive(data):
         path = Path(folder, f"a.{data[:3].decode()}")
         path.write_bytes(data[3:])
         with suppress(BadData):
-            for place, member in members(path).items():
-                if not member.problem:
+            for place, problem in members(path).items():
+                if not problem:
                     read_member(path, place)
                     break
 

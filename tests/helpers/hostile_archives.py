@@ -168,6 +168,6 @@ def problems(path):
     from grader.support.errors import BadData
 
     try:
-        return [member.problem for member in members(Path(path)).values() if member.problem]
+        return [problem for problem in members(Path(path)).values() if problem]
     except BadData as bad:
         return [str(bad)]

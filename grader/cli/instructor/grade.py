@@ -42,7 +42,6 @@ EXAMPLES = """\b
 Examples:
   grader grade submissions                       files, one folder per student, archives, an nbgrader tree
   grader grade submitted --only masked_softmax   one exercise (or assignment); may be repeated
-  grader grade submitted --since 2d              files changed in the last two days
   grader grade submissions --format csv --output marks.csv
   grader grade submissions --format html --output class.html
   grader grade submissions --students students.csv   also lists who submitted nothing; shows sections
@@ -63,12 +62,6 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
 @click.command(epilog=EXAMPLES)
 @click.argument("submissions", type=click.Path(path_type=Path))
 @only_option
-@click.option(
-    "--since",
-    metavar="WHEN",
-    help=_("Grade only files changed since: 2026-03-01, 2026-03-01T18:00, or 30m, 12h, 2d ago."),
-)
-@click.option("--regrade", is_flag=True, help=_("Grade all files again, also those with stored results."))
 @click.option(
     "--cluster",
     metavar="ADDRESS",
