@@ -15,6 +15,7 @@ from helpers.command_line import ROOT
 
 from grader.authoring.content import Assignment, read_all
 from grader.authoring.verify import code_in
+from grader.report.sentences import ROWS
 from grader.support.code import BEGIN, END
 from grader.worker.steps import Stages
 
@@ -26,24 +27,12 @@ OF_THE_CODE = sorted(
     for path in (ROOT / "grader" / package).glob("*.py")
     if path.name != "ci.py"  # names a variable of the environment, ${name}
 )
-EARLY = "_early"  # sentences about a file that did not run; they may show the signature that the stub has
 
 
 def messages(path: Path) -> Iterator[str]:
-    """Yield the sentences of a module that go through gettext, without those about a file that did not run."""
-    tree = ast.parse(path.read_text("utf-8"))
-    early = {
-        id(inner)
-        for node in ast.walk(tree)
-        if getattr(getattr(node, "func", None), "id", "") == EARLY
-        for inner in ast.walk(node)
-    }
-    for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Call)
-            and id(node) not in early
-            and getattr(node.func, "id", "") in ("_", "N_", "ngettext")
-        ):
+    """Yield the sentences of a module that go through gettext."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("_", "ngettext"):
             for part in (leaf for argument in node.args for leaf in ast.walk(argument)):
                 if isinstance(part, ast.Constant) and isinstance(part.value, str):
                     yield part.value
@@ -52,6 +41,9 @@ def messages(path: Path) -> Iterator[str]:
 def of_the_code() -> dict[str, str]:
     """Return every English text of the levels 0 to 2 → where it comes from."""
     out = {text: path.name for path in OF_THE_CODE for text in messages(path)}
+    # Sentences about a file that did not run may show the signature that the stub has.
+    late = {rule: row for rule, row in ROWS.items() if not row.early}
+    out |= {text: rule for rule, row in late.items() for text in (*row.shown, *row.hidden)}
     for assignment in ASSIGNMENTS:
         out |= {text: m.id for m in assignment.mistakes() for text in (m.says, m.asks)}
         for exercise in assignment.exercises:
