@@ -3,39 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from grader.report.finding import EXCEPTION
 from grader.report.model import Advice, CheckOutcome, CheckResult, Code, Decided, ExerciseResult, Report
 from grader.support.i18n import _, ngettext
 
-MARKS = {
-    "passed": "✓",
-    "failed": "✗",
-    "not_started": "○",
-    "not_checked": "◐",
-    "blocked": "!",
-    "other_interface": "≠",
-    "could_not_grade": "?",
-    "skipped": "-",
-    "advice": "i",
+
+class Look(NamedTuple):
+    """How a report shows an outcome: by a mark, a name, and, in a terminal, by a style of rich."""
+
+    mark: str
+    name: str
+    style: str
+
+
+LOOKS = {
+    "passed": Look("✓", "passed", "green"),
+    "failed": Look("✗", "failed", "red"),
+    "not_started": Look("○", "not started", "dim"),
+    "not_checked": Look("◐", "not checked yet", "dim"),
+    "blocked": Look("!", "blocked", "red"),
+    "other_interface": Look("≠", "other interface", "red"),
+    "could_not_grade": Look("?", "could not be graded", "magenta"),
+    "skipped": Look("-", "skipped", "dim"),
+    "advice": Look("i", "advice", "yellow"),
 }
 
 
 def outcome_name(outcome: str) -> str:
     """Return the name of an outcome in the reader's language."""
-    return {
-        "passed": _("passed"),
-        "failed": _("failed"),
-        "not_started": _("not started"),
-        "not_checked": _("not checked yet"),
-        "blocked": _("blocked"),
-        "other_interface": _("other interface"),
-        "could_not_grade": _("could not be graded"),
-        "skipped": _("skipped"),
-        "advice": _("advice"),
-    }[outcome]
+    return _(LOOKS[outcome].name)
 
 
 def short_outcome_name(outcome: str) -> str:
@@ -44,20 +42,8 @@ def short_outcome_name(outcome: str) -> str:
 
 
 def facet_name(facet: str) -> str:
-    """Return the name of a facet in the reader's language; an unknown one stays as it is."""
-    return {
-        "shapes": _("shapes"),
-        "values": _("values"),
-        "masking": _("masking"),
-        "gradients": _("gradients"),
-        "modes": _("modes"),
-        "purity": _("purity"),
-        "weights": _("weights"),
-        "device": _("device"),
-        "precision": _("precision"),
-        "pruning": _("pruning"),
-        "defaults": _("defaults"),
-    }.get(facet, facet)
+    """Return the name of a facet in the reader's language."""
+    return _(facet)
 
 
 def points(score: float | None, of: float) -> str:
@@ -108,6 +94,7 @@ def all_passed(report: Report) -> str:
 
 
 AnyCheck = TypeVar("AnyCheck", bound=Decided)
+WORST: tuple[CheckOutcome, ...] = ("failed", "could_not_grade", "skipped", "advice", "passed")
 
 
 def first_failure(checks: Sequence[AnyCheck]) -> AnyCheck | None:
@@ -115,8 +102,7 @@ def first_failure(checks: Sequence[AnyCheck]) -> AnyCheck | None:
     return next((c for c in checks if c.outcome in ("failed", "could_not_grade")), None)
 
 
-@dataclass(frozen=True)
-class FacetCount:
+class FacetCount(NamedTuple):
     """The checks of one facet: the worst outcome, how many passed, were skipped, and there are in all (`of`)."""
 
     facet: str
@@ -131,11 +117,8 @@ def facet_counts(checks: Sequence[CheckResult]) -> list[FacetCount]:
     found: dict[str, list[CheckOutcome]] = {}
     for check in checks:
         found.setdefault(check.facet, []).append(check.outcome)
-    worst: tuple[CheckOutcome, ...] = ("failed", "could_not_grade", "skipped", "advice", "passed")
     return [
-        FacetCount(
-            facet, next(o for o in worst if o in seen), seen.count("passed"), seen.count("skipped"), len(seen)
-        )
+        FacetCount(facet, min(seen, key=WORST.index), seen.count("passed"), seen.count("skipped"), len(seen))
         for facet, seen in found.items()
     ]
 
@@ -147,10 +130,10 @@ def facet_with_mark(count: FacetCount) -> str:
     """
     facet = facet_name(count.facet)
     if count.outcome == "passed":
-        return f"{facet} {MARKS[count.outcome]} {count.of}"
+        return f"{facet} {LOOKS[count.outcome].mark} {count.of}"
     if count.skipped == count.of:
         return _("{facet} skipped").format(facet=facet)
-    mark = "" if count.outcome == "skipped" else f" {MARKS[count.outcome]}"
+    mark = "" if count.outcome == "skipped" else f" {LOOKS[count.outcome].mark}"
     skipped = " " + _("({n} skipped)").format(n=count.skipped) if count.skipped else ""
     return f"{facet}{mark} {count.passed}/{count.of}{skipped}"
 

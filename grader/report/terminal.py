@@ -13,44 +13,16 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
+from grader.report import shared_sentences as shared
 from grader.report.finding import EXCEPTION
 from grader.report.model import CheckResult, ExerciseResult, Line, Report
 from grader.report.picture import drawn
-from grader.report.shared_sentences import (
-    MARKS,
-    advice_given,
-    all_passed,
-    devices_checked,
-    diagnosis_lead,
-    facet_counts,
-    facet_in_words,
-    facet_name,
-    facet_with_mark,
-    first_failure,
-    grader_error,
-    outcome_name,
-    place,
-    points,
-    short_outcome_name,
-    total_points,
-    why_skipped,
-)
+from grader.report.shared_sentences import LOOKS, facet_name, first_failure, points
 from grader.support.i18n import _, ngettext
 
 NARROW = 50  # columns that a row of the overview needs
 LONGEST_NAME = 9  # columns of a name beside its text
-
-_STYLES = {
-    "passed": "green",
-    "failed": "red",
-    "not_started": "dim",
-    "not_checked": "dim",
-    "blocked": "red",
-    "other_interface": "red",
-    "could_not_grade": "magenta",
-    "advice": "yellow",
-    "skipped": "dim",
-}
+LEAST_CODE = 8  # columns that the code of a line gets in any case
 
 
 def show(
@@ -85,7 +57,7 @@ def show(
         passed = [e for e in report.exercises if e not in detailed and e.outcome == "passed"]
         notes = (says.format(name=e.name, remark=remark) for e in passed for remark in e.remarks)
         parts += [Text(note, style="dim") for note in notes]
-    if advice := advice_given(report.exercises):
+    if advice := shared.advice_given(report.exercises):
         parts += [Text(), *_advice(advice)]
     console.print(Group(*parts, Text(), *_summary(report, unsolved, every)))
 
@@ -116,9 +88,10 @@ def plain(report: Report, *, full: bool = True) -> str:
     return "".join(f"{line.rstrip()}\n" for line in text.getvalue().rstrip().splitlines())
 
 
-def outcome_text(outcome: str) -> Text:
-    """Return the mark and the name of an outcome."""
-    return Text(f"{MARKS[outcome]} {outcome_name(outcome)}", style=_STYLES[outcome])
+def outcome_text(outcome: str, name: str = "") -> Text:
+    """Return the mark and the name of an outcome; name: another name for it."""
+    look = LOOKS[outcome]
+    return Text(f"{look.mark} {name or shared.outcome_name(outcome)}", style=look.style)
 
 
 def overview(
@@ -154,7 +127,7 @@ def _exercise(result: ExerciseResult, width: int, *, full: bool, words: bool) ->
 
     Without `full`, 24 rows of 80 columns are enough. full: every check, one by one.
     """
-    outcome = Text(outcome_name(result.outcome)) if words else outcome_text(result.outcome)
+    outcome = Text(shared.outcome_name(result.outcome)) if words else outcome_text(result.outcome)
     score = _("{score} points").format(score=points(result.score, result.points))
     head, about = Text.assemble(outcome, "  ", (result.name, "bold")), f" ({result.title})"
     if result.title and head.cell_len + cell_len(about) + 2 + cell_len(score) <= width:
@@ -178,13 +151,13 @@ def _exercise(result: ExerciseResult, width: int, *, full: bool, words: bool) ->
 def _facets(checks: Sequence[CheckResult], width: int, words: bool) -> Iterator[Text]:
     """Yield the facets with the number of checks that passed, as many in a line as fit; why checks were skipped."""
     line = Text() if words else Text(_("checks passed:"))
-    for count in facet_counts(checks):
-        text = facet_in_words(count) if words else facet_with_mark(count)
+    for count in shared.facet_counts(checks):
+        text = shared.facet_in_words(count) if words else shared.facet_with_mark(count)
         if line and line.cell_len + 3 + cell_len(text) > width:
             yield line
             line = Text()
-        line.append("   " if line else "").append(text, style=_STYLES[count.outcome])
-    why = why_skipped(checks)
+        line.append("   " if line else "").append(text, style=LOOKS[count.outcome].style)
+    why = shared.why_skipped(checks)
     fits = line.cell_len + cell_len(f"   ({why})") <= width
     if why and fits:
         line.append(f"   ({why})", style="dim")
@@ -197,7 +170,7 @@ def _all_checks(checks: Sequence[CheckResult]) -> Table:
     columns = Column(no_wrap=True, min_width=8), Column(no_wrap=True, min_width=9), Column()
     table = Table.grid(*columns, padding=(0, 2, 0, 0))
     for check in checks:
-        outcome = Text(f"{MARKS[check.outcome]} {short_outcome_name(check.outcome)}", _STYLES[check.outcome])
+        outcome = outcome_text(check.outcome, shared.short_outcome_name(check.outcome))
         table.add_row(outcome, Text(facet_name(check.facet)), Text(check.title))
     return table
 
@@ -208,9 +181,9 @@ def _findings(result: ExerciseResult) -> list[tuple[str, Text]]:
     rows = [
         (_("reason"), result.message.partition("\n")[0]),
         (_("code"), result.message.partition("\n")[2]),
-        (diagnosis_lead(result.diagnosis.kind) or _("noticed"), result.diagnosis.says),
+        (shared.diagnosis_lead(result.diagnosis.kind) or _("noticed"), result.diagnosis.says),
         (_("problem"), first.message if first else ""),
-        (_("where"), place(result)),
+        (_("where"), shared.place(result)),
         (_("checked"), first.title if first else ""),
     ]
     if first is not None and result.picture is None:
@@ -233,7 +206,7 @@ def _rows(rows: Sequence[tuple[str, Text]], width: int) -> Iterator[RenderableTy
 
 
 def _advice(advice: Sequence[tuple[str, Sequence[str]]]) -> Iterator[RenderableType]:
-    yield Text(f"{MARKS['advice']} {_('advice, which costs no points')}", style=_STYLES["advice"])
+    yield outcome_text("advice", _("advice, which costs no points"))
     for names, (first, *rest) in advice:
         yield Padding.indent(Text.assemble((f"{names}: ", "bold"), first), 2)
         yield from (Padding.indent(Text(line), 4) for line in rest)
@@ -241,8 +214,8 @@ def _advice(advice: Sequence[tuple[str, Sequence[str]]]) -> Iterator[RenderableT
 
 def _summary(report: Report, unsolved: Sequence[ExerciseResult], every: bool) -> Iterator[Text]:
     if len(report.exercises) > 1:
-        yield Text(total_points(report), style="bold")
-    lines = [devices_checked(report), grader_error(report.exercises)]
+        yield Text(shared.total_points(report), style="bold")
+    lines = [shared.devices_checked(report), shared.grader_error(report.exercises)]
     if not every and len(unsolved) > 1:
         rest = len(unsolved) - 1
         command = f"grader check{f' --file {shlex.quote(report.file)}' if report.file else ''} NAME"
@@ -259,7 +232,7 @@ def _summary(report: Report, unsolved: Sequence[ExerciseResult], every: bool) ->
 def _next_step(report: Report, unsolved: Sequence[ExerciseResult]) -> str:
     """Return the next thing to do; for a file that is not of the course, only that all checks passed, or ""."""
     if report.file:
-        return all_passed(report) if report.exit_status == 0 else ""
+        return shared.all_passed(report) if report.exit_status == 0 else ""
     to_fix = next((e for e in unsolved if e.outcome in ("failed", "blocked", "other_interface")), None)
     needed = (name for e in ([to_fix] if to_fix else report.exercises) for name in e.fix_first)
     if first := next(needed, ""):
@@ -269,10 +242,7 @@ def _next_step(report: Report, unsolved: Sequence[ExerciseResult]) -> str:
     not_started = next((e.name for e in report.exercises if e.outcome == "not_started"), "")
     if not_started and not unsolved:
         return _("Next: implement {name}.").format(name=not_started)
-    return all_passed(report) if report.exit_status == 0 else ""
-
-
-LEAST = 8  # columns that the code gets in any case
+    return shared.all_passed(report) if report.exit_status == 0 else ""
 
 
 def lines_to_look_at(results: Sequence[ExerciseResult], width: int = 0) -> list[Text]:
@@ -314,7 +284,7 @@ def _look(lines: Sequence[Line], name: str, width: int) -> Text:
         says = ngettext("or at line {places}", "or at lines {places}", len(others))
         after.append("   " + says.format(places=", ".join(others)), style="bold")
     if width:
-        code = _cut(code, line.touched, max(width - before.cell_len - after.cell_len, LEAST))
+        code = _cut(code, line.touched, max(width - before.cell_len - after.cell_len, LEAST_CODE))
     return before.append_text(code).append_text(after)
 
 

@@ -14,7 +14,7 @@ def test_every_outcome_and_facet_has_a_name_that_can_be_translated(monkeypatch):
     monkeypatch.setattr(shared_sentences, "_", str.upper)
     for outcome in {*get_args(Outcome), *get_args(CheckOutcome)}:
         assert shared_sentences.outcome_name(outcome).isupper()
-        assert len(shared_sentences.MARKS[outcome]) == 1
+        assert len(shared_sentences.LOOKS[outcome].mark) == 1
     for outcome in get_args(CheckOutcome):  # in a narrow column
         assert 0 < len(shared_sentences.short_outcome_name(outcome)) <= 8
     assert [shared_sentences.facet_name(facet) for facet in FACETS] == [facet.upper() for facet in FACETS]
