@@ -1,4 +1,4 @@
-"""The report as plain data. Every output format is made from this and from nothing else."""
+"""The report as plain data. Every output format is made from this and from nothing else; stores keep results as text."""
 
 from __future__ import annotations
 
@@ -198,11 +198,6 @@ class Report:
         return total(e.points for e in self.exercises if e.score is not None)
 
     @property
-    def devices(self) -> tuple[str, ...]:
-        """Return the devices besides the CPU that cases ran on, in order: "sim", "cuda"."""
-        return tuple(dict.fromkeys(c.device for e in self.exercises for c in e.checks if c.device != "cpu"))
-
-    @property
     def exit_status(self) -> int:
         """Return 3 if an exercise could not be graded, 0 if all passed, 1 otherwise."""
         outcomes = {e.outcome for e in self.exercises}
@@ -220,55 +215,32 @@ def to_json(report: Report) -> dict[str, Any]:
     """Return the report as a record for JSON. It lacks some fields, such as the titles of exercises."""
     return {
         "schema": SCHEMA,
-        "grader": report.grader,
-        "torch": report.torch,
-        "seed": report.seed,
-        "sandbox": report.sandbox,
+        **_fields(report, "grader", "torch", "seed", "sandbox"),
         **report.extra,
-        "score": report.score,
-        "points": report.points,
+        **_fields(report, "score", "points"),
         "exercises": [_exercise(e) for e in report.exercises],
-        "remarks": list(report.remarks),
+        **_fields(report, "remarks"),
     }
 
 
 def _exercise(result: ExerciseResult) -> dict[str, Any]:
-    return {
-        "name": result.name,
-        "assignment": result.assignment,
-        "outcome": result.outcome,
-        "score": result.score,
-        "points": result.points,
-        "message": result.message,
-        "checks": msgspec.to_builtins(result.checks),
-        "diagnosis": {
-            "kind": result.diagnosis.kind,
-            "alternatives": [list(names) for names in result.diagnosis.alternatives],
-            "says": result.diagnosis.says,
-            "asks": result.diagnosis.asks,
-            "lines": [
-                {"file": line.file, "line": line.line, "text": line.text, "certainty": line.certainty}
-                for line in result.diagnosis.lines
-            ],
-        },
-        "advice": msgspec.to_builtins(result.advice),
-        "remarks": list(result.remarks),
-        "fix_first": list(result.fix_first),
+    known = result.diagnosis
+    lines = [_fields(line, "file", "line", "text", "certainty") for line in known.lines]
+    record = {
+        **_fields(result, "name", "assignment", "outcome", "score", "points", "message", "checks"),
+        "diagnosis": {**_fields(known, "kind", "alternatives", "says", "asks"), "lines": lines},
+        **_fields(result, "advice", "remarks", "fix_first"),
         "seconds": round(result.seconds, 4),
-        **({"picture": _picture(result.picture)} if result.picture else {}),
-        **({"printed": result.printed} if result.printed else {}),
-        **({"code": msgspec.to_builtins(result.code)} if result.code else {}),
     }
+    if result.picture:
+        form = msgspec.to_builtins(result.picture.form)
+        drawn = {"title": result.picture.title, form.pop("kind"): form}
+        record["picture"] = {**drawn, **_fields(result.picture, "notes"), "words": in_words(result.picture)}
+    return record | {name: value for name, value in _fields(result, "printed", "code").items() if value}
 
 
-def _picture(picture: Picture) -> dict[str, Any]:
-    form = msgspec.to_builtins(picture.form)
-    return {
-        "title": picture.title,
-        form.pop("kind"): form,
-        "notes": list(picture.notes),
-        "words": in_words(picture),
-    }
+def _fields(value: object, *names: str) -> dict[str, Any]:
+    return {name: msgspec.to_builtins(getattr(value, name)) for name in names}
 
 
 # Raise it if a field changes its meaning: results of another format are refused, or graded again.

@@ -230,11 +230,12 @@ def grader_error(results: Sequence[ExerciseResult]) -> str:
 
 def devices_checked(report: Report) -> str:
     """Name the devices that the cases ran on besides the CPU; "" if there were none."""
-    return {
-        (): "",
-        ("sim",): _("checked on the simulated accelerator"),
-        ("cuda",): _("checked on a GPU"),
-    }.get(report.devices, _("checked on the simulated accelerator and on a GPU"))
+    devices = {check.device for result in report.exercises for check in result.checks}
+    if devices >= {"sim", "cuda"}:
+        return _("checked on the simulated accelerator and on a GPU")
+    if "sim" in devices:
+        return _("checked on the simulated accelerator")
+    return _("checked on a GPU") if "cuda" in devices else ""
 
 
 def plain_number(number: float) -> str:
