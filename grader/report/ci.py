@@ -7,22 +7,13 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
 
+from grader.report import shared_sentences as shared
 from grader.report.model import Advice, CheckResult, ExerciseResult, Report
-from grader.report.shared_sentences import (
-    advice_lines,
-    lines_named,
-    outcome_name,
-    points,
-    reason,
-    total_points,
-)
 from grader.support.errors import CannotWrite
 from grader.support.i18n import _
-
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
 
 SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file that GitHub shows as the summary of a step
 
@@ -36,6 +27,9 @@ _OUTCOMES = {
     "not_started": ("", "⬜", "skipped"),
     "skipped": ("", "", "skipped"),
 }
+# Text from a student's code is escaped, so that it is no workflow command: what ends a message, and what ends a property.
+_OF_MESSAGE = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_OF_PROPERTY = _OF_MESSAGE | str.maketrans({":": "%3A", ",": "%2C"})
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -46,13 +40,17 @@ def github(report: Report) -> str:
     """Return a workflow command per exercise that was begun and did not pass, one per advice and one per remark on a
     file, then the points.
     """
-    lines = [_annotation(result) for result in report.exercises if _OUTCOMES[result.outcome][0]]
+    lines = []
+    for result in report.exercises:
+        if level := _OUTCOMES[result.outcome][0]:
+            name = shared.outcome_name(result.outcome)
+            lines.append(_command(level, result, name, _problem(result) or name, shared.lines_named(result)))
     for result in report.exercises:
         for one in result.advice:
             places = ((check.file, check.line) for check in result.checks if check.id in one.checks)
             lines.append(_command("notice", result, _("advice"), _said(one), places))
-    lines += [f"::notice::{_escaped(remark)}" for remark in report.remarks]
-    return "\n".join([*lines, total_points(report)])
+    lines += [f"::notice::{remark.translate(_OF_MESSAGE)}" for remark in report.remarks]
+    return "\n".join([*lines, shared.total_points(report)])
 
 
 def exit_status(report: Report) -> int:
@@ -65,12 +63,12 @@ def markdown(report: Report) -> str:
     """Return a table in Markdown: one row per exercise, with its first problem."""
     rows = [[_("exercise"), _("outcome"), _("points"), _("problem")]]
     for result in report.exercises:
-        outcome = f"{_OUTCOMES[result.outcome][1]} {outcome_name(result.outcome)}"
+        outcome = f"{_OUTCOMES[result.outcome][1]} {shared.outcome_name(result.outcome)}"
         name = f"{result.assignment[:2]} {result.name}"
-        rows.append([name, outcome, points(result.score, result.points), _problem(result)])
+        rows.append([name, outcome, shared.points(result.score, result.points), _problem(result)])
     head, *lines = (f"| {' | '.join(map(_cell, row))} |" for row in rows)
     remarks = map(_cell, report.remarks)
-    table = [f"**{total_points(report)}**", "", head, "|---|---|--:|---|", *lines, "", *remarks]
+    table = [f"**{shared.total_points(report)}**", "", head, "|---|---|--:|---|", *lines, "", *remarks]
     return "\n".join(table).rstrip() + "\n"
 
 
@@ -87,16 +85,11 @@ def add_to_summary(report: Report) -> None:
 
 
 def _problem(result: ExerciseResult) -> str:
-    return reason(result) or " ".join(map(_said, result.advice))
+    return shared.reason(result) or " ".join(map(_said, result.advice))
 
 
 def _said(advice: Advice) -> str:
-    return _("advice: {advice}").format(advice=": ".join(advice_lines(advice)))
-
-
-def _annotation(result: ExerciseResult) -> str:
-    said, title = _problem(result) or outcome_name(result.outcome), outcome_name(result.outcome)
-    return _command(_OUTCOMES[result.outcome][0], result, title, said, lines_named(result))
+    return _("advice: {advice}").format(advice=": ".join(shared.advice_lines(advice)))
 
 
 def _command(
@@ -109,18 +102,8 @@ def _command(
         "line": next((str(line) for file, line in places if file == module and line), ""),
         "title": f"{result.name}: {title}",
     }
-    fields = ",".join(f"{name}={_escaped(value, property=True)}" for name, value in place.items() if value)
-    return f"::{level} {fields}::{_escaped(said)}"
-
-
-def _escaped(text: str, property: bool = False) -> str:
-    """Escape text from a student's code, so that it is no workflow command. property: also the signs that end a property."""
-    escapes = [("%", "%25"), ("\r", "%0D"), ("\n", "%0A")]  # % comes first: the codes contain it
-    if property:
-        escapes += [(":", "%3A"), (",", "%2C")]
-    for sign, code in escapes:
-        text = text.replace(sign, code)
-    return text
+    fields = ",".join(f"{name}={value.translate(_OF_PROPERTY)}" for name, value in place.items() if value)
+    return f"::{level} {fields}::{said.translate(_OF_MESSAGE)}"
 
 
 def _cell(text: str) -> str:
@@ -140,20 +123,9 @@ def junit_of_many(reports: Iterable[tuple[str, Report]]) -> str:
 
     reports: pairs of a prefix for the names of suites, and a report.
     """
-    from xml.etree import ElementTree
-
-    root = ElementTree.Element("testsuites", name="headway")
+    root = Element("testsuites", name="headway")
     for prefix, report in reports:
-        for result in report.exercises:
-            name = f"{result.assignment}.{result.name}"
-            cases = [_of_check(name, check) for check in result.checks]
-            if not cases:
-                tag, message = _OUTCOMES[result.outcome][2], result.message
-                cases = [_case(name, result.name, tag, message or result.outcome, message)]
-            suite = _suite(prefix + name, cases, time=f"{result.seconds:.3f}")
-            if remarks := (*report.remarks, *result.remarks):
-                ElementTree.SubElement(suite, "system-out").text = _clean("\n".join(remarks))
-            root.append(suite)
+        root.extend(_of_exercise(prefix, result, report.remarks) for result in report.exercises)
         if not report.exercises:
             name, why = prefix.rstrip("."), "; ".join(report.remarks)
             root.append(_suite(name, [_case(name, name, "error", why, why)]))
@@ -161,10 +133,19 @@ def junit_of_many(reports: Iterable[tuple[str, Report]]) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def _suite(name: str, cases: Sequence[Element], **attributes: str) -> Element:
-    from xml.etree.ElementTree import Element
+def _of_exercise(prefix: str, result: ExerciseResult, remarks: Sequence[str]) -> Element:
+    name, says = f"{result.assignment}.{result.name}", result.message
+    cases = [_of_check(name, check) for check in result.checks]
+    if not cases:
+        cases = [_case(name, result.name, _OUTCOMES[result.outcome][2], says or result.outcome, says)]
+    suite = _suite(prefix + name, cases, time=f"{result.seconds:.3f}")
+    if remarks := (*remarks, *result.remarks):
+        SubElement(suite, "system-out").text = _clean("\n".join(remarks))
+    return suite
 
-    suite = Element("testsuite", {"name": _clean(name), "tests": str(len(cases))})
+
+def _suite(name: str, cases: Sequence[Element], **attributes: str) -> Element:
+    suite = Element("testsuite", name=_clean(name), tests=str(len(cases)))
     for key, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(key, str(sum(case.find(tag) is not None for case in cases)))
     suite.attrib.update(attributes)
@@ -178,16 +159,14 @@ def _of_check(classname: str, check: CheckResult) -> Element:
         note = _("advice, which costs no points: {message} {place}")
         said = note.format(message=check.message, place=check.where).rstrip()
         return _case(classname, name, "system-out", "", said)
-    values = (
+    values = [
         f"{key}:\n{value}" for key, value in (("expected", check.expected), ("got", check.got)) if value
-    )
+    ]
     text = "\n".join(filter(None, [check.message, check.where, *values]))
     return _case(classname, name, _OUTCOMES[check.outcome][2], check.message, text)
 
 
 def _case(classname: str, name: str, tag: str, message: str, text: str) -> Element:
-    from xml.etree.ElementTree import Element, SubElement
-
     case = Element("testcase", classname=_clean(classname), name=_clean(name))
     if tag:
         attributes = {} if tag == "system-out" else {"message": _clean(message)}
