@@ -42,7 +42,7 @@ def show(
         display(HTML(fragment(pictures=found)))
         return
     for picture in found:
-        console.print(drawn(picture, words=console.is_dumb_terminal))
+        console.print(drawn(picture, console.width, words=console.is_dumb_terminal))
 
 
 def pictures(

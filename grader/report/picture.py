@@ -10,14 +10,17 @@ from dataclasses import dataclass
 
 import msgspec
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.table import Table
+from rich.console import Group, RenderableType
+from rich.table import Column, Table
 from rich.text import Text
 
 from grader.support.i18n import _, ngettext
 
-SHADES = 4  # besides blank; distinguishable without colour
-MOST_IN_WORDS = 8
+MOST_IN_WORDS = 8  # values
+BLOCKS = " ░▒▓█"  # distinguishable without colour
+SHADES = len(BLOCKS) - 1  # besides blank
+WRONG, EDGE = "✗", "│"
+GAP, BAR = 3, 24  # columns between panels, most columns of a bar
 
 
 @dataclass(frozen=True)
@@ -160,43 +163,29 @@ def _cells(grids: Grids, *, only_wrong: bool) -> Iterator[str]:
                 yield f"{where}: {', '.join(f'{title} {cell.text}' for title, cell in cells)}."
 
 
-BLOCKS = " ░▒▓█"
-WRONG, EDGE = "✗", "│"
-GAP, BAR = 3, 24  # columns between panels, most columns of a bar
-
-
-def drawn(picture: Picture, words: bool) -> RenderableType:
-    """Return a picture as something that rich prints. words: as sentences, one per line."""
-    return Text("\n".join(in_words(picture))) if words else _Drawn(picture)
-
-
-@dataclass(frozen=True)
-class _Drawn:
-    picture: Picture
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Text(self.picture.title, style="bold")
-        match self.picture.form:
-            case Grids() as grids:
-                yield from _grids(grids, options.max_width)
-            case Chain() as chain:
-                yield _chain(chain)
-            case Bars() as bars:
-                yield _bars(bars, options.max_width)
-        for note in ("   ".join(legend(self.picture)), *self.picture.notes):
-            if note:
-                yield Text(note, style="dim")
+def drawn(picture: Picture, width: int, words: bool) -> RenderableType:
+    """Return a picture as something that rich prints in so many columns. words: as sentences, one per line."""
+    if words:
+        return Text("\n".join(in_words(picture)))
+    match picture.form:
+        case Grids() as grids:
+            tables = list(_grids(grids, width))
+        case Chain() as chain:
+            tables = [_chain(chain)]
+        case Bars() as bars:
+            tables = [_bars(bars, width)]
+    notes = filter(None, ("   ".join(legend(picture)), *picture.notes))
+    return Group(Text(picture.title, style="bold"), *tables, *(Text(note, style="dim") for note in notes))
 
 
 def _grids(grids: Grids, width: int) -> Iterator[Table]:
+    """Yield the panels side by side if they fit, otherwise one below the other."""
     panels = [list(_panel(grids, panel)) for panel in grids.panels]
     names = [*[""] * (len(panels[0]) - len(grids.rows)), *grids.rows]  # none for the lines above the rows
     wide = max(map(cell_len, names)) + sum(GAP + max(line.cell_len for line in lines) for lines in panels)
     for group in [panels] if wide <= width else [[lines] for lines in panels]:
-        table = Table.grid(padding=(0, GAP, 0, 0))
-        table.add_column(justify="right", style="dim", no_wrap=True)
-        for _panel_in_it in group:
-            table.add_column(no_wrap=True)
+        texts = (Column(no_wrap=True) for _lines in group)
+        table = Table.grid(Column(justify="right", style="dim", no_wrap=True), *texts, padding=(0, GAP, 0, 0))
         for name, *lines in zip(names, *group, strict=True):
             table.add_row(name, *lines)
         yield table
@@ -237,11 +226,9 @@ def _bars(bars: Bars, width: int) -> Table:
     # 6: two columns before a bar, two between the bar and its value, two for the mark.
     size = max(1, min(BAR, (width - label) // len(bars.columns) - values - 6))
     named = any(bars.columns)
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(justify="right" if named else "left", no_wrap=True)
-    for _column in bars.columns:
-        table.add_column(no_wrap=True)
-        table.add_column(no_wrap=True)
+    names = Column(justify="right" if named else "left", no_wrap=True)
+    parts_of_bars = (Column(no_wrap=True) for _part in 2 * bars.columns)  # a bar and its value
+    table = Table.grid(names, *parts_of_bars, padding=(0, 2, 0, 0))
     if named:
         table.add_row("", *(part for name in bars.columns for part in (Text(name), "")), style="dim")
     for name, row in bars.rows:

@@ -143,7 +143,7 @@ def _exercise(result: ExerciseResult, width: int, *, full: bool, words: bool) ->
         yield from _rows(rows, width)
     if result.picture is not None:
         yield Text()
-        yield Padding.indent(drawn(result.picture, words), 2)
+        yield Padding.indent(drawn(result.picture, width - 2, words), 2)
     for remark in result.remarks:
         yield Text(_("note: {remark}").format(remark=remark), style="dim")
 
