@@ -6,11 +6,10 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from grader.classroom.class_run import GradedSubmission
-from grader.classroom.summary import addresses, could_not, remarks, summarise, unread
+from grader.classroom.summary import Summary
 from grader.report import html
 from grader.support.files import make_folder, write_atomically
 
@@ -23,14 +22,10 @@ def page(entries: Sequence[GradedSubmission]) -> str:
     return html.render(
         "class.html.jinja",
         FOLDER,
-        summary=summarise(entries),
+        summary=Summary(entries),
         entries=[entry for entry in entries if entry.report.exercises],
         students=len({entry.student for entry in entries if entry.submission}),
         submissions=sum(bool(entry.submission) for entry in entries),
-        addresses=partial(addresses, entries),
-        unread=unread(entries),
-        could_not=could_not(entries),
-        remarks=remarks(entries),
         first=entries[0].report if entries else None,
     )
 

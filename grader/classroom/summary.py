@@ -1,10 +1,11 @@
-"""Count the results of a class for its reports, and choose the entries and sentences that the reports list."""
+"""What the reports of a class count and list."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 from grader.classroom.class_run import GradedSubmission
@@ -19,26 +20,17 @@ T = TypeVar("T")
 OUTCOMES = ("passed", "failed", "not_started", "blocked", "other_interface", "could_not_grade")
 
 
-@dataclass
+@dataclass(frozen=True)
 class ExerciseSummary:
-    """The counts of one exercise."""
+    """The counts of one exercise. failed: (facet, title, who) of each check that fails; the commonest first."""
 
     name: str
     assignment: str
     points: float
-    outcomes: Counter[str] = field(default_factory=Counter)
-    scores: list[float] = field(default_factory=list)
-    failed_checks: dict[tuple[str, str], list[str]] = field(default_factory=dict)  # (facet, title) → who
-    seen: int = 0  # results of this exercise
-
-    @property
-    def mean(self) -> float | None:
-        return sum(self.scores) / len(self.scores) if self.scores else None
-
-    def by_share(self) -> list[tuple[str, str, list[str]]]:
-        """Return (facet, title, who) of each check that fails; those that fail for most students come first."""
-        rows = sorted(self.failed_checks.items(), key=lambda row: -len(row[1]))
-        return [(facet, title, who) for (facet, title), who in rows]
+    seen: int  # results of this exercise
+    outcomes: Counter[str]
+    mean: float | None  # of the points; None if nothing was graded
+    failed: list[tuple[str, str, list[str]]]
 
 
 @dataclass(frozen=True)
@@ -57,10 +49,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class Alike:
-    """Students who wrote code with the same syntax tree.
-
-    `unnamed`: exercises in which they share a wrong answer without a name.
-    """
+    """Students who wrote code with the same syntax tree. unnamed: where they share a wrong answer without a name."""
 
     who: tuple[str, ...]
     unnamed: tuple[str, ...]
@@ -76,19 +65,18 @@ class Section:
     mean: float
 
 
-@dataclass(frozen=True)
 class Summary:
-    """The counts of the class report.
+    """The lists of the class report, each made when it is asked for."""
 
-    Exercises are sorted by assignment; mistakes, clusters and advice, the commonest first.
-    """
+    def __init__(self, entries: Sequence[GradedSubmission]):
+        self.entries = entries
+        self._results = [(entry, result) for entry in entries for result in entry.report.exercises]
 
-    exercises: tuple[ExerciseSummary, ...]
-    mistakes: tuple[Shared, ...]
-    clusters: tuple[Shared, ...]
-    advice: tuple[Shared, ...]
-    alike: tuple[Alike, ...]
-    sections: tuple[Section, ...]
+    @cached_property
+    def exercises(self) -> list[ExerciseSummary]:
+        """Return the exercises, by assignment."""
+        by_name = _grouped((result.name, (entry, result)) for entry, result in self._results)
+        return sorted(map(_exercise, by_name.values()), key=lambda exercise: exercise.assignment)
 
     @property
     def outcomes(self) -> list[str]:
@@ -102,48 +90,100 @@ class Summary:
     @property
     def failing(self) -> list[ExerciseSummary]:
         """Return the exercises with a check that fails for a student."""
-        return [one for one in self.exercises if one.failed_checks]
+        return [one for one in self.exercises if one.failed]
 
-
-def summarise(entries: Sequence[GradedSubmission]) -> Summary:
-    """Return the counts of the class report."""
-    everything = [(entry, result) for entry in entries for result in entry.report.exercises]
-    mistakes = _shared(
-        ((r.name, r.diagnosis.alternatives[0]), group_of(r), entry, r.diagnosis.says)
-        for entry, r in everything
-        if r.diagnosis.alternatives
-    )
-    clusters = _shared(
-        ((r.name, r.fingerprint), group_of(r), entry, r.diagnosis.says)
-        for entry, r in everything
-        if r.fingerprint
-    )
-    advice = _shared(
-        ((r.name, one.policy, one.says), one.policy, entry, one.says or one.reason)
-        for entry, r in everything
-        for one in r.advice
-    )
-    exercises: dict[str, ExerciseSummary] = {}
-    for entry, result in everything:
-        exercise = exercises.setdefault(
-            result.name, ExerciseSummary(result.name, result.assignment, result.points)
+    @property
+    def mistakes(self) -> list[Shared]:
+        """Return the known mistakes, the commonest first, then by name."""
+        found = _shared(
+            ((r.name, r.diagnosis.alternatives[0]), group_of(r), entry, r.diagnosis.says)
+            for entry, r in self._results
+            if r.diagnosis.alternatives
         )
-        exercise.seen += 1
-        exercise.outcomes[result.outcome] += 1
-        if result.score is not None:
-            exercise.scores.append(result.score)
-        failed = ((check.facet, check.title) for check in result.checks if check.outcome == "failed")
-        for facet_and_title in dict.fromkeys(failed):  # once, also if several checks have this title
-            exercise.failed_checks.setdefault(facet_and_title, []).append(entry.student)
-    in_order = sorted(exercises.values(), key=lambda exercise: exercise.assignment)
-    return Summary(
-        tuple(in_order),
-        tuple(sorted(mistakes, key=lambda mistake: (-len(mistake.who), mistake.name))),
-        tuple(cluster for cluster in clusters if len(cluster.who) > 1),
-        tuple(advice),
-        tuple(_alike(entries)),
-        tuple(_sections(entries)),
-    )
+        return sorted(found, key=lambda mistake: (-len(mistake.who), mistake.name))
+
+    @property
+    def clusters(self) -> list[Shared]:
+        """Return wrong answers without a name that several submissions share."""
+        found = _shared(
+            ((r.name, r.fingerprint), group_of(r), entry, r.diagnosis.says)
+            for entry, r in self._results
+            if r.fingerprint
+        )
+        return [cluster for cluster in found if len(cluster.who) > 1]
+
+    @property
+    def advice(self) -> list[Shared]:
+        return _shared(
+            ((r.name, one.policy, one.says), one.policy, entry, one.says or one.reason)
+            for entry, r in self._results
+            for one in r.advice
+        )
+
+    @property
+    def alike(self) -> list[Alike]:
+        """Return who submitted the same code; first those who share a wrong answer without a name."""
+        by_tree = _grouped((e.tree, e) for e in self.entries if e.tree and e.report.exercises)
+        out = []
+        for group in by_tree.values():
+            who = tuple(dict.fromkeys(entry.student for entry in group))
+            if len(who) > 1:
+                out.append(Alike(who, tuple(r.name for r in group[0].report.exercises if r.fingerprint)))
+        return sorted(out, key=lambda alike: (not alike.unnamed, alike.who))
+
+    @property
+    def sections(self) -> list[Section]:
+        """Return the sections in the class list, by name. A student without files has 0 points."""
+        by_section = _grouped((e.person.section, e) for e in self.entries if e.person and e.person.section)
+        out = []
+        for name, group in sorted(by_section.items()):
+            students = len({entry.student for entry in group})
+            submitted = len({entry.student for entry in group if entry.submission})
+            mean = sum(entry.report.score for entry in group) / students
+            out.append(Section(name, students, submitted, mean))
+        return out
+
+    def addresses(self, who: Collection[str]) -> list[str]:
+        """Return names to copy: one line per section, "A: ada, bob", with e-mail addresses if the class list has them."""
+        people = {entry.student: entry.person for entry in self.entries if entry.student in who}
+        by_section = _grouped(
+            (person.section if person else "", (person.email if person else "") or student)
+            for student, person in people.items()
+        )
+        lines = ((name, ", ".join(addresses)) for name, addresses in sorted(by_section.items()))
+        return [f"{name}: {line}" if name else line for name, line in lines]
+
+    @property
+    def unread(self) -> list[GradedSubmission]:
+        """Return students without files, and entries whose whole file could not be graded; not by the grader's fault."""
+        return [entry for entry in self.entries if entry.problem and not entry.grader_failed]
+
+    @property
+    def remarks(self) -> list[str]:
+        """Return remarks for the instructor on graded submissions, one line each."""
+        graded = (entry for entry in self.entries if entry.report.exercises)
+        return [f"{entry.submission}: {remark}" for entry in graded for remark in entry.report.remarks]
+
+    @property
+    def reasons(self) -> list[tuple[GradedSubmission, ExerciseResult, str]]:
+        """Return the exercises that were begun, did not pass and have no named mistake, each with its reason."""
+        return [
+            (entry, result, reason(result))
+            for entry, result in self._results
+            if result.outcome in ("failed", "blocked", "other_interface")
+            and not result.diagnosis.alternatives
+        ]
+
+    @property
+    def could_not(self) -> list[tuple[GradedSubmission, str]]:
+        """Return the submissions that could not be graded, at least in part, and why: a row per exercise."""
+        out, says = [], _("{exercise}: {why}")
+        for entry in self.entries:
+            ungraded = [r for r in entry.report.exercises if r.outcome == "could_not_grade"]
+            if entry.grader_failed and not ungraded:
+                out.append((entry, entry.problem))
+            out += [(entry, says.format(exercise=r.name, why=r.message or entry.problem)) for r in ungraded]
+        return out
 
 
 def _grouped(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
@@ -153,95 +193,35 @@ def _grouped(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
     return found
 
 
+def _exercise(found: Sequence[tuple[GradedSubmission, ExerciseResult]]) -> ExerciseSummary:
+    results = [result for _entry, result in found]
+    scores = [result.score for result in results if result.score is not None]
+    mean = sum(scores) / len(scores) if scores else None
+    checks = _grouped(
+        (facet_and_title, entry.student)
+        for entry, result in found
+        # Once, also if several checks have this title.
+        for facet_and_title in dict.fromkeys(
+            (c.facet, c.title) for c in result.checks if c.outcome == "failed"
+        )
+    )
+    rows = sorted(checks.items(), key=lambda row: -len(row[1]))
+    failed = [(facet, title, who) for (facet, title), who in rows]
+    outcomes = Counter[str](result.outcome for result in results)
+    one = results[0]
+    return ExerciseSummary(one.name, one.assignment, one.points, len(results), outcomes, mean, failed)
+
+
 def _shared(found: Iterable[tuple[tuple[Any, ...], str, GradedSubmission, str]]) -> list[Shared]:
     """Return what is found in submissions, the commonest first, then by exercise.
 
     found: what is equal in all of a group, beginning with the exercise; its name; a submission that has it; a sentence.
     """
+    groups = _grouped((key, (name, entry, says)) for key, name, entry, says in found)
     out = []
-    for (exercise, *_rest), group in _grouped(
-        (key, (name, entry, says)) for key, name, entry, says in found
-    ).items():
+    for (exercise, *_rest), group in groups.items():
+        name, _entry, says = group[0]
         entries = [entry for _name, entry, _says in group]
         smallest = min(entries, key=lambda entry: (entry.size, entry.submission)).submission
-        who = tuple(entry.student for entry in entries)
-        out.append(Shared(group[0][0], exercise, group[0][2], who, smallest))
+        out.append(Shared(name, exercise, says, tuple(entry.student for entry in entries), smallest))
     return sorted(out, key=lambda one: (-len(one.who), one.exercise))
-
-
-def _alike(entries: Sequence[GradedSubmission]) -> list[Alike]:
-    found = _grouped((entry.tree, entry) for entry in entries if entry.tree and entry.report.exercises)
-    groups = [(group, tuple(dict.fromkeys(entry.student for entry in group))) for group in found.values()]
-    out = [
-        Alike(who, tuple(r.name for r in group[0].report.exercises if r.fingerprint))
-        for group, who in groups
-        if len(who) > 1
-    ]
-    return sorted(out, key=lambda alike: (not alike.unnamed, alike.who))
-
-
-def _sections(entries: Sequence[GradedSubmission]) -> list[Section]:
-    """Return the sections in the class list, sorted by name; none without a column `section`. A student without files
-    has 0 points.
-    """
-    points: dict[str, dict[str, float]] = {}
-    submitted: dict[str, set[str]] = {}
-    for entry in entries:
-        if entry.person is None or not entry.person.section:
-            continue
-        by_student = points.setdefault(entry.person.section, {})
-        by_student[entry.student] = by_student.get(entry.student, 0.0) + entry.report.score
-        submitted.setdefault(entry.person.section, set()).update([entry.student] if entry.submission else [])
-    return [
-        Section(name, len(by_student), len(submitted[name]), sum(by_student.values()) / len(by_student))
-        for name, by_student in sorted(points.items())
-    ]
-
-
-def addresses(entries: Sequence[GradedSubmission], who: Collection[str]) -> list[str]:
-    """Return names to copy: one line per section, "A: ada, bob", with e-mail addresses if the class list has them."""
-    lines: dict[str, dict[str, str]] = {}
-    for entry in entries:
-        if entry.student in who:
-            person = entry.person
-            section = person.section if person else ""
-            lines.setdefault(section, {})[entry.student] = (person.email if person else "") or entry.student
-    return [
-        f"{name}: {', '.join(of.values())}" if name else ", ".join(of.values())
-        for name, of in sorted(lines.items())
-    ]
-
-
-def unread(entries: Sequence[GradedSubmission]) -> list[GradedSubmission]:
-    """Return students without files, and entries whose whole file could not be graded; not those of grader errors."""
-    return [entry for entry in entries if entry.problem and not entry.grader_failed]
-
-
-def remarks(entries: Sequence[GradedSubmission]) -> list[str]:
-    """Return remarks for the instructor on graded submissions, one line each."""
-    return [f"{e.submission}: {remark}" for e in entries if e.report.exercises for remark in e.report.remarks]
-
-
-def reasons(entries: Sequence[GradedSubmission]) -> list[tuple[GradedSubmission, ExerciseResult, str]]:
-    """Return the exercises that did not pass and have no named mistake, each with its reason.
-
-    Exercises that were not started or could not be graded are left out.
-    """
-    return [
-        (entry, result, reason(result))
-        for entry in entries
-        for result in entry.report.exercises
-        if result.outcome in ("failed", "blocked", "other_interface") and not result.diagnosis.alternatives
-    ]
-
-
-def could_not(entries: Sequence[GradedSubmission]) -> list[tuple[GradedSubmission, str]]:
-    """Return the submissions that could not be graded, at least in part, and why: a row per exercise."""
-    out = []
-    for entry in entries:
-        ungraded = [r for r in entry.report.exercises if r.outcome == "could_not_grade"]
-        whole = not ungraded and entry.grader_failed
-        out += [(entry, entry.problem)] if whole else []
-        says = _("{exercise}: {why}")
-        out += [(entry, says.format(exercise=r.name, why=r.message or entry.problem)) for r in ungraded]
-    return out

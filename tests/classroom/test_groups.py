@@ -26,7 +26,7 @@ from grader.classroom.groups import (
     text_of,
     write_groups,
 )
-from grader.classroom.summary import summarise
+from grader.classroom.summary import Summary
 from grader.intake.course import Course
 from grader.nbgrader.preprocessors import comment_on
 from grader.report.model import Line
@@ -50,7 +50,7 @@ def test_a_group_is_named_and_its_students_get_the_comment():
     assert named.remarks == ("Look at line 3.",)
     assert NAMED.says in comment_on(named)
     assert "Look at line 3." in comment_on(named)
-    (mistake,) = summarise([entry("ada", named)]).mistakes
+    (mistake,) = Summary([entry("ada", named)]).mistakes
     assert mistake.name == "too-small"
 
 

@@ -16,7 +16,7 @@ from grader.classroom.formats import table, text
 from grader.classroom.grade_folder import _with_roster
 from grader.classroom.pages import page
 from grader.classroom.roster import MAX_BYTES, MAX_ROWS, read_roster
-from grader.classroom.summary import addresses, summarise
+from grader.classroom.summary import Summary
 from grader.intake.read import submission_from
 from grader.intake.stub_changes import own_tree
 from grader.support.errors import UsageError
@@ -88,8 +88,8 @@ def test_students_without_a_submission_are_listed(tmp_path):
     assert "A: 1 of 2 submitted something; mean points 0.38" in shown
     assert "nothing was submitted" in page(entries)
     entries = _with_roster([entry(who, failed(UNKNOWN)) for who in ("ada", "bob", "cyd")], roster(tmp_path))
-    assert addresses(entries, ["ada", "bob", "cyd"]) == ["A: ada@x.org, cyd", "B: bob"], "by section"
-    assert addresses([entry("ada"), entry("bob")], ["bob", "ada"]) == ["ada, bob"]
+    assert Summary(entries).addresses(["ada", "bob", "cyd"]) == ["A: ada@x.org, cyd", "B: bob"], "by section"
+    assert Summary([entry("ada"), entry("bob")]).addresses(["bob", "ada"]) == ["ada, bob"]
 
 
 # ---- two submissions
@@ -155,7 +155,7 @@ def test_equal_files_are_listed_with_their_students():
         replace(entry(who, failed(UNKNOWN, "same")), tree="t" if who != "cyd" else "")
         for who in ("ada", "bob", "cyd")
     ]
-    (alike,) = summarise(entries).alike
+    (alike,) = Summary(entries).alike
     assert (alike.who, alike.unnamed) == (("ada", "bob"), ("sequence_mask",))
     for shown in (page(entries), text(entries)):
         assert "alk to these students" in shown  # "Talk" on the page, "talk" in the terminal
