@@ -6,122 +6,128 @@ import atexit
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from traitlets import Bool, Enum, Unicode
+from traitlets.config import Configurable
 
 from grader.authoring.hidden_cases import SEED_VARIABLE, hidden_folder, seed_file
 from grader.bundle.files import load_all
 from grader.bundle.model import Bundle, Exercise
-from grader.bundle.rules import NO_RULES, PAGE
+from grader.bundle.rules import NO_RULES
 from grader.classroom.class_run import store_key
-from grader.classroom.grade import BoundedGrading, RunConfig, Task, TaskResult
+from grader.classroom.grade import BoundedGrading, RunConfig, Task, TaskResult, results_without_grading
 from grader.classroom.groups import FILE as GROUPS
 from grader.classroom.groups import Groups, read_groups
 from grader.classroom.store import Store, StoreKey
 from grader.intake.course import MARK, Course
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.choose import best_tier
+from grader.sandbox.tiers import AUTO, CHOICES
 from grader.support.errors import BadData, UsageError
 from grader.support.i18n import _
 from grader.support.version import __version__
 
-if TYPE_CHECKING:
-    from grader.nbgrader.settings import Headway
+
+class Headway(Configurable):
+    """The settings of an instructor: `c.Headway.…` in nbgrader_config.py. `grader course` writes all except `store`."""
+
+    solutions = Unicode(
+        "", help="The folder solutions/ that hidden cases are recorded from: its Python files are run."
+    ).tag(config=True)
+    seed_file = Unicode(
+        "",
+        help="The file that holds the secret seed; empty: $HEADWAY_SEED_FILE, or the seed in your configuration folder.",
+    ).tag(config=True)
+    sandbox = Enum(CHOICES, default_value=AUTO, help="The sandbox in which submissions run.").tag(config=True)
+    trusted_submissions = Bool(
+        False, help="Allow the basic sandbox, which stops no determined attacker."
+    ).tag(config=True)
+    course = Unicode(
+        "",
+        help="The folder whose headway.toml has the course's points, weights and other rules; empty: none.",
+    ).tag(config=True)
+    store = Unicode(
+        "",
+        help="The store of `grader grade submitted --store`; empty: the store in your cache folder."
+        " A result that is stored there is not graded again.",
+    ).tag(config=True)
 
 
 @dataclass
 class CourseGrader:
-    """Grades with the hidden cases of one course, in one tier, outside of this process."""
+    """Grades with the hidden cases of one course, in one tier, outside of this process.
+
+    level: how much a report may say about a mistake. keep: which of two submissions of an exercise counts, "newest" or
+    "best". warnings: for the instructor; each is given once.
+    """
 
     bundles: Sequence[Bundle]
     key: StoreKey
-    trusted: bool
     grading: BoundedGrading
-    groups: Groups = field(default_factory=Groups)  # names and comments for groups of equal wrong answers
-    level: int = PAGE  # how much a report may say about a mistake; PAGE: all
-    keep: str = "newest"  # which of two submissions of an exercise counts, "newest" or "best"
-    # Warnings about groups whose cases have changed since; each is given once.
-    stale: list[str] = field(default_factory=list)
+    groups: Groups
+    level: int
+    keep: str
+    warnings: list[str]
 
     @property
     def exercises(self) -> dict[str, Exercise]:
         return {e.name: e for bundle in self.bundles for e in bundle.exercises}
 
-    def grade(self, task: Task, content: str, store: Path, warn: Callable[[str], None]) -> Report:
-        """Return the report on the expected exercises. Only those without a result in the store are graded.
+    def grade(self, task: Task, warn: Callable[[str], None]) -> Report:
+        """Return the report on the expected exercises.
 
-        content: the hash of the file, by which the store has its results. warn: called with sentences for the
-        instructor. Raises SandboxError if the tier is not available.
+        warn: called with sentences for the instructor. Raises SandboxError if the tier is not available.
         """
-        while self.stale:
-            warn(self.stale.pop(0))
-        wanted = task.expected
-        stored = self._stored(content, wanted, store, warn)
-        missing = tuple(name for name in wanted if name not in stored)
-        fresh = TaskResult()
-        if missing:
-            ((_task, fresh),) = self.grading.run([replace(task, expected=missing)])
-        for remark in fresh.remarks:
+        while self.warnings:
+            warn(self.warnings.pop(0))
+        ((_task, found),) = self.grading.run([task])
+        for remark in found.remarks:
             warn(remark)
-        results = {**stored, **{result.name: result for result in fresh.results}}
-        report = self.report(
-            self.groups.apply([results[name] for name in wanted if name in results], self.level)
-        )
-        remarks = self._other_assignment(fresh, results, wanted) if missing else ()
-        if self.key.sandbox == "basic" and self.trusted:
+        remarks = self._other_assignment(found, task.expected)
+        if self.key.sandbox == "basic":
             remarks = (*remarks, _("graded in the basic sandbox: these submissions are trusted by choice"))
-        return replace(report, remarks=remarks)
+        return replace(self.report(found.results), remarks=remarks)
+
+    def blocked(self, names: Sequence[str], why: str) -> Report:
+        """Return the report on a file that cannot be read."""
+        return self.report(results_without_grading(self.bundles, names, "blocked", why))
 
     def report(self, results: Sequence[ExerciseResult]) -> Report:
-        return Report(tuple(results), self.key.sandbox, version("torch"), __version__, "hidden")
+        named = self.groups.apply(results, self.level)
+        return Report(named, self.key.sandbox, version("torch"), __version__, "hidden")
 
-    def _other_assignment(
-        self, fresh: TaskResult, results: dict[str, ExerciseResult], wanted: Sequence[str]
-    ) -> tuple[str, ...]:
+    def _other_assignment(self, found: TaskResult, wanted: Sequence[str]) -> tuple[str, ...]:
         """Return a remark if the notebook answers exercises of other assignments and none of this one."""
-        if any(name in wanted for name in fresh.defines) or not fresh.defines:
+        if any(name in wanted for name in found.defines) or not found.defines:
             return ()
-        if any(result.outcome in ("passed", "failed") for result in results.values()):
+        if any(result.outcome in ("passed", "failed") for result in found.results):
             return ()
-        other = ", ".join(sorted({self.exercises[name].assignment for name in fresh.defines}))
+        other = ", ".join(sorted({self.exercises[name].assignment for name in found.defines}))
         says = _("this notebook answers exercises of {other} and none of this assignment")
         return (says.format(other=other),)
-
-    def _stored(
-        self, content: str, wanted: Sequence[str], path: Path, warn: Callable[[str], None]
-    ) -> dict[str, ExerciseResult]:
-        if not path.is_file():
-            return {}
-        try:
-            with contextlib.closing(Store(path, self.key)) as store:
-                results, damaged = store.get(content, wanted)
-        except BadData as bad:
-            results, damaged = {}, (str(bad),)
-        for sentence in damaged:
-            warn(sentence)
-        return results
 
 
 _cached: dict[tuple[object, ...], CourseGrader] = {}  # at most one
 
 
-def course_grader(settings: Headway, asked: Sequence[str]) -> CourseGrader:
+def course_grader(settings: Headway, asked: Sequence[str], store: Path) -> CourseGrader:
     """Return the grader of these settings and exercises: the cached one, unless anything it is made from changed.
 
     If `c.Headway.course` is set, hidden cases are recorded only for the assignments of the exercises in
-    `asked`, and for those that they build on. Raises UsageError, SandboxError, and GraderError for a missing
-    seed or cases that cannot be recorded.
+    `asked`, and for those that they build on. store: exercises with a result there are not graded again, if it exists.
+    Raises UsageError, SandboxError, and GraderError for a missing seed or cases that cannot be recorded.
     """
     if not settings.solutions:
         says = _(
             "c.Headway.solutions is not set; `grader course FOLDER` writes it into the course's configuration"
         )
         raise UsageError(says)
-    made_from = (*_made_from(settings), frozenset(asked))
+    made_from = (*_made_from(settings), frozenset(asked), store, store.is_file())
     if made_from not in _cached:
-        made = _made(settings, asked)
+        made = _made(settings, asked, store)
         close()
         _cached[made_from] = made
     return _cached[made_from]
@@ -141,7 +147,7 @@ def _made_from(settings: Headway) -> tuple[object, ...]:
     return settings.sandbox, settings.trusted_submissions, settings.solutions, settings.course, seed, written
 
 
-def _made(settings: Headway, asked: Sequence[str]) -> CourseGrader:
+def _made(settings: Headway, asked: Sequence[str], store: Path) -> CourseGrader:
     says = _(
         "the basic sandbox does not stop a determined attacker: set c.Headway.sandbox to a better one (see grader doctor), or set c.Headway.trusted_submissions"
     )
@@ -156,21 +162,18 @@ def _made(settings: Headway, asked: Sequence[str]) -> CourseGrader:
         rules = course.rules if course else NO_RULES
         key = store_key(cases, tier, rules)
     bundles = rules.apply(load_all(cases))
-    config = RunConfig(
-        cases, store=None, key=key, rules=rules, warm="full"
-    )  # warm: imports all of torch first
-    grading = BoundedGrading(bundles, config, jobs=1)
     groups = read_groups(_home(settings))
-    return CourseGrader(
-        bundles,
-        key,
-        settings.trusted_submissions,
-        grading,
-        groups,
-        rules.level,
-        course.settings.keep if course else "newest",
-        groups.stale(bundles),
-    )
+    warnings = groups.stale(bundles)
+    try:
+        usable = store if store.is_file() else None
+        if usable:
+            Store(usable, key).close()
+    except BadData as bad:
+        usable, warnings = None, [*warnings, str(bad)]
+    config = RunConfig(cases, usable, key, rules=rules, warm="full")  # warm: imports all of torch first
+    grading = BoundedGrading(bundles, config, jobs=1)
+    keep = course.settings.keep if course else "newest"
+    return CourseGrader(bundles, key, grading, groups, rules.level, keep, warnings)
 
 
 def _home(settings: Headway) -> Path:

@@ -1,7 +1,4 @@
-"""Read any submitted file as a notebook that nbgrader accepts.
-
-This runs in a process with limits, so it does not import nbconvert, which takes a second.
-"""
+"""Read any submitted file, in a process with limits, as a notebook that nbgrader accepts."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
@@ -127,8 +124,6 @@ def _cell(fields: Mapping[str, Any]) -> NotebookNode:
     return cell
 
 
-T = TypeVar("T")
-
 # In nbconvert's resources:
 REMARKS = "headway_remarks"  # sentences about the submitted files, such as which of them counts
 IS_NOTEBOOK = "headway_notebook"  # whether the student submitted one: then repaired cells are reported
@@ -184,9 +179,11 @@ def _book(file: SubmittedFile) -> tuple[NotebookNode, list[str]]:
     if file.problem:
         return _saying(file.problem), []
     try:
-        fields, remarks = bounded(plain, file.file, file.read)
+        fields, remarks = _reader.call(plain, file.file, file.read)
     except Blocked as blocked:
         return _saying(str(blocked)), []
+    except BadData as why:
+        return _saying(_("{file} {reason}").format(file=shown(file.file), reason=why)), []
     return nbformat.from_dict(fields), remarks
 
 
@@ -197,17 +194,6 @@ def _autograded(path: Path) -> tuple[NotebookNode, list[str]]:
 
 _reader = BoundedReader()
 atexit.register(_reader.close)
-
-
-def bounded(read: Callable[..., T], path: Path, *more: Any) -> T:
-    """Call `read(path, *more)` in a process with a memory limit and a time limit.
-
-    Raises Blocked beyond a limit and after an unexpected exception, and any GraderError that `read` raises.
-    """
-    try:
-        return _reader.call(read, path, *more)
-    except BadData as why:
-        raise Blocked(_("{file} {reason}").format(file=shown(path), reason=why)) from None
 
 
 def _saying(text: str) -> NotebookNode:

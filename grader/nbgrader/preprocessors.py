@@ -7,10 +7,9 @@ with a reason. An exercise that could not be graded needs manual grading and cos
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,32 +20,28 @@ from nbgrader import utils
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor, SaveAutoGrades
 
-from grader.bundle.model import Exercise
 from grader.classroom.class_run import GradedSubmission, one_of_each
 from grader.classroom.discover import SubmittedFile
 from grader.classroom.grade import Task
 from grader.classroom.store import default_store
-from grader.engine.result import result_without_checks
 from grader.engine.scoring import exact, score
-from grader.intake.neighbours import content_of
 from grader.intake.notebook import plain_python
-from grader.intake.read import Blocked, shown
 from grader.intake.syntax import parse
 from grader.nbgrader import engine_cache
-from grader.nbgrader.engine_cache import CourseGrader
-from grader.nbgrader.notebook_file import NOTES, bounded
-from grader.nbgrader.settings import Headway
+from grader.nbgrader.engine_cache import CourseGrader, Headway
+from grader.nbgrader.notebook_file import NOTES
 from grader.nbgrader.submissions import submitted
 from grader.report.html import fragment
 from grader.report.model import Advice, ExerciseResult, Report
 from grader.report.shared_sentences import advice_lines, outcome_name, reason
 from grader.report.terminal import plain
 from grader.support.code import BEGIN, stub
-from grader.support.errors import GraderError, UsageError
+from grader.support.errors import UsageError
 from grader.support.i18n import _
 from grader.support.version import __version__
 
-# In nbconvert's resources: grade_id → Verdict. The grade_id of a solution cell is the exercise's name.
+# In nbconvert's resources: grade_id of a graded cell → its score, None if a person has to grade it; and grade_id of a
+# solution cell, which is the exercise's name → the comment on it.
 VERDICTS = "headway"
 
 
@@ -67,14 +62,14 @@ class Grade(NbGraderPreprocessor):
                 said = str(error)
             self.log.error("%s: %s", _about(resources), said)
             report = _nothing_graded(said)
-        verdicts: dict[str, Verdict] = {}
+        scores: dict[str, float | None] = {}
+        comments: dict[str | None, str] = {}
         for grade_id, cell in graded.items():
             part = _part(report, named[grade_id], grade_id, float(cell.metadata.nbgrader.points))
-            verdicts[grade_id] = Verdict(part.exercises[0].score, "")
-            if named[grade_id]:
-                verdicts[str(named[grade_id])] = Verdict(None, comment_on(part.exercises[0]))
+            scores[grade_id] = part.exercises[0].score
+            comments[named[grade_id]] = comment_on(part.exercises[0])
             cell.outputs, cell.execution_count = outputs(part), 1
-        resources[VERDICTS] = verdicts
+        resources[VERDICTS] = scores, comments
         return nb, resources
 
     def _report(self, nb: NotebookNode, resources: Any, wanted: Sequence[str]) -> Report:
@@ -82,10 +77,14 @@ class Grade(NbGraderPreprocessor):
         notes = nb.metadata.pop(NOTES, ())
         if not wanted:
             return _nothing_graded(_no_exercise())
-        grader = engine_cache.course_grader(Headway(parent=self), wanted)
-        known = [grader.exercises[name] for name in wanted if name in grader.exercises]
-        folder = _submitted(CourseDirectory(parent=self)) / about["student"] / about["assignment"]
-        files = submitted(folder / f"{about['notebook']}.ipynb")
+        course, settings = CourseDirectory(parent=self), Headway(parent=self)
+        root = Path(course.root) / course.submitted_directory
+        store = Path(settings.store) if settings.store else default_store(root)
+        grader = engine_cache.course_grader(settings, wanted, store)
+        known = tuple(name for name in wanted if name in grader.exercises)
+        if not known:
+            return _nothing_graded(_no_exercise())
+        files = submitted(root / about["student"] / about["assignment"] / f"{about['notebook']}.ipynb")
         entries = [self._graded(grader, file, known) for file in files if not file.problem or file.expected]
         if not entries:
             return _nothing_graded(". ".join(file.problem for file in files))
@@ -95,25 +94,15 @@ class Grade(NbGraderPreprocessor):
             self.log.info("%s: %s %s, %s of %s", _about(resources), *said)
         return replace(report, remarks=(*report.remarks, *notes))
 
-    def _graded(
-        self, grader: CourseGrader, file: SubmittedFile, known: Sequence[Exercise]
-    ) -> GradedSubmission:
-        try:
-            if file.problem:
-                raise Blocked(file.problem)
-            data = bounded(_content, file.file, file.read)
-            content = bounded(content_of, file.file, data, file.modules)
-            task = Task(0, file.file, partial(bytes, data), tuple(e.name for e in known), file.modules)
-            report = grader.grade(task, content, self._store(), self.log.warning)
-        except Blocked as why:
-            report = grader.report([result_without_checks(e, "blocked", str(why)) for e in known])
+    def _graded(self, grader: CourseGrader, file: SubmittedFile, known: tuple[str, ...]) -> GradedSubmission:
+        if file.problem:
+            report = grader.blocked(known, file.problem)
+        else:
+            task = Task(0, file.file, file.read, known, file.modules)
+            report = grader.grade(task, self.log.warning)
         extra = {"student": file.student, "submission": file.submission, "content": ""}
         report = replace(report, extra=extra)
         return GradedSubmission(report, 0, "", grader_failed=False, new=True, modified=file.modified)
-
-    def _store(self) -> Path:
-        named = Headway(parent=self).store
-        return Path(named) if named else default_store(_submitted(CourseDirectory(parent=self)))
 
 
 def _merged(entries: Sequence[GradedSubmission], keep: str) -> Report:
@@ -129,17 +118,6 @@ def _merged(entries: Sequence[GradedSubmission], keep: str) -> Report:
 def _begun(entry: GradedSubmission) -> GradedSubmission:
     begun = tuple(result for result in entry.report.exercises if result.outcome != "blocked")
     return replace(entry, report=replace(entry.report, exercises=begun))
-
-
-def _content(path: Path, read: Callable[[], bytes]) -> bytes:
-    try:
-        return read()
-    except OSError:
-        raise GraderError(_("{file} cannot be read").format(file=shown(path))) from None
-
-
-def _submitted(course: CourseDirectory) -> Path:
-    return Path(course.root) / course.submitted_directory
 
 
 def exercise_of(source: str) -> str | None:
@@ -201,16 +179,14 @@ class SaveGrades(SaveAutoGrades):
     """SaveAutoGrades that also marks the cells that a person has to grade, and stores comments on solutions."""
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
-        self._verdicts: dict[str, Verdict] = resources.get(VERDICTS, {})
+        self._scores, self._comments = resources.pop(VERDICTS, ({}, {}))
         nb, resources = super().preprocess(nb, resources)
-        resources.pop(VERDICTS, None)
         return nb, resources
 
     def _add_score(self, cell: NotebookNode, resources: Any) -> None:
         super()._add_score(cell, resources)
         grade_id = cell.metadata.nbgrader.grade_id
-        verdict = self._verdicts.get(grade_id)
-        if verdict is not None and verdict.score is None:
+        if grade_id in self._scores and self._scores[grade_id] is None:
             grade = self.gradebook.find_grade(grade_id, self.notebook_id, self.assignment_id, self.student_id)
             grade.auto_score = None
             grade.needs_manual_grade = True
@@ -221,12 +197,12 @@ class SaveGrades(SaveAutoGrades):
         grade_id = cell.metadata.nbgrader.grade_id
         if utils.is_task(cell) and cell.metadata.nbgrader.get("points") == 0:
             self._require_no_person(grade_id)
-        verdict = self._verdicts.get(grade_id)
-        if verdict is None or not verdict.comment or not utils.is_solution(cell):
+        said = self._comments.get(grade_id)
+        if not said or not utils.is_solution(cell):
             return
         comment = self.gradebook.find_comment(grade_id, self.notebook_id, self.assignment_id, self.student_id)
         if comment.auto_comment is None:  # otherwise nbgrader has set "No response."
-            comment.auto_comment = verdict.comment
+            comment.auto_comment = said
             self.gradebook.db.commit()
 
     def _require_no_person(self, grade_id: str) -> None:
@@ -251,18 +227,6 @@ class Stub(ClearSolutions):
         except (UsageError, SyntaxError):
             return bool(super()._replace_solution_region(cell, language))
         return True
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The part of a result that SaveGrades needs.
-
-    score: of a graded cell, None if a person has to grade it; always None for a solution cell.
-    comment: on a solution cell; always "" for a graded cell.
-    """
-
-    score: float | None
-    comment: str
 
 
 def outputs(report: Report) -> list[Any]:

@@ -16,12 +16,12 @@ from grader.authoring.build import build
 from grader.authoring.scaffold import scaffold
 from grader.classroom.grade import Task
 from grader.classroom.groups import Groups, Named, write_groups
-from grader.classroom.store import Store
+from grader.classroom.store import Store, StoreKey
 from grader.intake.neighbours import among, content_of
 from grader.intake.read import Blocked, read_bytes
 from grader.nbgrader import engine_cache
+from grader.nbgrader.engine_cache import CourseGrader, Headway
 from grader.nbgrader.notebook_file import readable
-from grader.nbgrader.settings import Headway
 from grader.report.model import ExerciseResult
 from grader.support.errors import UsageError
 
@@ -40,23 +40,28 @@ def settings(school, monkeypatch) -> Headway:
 
 
 @pytest.fixture
-def grader(settings):
-    yield engine_cache.course_grader(settings, WANTED)
+def make(settings, tmp_path):
+    """Return a function that gives the grader; the store in `tmp_path` is not there yet."""
+    yield partial(engine_cache.course_grader, settings, WANTED, tmp_path / "grades.sqlite")
     engine_cache.close()
 
 
 @pytest.mark.slow
 def test_one_grader_serves_all_until_sources_or_settings_change(
-    school, settings, grader, tmp_path, monkeypatch
+    school, settings, make, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "gradebook.db-journal").touch()
-    assert engine_cache.course_grader(settings, WANTED) is grader
+    grader = make()
+    assert make() is grader
     os.utime(school.root / "solutions" / "04_heads" / "exercise.toml", (1, 1))
-    changed = engine_cache.course_grader(settings, WANTED)
+    changed = make()
     assert changed is not grader
+    (tmp_path / "grades.sqlite").touch()
+    assert make() is not changed
+    changed = make()
     settings.trusted_submissions = True
-    assert engine_cache.course_grader(settings, WANTED) is not changed
+    assert make() is not changed
     before = engine_cache._made_from(settings)
     settings.seed_file = str(fill(tmp_path, {"seed": "another seed, which is long enough"}) / "seed")
     assert engine_cache._made_from(settings) != before
@@ -73,63 +78,62 @@ def test_only_cases_of_the_asked_assignment_are_recorded(tmp_path, monkeypatch, 
     build(solutions, course)
     (course / "headway.toml").touch()
     chosen = {"solutions": str(solutions), "course": str(course)}
-    made = engine_cache.course_grader(Headway(config=Config(Headway=chosen)), [asked])
+    made = engine_cache.course_grader(Headway(config=Config(Headway=chosen)), [asked], tmp_path / "none")
     hidden = [bundle.assignment for bundle in made.bundles if bundle.seed == "hidden"]
     assert hidden == (["13_second"] if asked == "second_mean" else [])
     assert set(made.exercises) == {"first_mean", "second_mean"}
     engine_cache.close()
 
 
-def answer(*names: str) -> tuple[Task, str]:
-    """Return the task to grade these exercises in a notebook with one code cell, and the hash of its content."""
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(QKV)])
-    file, data = Path("04_heads.ipynb"), nbformat.writes(book).encode()
-    return Task(0, file, partial(bytes, data), names), content_of(file, data, among({}))
+FILE = Path("04_heads.ipynb")
+BOOK = nbformat.writes(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(QKV)])).encode()
 
 
-def stored(path: Path, grader) -> Path:
+def scores(grader: CourseGrader, warnings: list[str], *names: str) -> dict[str, float | None]:
+    """Grade these exercises in a notebook with one code cell."""
+    report = grader.grade(Task(0, FILE, partial(bytes, BOOK), names), warnings.append)
+    return {result.name: result.score for result in report.exercises}
+
+
+def stored(path: Path, key: StoreKey) -> Path:
     """Make a store with a result that no grader would compute."""
-    result = ExerciseResult("transpose_qkv", "04_heads", "failed", 2.25, 3.0, content=answer()[1])
-    with closing(Store(path, grader.key)) as store:
-        store.put([result])
+    content = content_of(FILE, BOOK, among({}))
+    with closing(Store(path, key)) as store:
+        store.put([ExerciseResult("transpose_qkv", "04_heads", "failed", 2.25, 3.0, content=content)])
     return path
 
 
 @pytest.mark.slow
-def test_answers_come_from_a_whole_store_and_need_no_process(grader, tmp_path):
-    path = stored(tmp_path / "grades.sqlite", grader)
-    warnings: list[str] = []
-
-    def scores(*names: str) -> dict[str, float | None]:
-        report = grader.grade(*answer(*names), path, warnings.append)
-        return {result.name: result.score for result in report.exercises}
-
-    assert scores("transpose_qkv") == {"transpose_qkv": 2.25}
+def test_answers_come_from_a_whole_store(make, tmp_path):
+    path, warnings = stored(tmp_path / "grades.sqlite", make().key), list[str]()
+    grader = make()
+    assert scores(grader, warnings, "transpose_qkv", "transpose_output") == {
+        "transpose_qkv": 2.25,
+        "transpose_output": 0.0,
+    }
     assert warnings == []
-    assert not grader.grading._pool._idle
-    assert scores("transpose_qkv", "transpose_output") == {"transpose_qkv": 2.25, "transpose_output": 0.0}
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE results SET result = '{'")
-    assert scores("transpose_qkv") == {"transpose_qkv": 3.0}
+    assert scores(grader, warnings, "transpose_qkv") == {"transpose_qkv": 3.0}
+    engine_cache.close()
     path.write_bytes(b"not a database, and longer than its header would have to be" * 4)
-    assert scores("transpose_qkv") == {"transpose_qkv": 3.0}
+    for _submission in range(2):
+        assert scores(make(), warnings, "transpose_qkv") == {"transpose_qkv": 3.0}
     assert ["damaged" in warnings[0], "cannot be used as a store" in warnings[1]] == [True, True]
+    assert len(warnings) == 2
 
 
 @pytest.mark.slow
-def test_the_instructor_is_warned_once_of_a_stale_group(settings, tmp_path):
+def test_the_instructor_is_warned_once_of_a_stale_group(settings, make):
     adopted = Named("too-small", "every value is too small", "By what do you multiply?", cases="0" * 64)
     group = f"transpose_qkv:{'0' * 16}"
     bank = write_groups(Path(settings.solutions).parent, Groups({group: adopted}))
     warnings: list[str] = []
     try:
-        grader = engine_cache.course_grader(settings, WANTED)
-        path = stored(tmp_path / "grades.sqlite", grader)
         for _submission in range(2):
-            grader.grade(*answer("transpose_qkv"), path, warnings.append)
+            scores(make(), warnings, "transpose_qkv")
     finally:
         bank.unlink()
-        engine_cache.close()
     assert [warning.partition(",")[0] for warning in warnings] == [f"{group} was adopted as too-small"]
 
 
@@ -152,4 +156,4 @@ def test_refusals_of_settings_name_the_setting(settings, wrong, says):
     for name, value in wrong.items():
         setattr(settings, name, value)
     with pytest.raises(UsageError, match=says):
-        engine_cache.course_grader(settings, WANTED)
+        engine_cache.course_grader(settings, WANTED, Path("none"))

@@ -186,7 +186,7 @@ def test_every_list_of_tiers_comes_from_the_table():
     from grader.cli.instructor.grade import grade
     from grader.cli.instructor.release import course
     from grader.cli.watch import watch
-    from grader.nbgrader.settings import Headway
+    from grader.nbgrader.engine_cache import Headway
 
     for command in (check, course, grade, watch):
         option = next(option for option in command.params if option.name == "sandbox")
