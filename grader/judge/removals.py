@@ -15,7 +15,7 @@ from grader.judge.observation import Observation, Seen
 from grader.report.finding import PASSED, Fact, Finding
 from grader.support.i18n import _
 
-# The worker sends the index of an order in this tuple; see grader/worker/measures.py.
+# The worker sends the index of an order in this tuple; see grader/worker/results.py.
 ORDERS = ("importance", "random", "reverse")
 FEWEST_SEEDS = 3
 MAX_ROWS = 1 << 16

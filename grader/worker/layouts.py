@@ -11,9 +11,11 @@ the same values. Loading writes through the view; reading a gradient reads throu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import itemgetter
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -23,6 +25,7 @@ from grader.worker import matching_parts
 from grader.worker.orientation import is_bare
 
 View = Callable[[Tensor], Tensor]
+Views = Mapping[int, tuple[View, ...]]  # number of axes of a parameter → views of it
 Own = Mapping[str, Tensor]  # the parameters of a module, by their names
 Shapes = Mapping[str, tuple[int, ...]]  # of the contract's weights, by their names
 
@@ -185,137 +188,98 @@ def _projections(group: Shapes) -> dict[tuple[str, bool], str]:
     return out
 
 
-def _fused(prefix: str, group: Shapes, own: Own) -> list[Slot]:
-    """Fit one matrix for queries, keys and values, in this order, and the output projection beside it."""
-    wanted = _projections(group)
-    slots: list[Slot] = []
-    for bias in (False, True):
-        parts = [wanted.get((role, bias)) for role in "qkv"]
-        if not any(parts):
-            continue
-        if not all(parts):
-            return []
-        shapes = [group[name] for name in parts if name]
-        rows = sum(shape[0] for shape in shapes)
-        names = [
-            n for n, t in own.items() if tuple(t.shape) == (rows, *shapes[0][1:]) and _is_bias(n) == bias
-        ]
-        if len(names) != 1 or len(set(shapes)) != 1:
-            # `nn.MultiheadAttention` with kdim or vdim has only fused biases.
-            apart = _renamed(prefix, {name: group[name] for name in parts if name}, own)
-            if not apart:
-                return []
-            slots += apart
-            continue
-        at = 0
-        for name, shape in zip(parts, shapes, strict=True):
-            assert name is not None
-            slots.append(Slot(name, names[0], itemgetter(slice(at, at + shape[0]))))
-            at += shape[0]
-    if not slots:
-        return []
-    return slots + _renamed_output(wanted, group, own, slots)
+# How a parameter may hold a matrix of the contract: as it is, as a vector, as a 1×1 convolution.
+_WHOLE: tuple[View, ...] = (lambda t: t, lambda t: t.unsqueeze(0), lambda t: t.squeeze(-1))
+# How a parameter may hold the matrices or the biases of all heads: (H, d); (H, in, d), (H, d, in) or
+# (in, H, d); for the output projection (H, d, out).
+_OF_HEADS: Views = {
+    2: (lambda t: t.flatten(),),
+    3: (
+        lambda t: t.permute(0, 2, 1).flatten(0, 1),
+        lambda t: t.flatten(0, 1),
+        lambda t: t.permute(1, 2, 0).flatten(0, 1),
+    ),
+}
+_OUTPUT_OF_HEADS: Views = {
+    **_OF_HEADS,
+    3: (lambda t: t.permute(2, 0, 1).flatten(1),),
+}
 
 
-def _renamed_output(
-    wanted: Mapping[tuple[str, bool], str], group: Shapes, own: Own, slots: list[Slot]
+def _one(
+    name: str,
+    shape: tuple[int, ...],
+    mine: str,
+    own: Own,
+    of_heads: Views = MappingProxyType({}),
 ) -> list[Slot]:
-    """Fit the output projection under any name. slots: those of the other projections."""
-    used = {slot.own for slot in slots}
-    out = []
-    for bias in (False, True):
-        name = wanted.get(("o", bias))
-        if name is None:
-            continue
-        fits = [
-            n
-            for n, t in own.items()
-            if n not in used and tuple(t.shape) == group[name] and _is_bias(n) == bias
-        ]
-        if len(fits) == 1:
-            out.append(Slot(name, fits[0]))
-    return out
+    """Fit the parameter `mine` to the contract's `name` by the first view of it that has this shape."""
+    axes = own[mine].dim()
+    views = [*_WHOLE, *of_heads.get(axes, ())]
+    if is_bare(mine) and axes == len(shape) == 2:  # `x @ W` needs (in, out)
+        views.insert(0, lambda t: t.T)
+    return next(([Slot(name, mine, view)] for view in views if view(own[mine]).shape == shape), [])
 
 
-def _renamed(prefix: str, group: Shapes, own: Own) -> list[Slot]:
-    """Fit the same matrices under other names: as Linear, Conv1d(kernel_size=1) or a bare (in, out) parameter."""
-    slots = []
-    for (role, bias), name in _projections(group).items():
-        fits = [n for n in own if _role(n[len(prefix) :]) == role and _is_bias(n) == bias]
-        view = _same_numbers(own[fits[0]], group[name], fits[0]) if len(fits) == 1 else None
-        if view is None:
-            return []
-        slots.append(Slot(name, fits[0], view))
-    return slots
+def _per_head(name: str, shape: tuple[int, ...], mine: Sequence[str], own: Own) -> list[Slot]:
+    """Fit one parameter per head, in the order of the numbers at the ends of the segments of their names."""
+    # (0, 12) for "heads.0.q12".
+    numbered = sorted(mine, key=lambda one: [int(n) for n in re.findall(r"(?<!\d)\d++(?=\.|$)", one)])
+    rows = shape[0] // max(len(mine), 1)
+    if any(tuple(own[one].shape) != (rows, *shape[1:]) for one in mine):
+        return []
+    return [Slot(name, one, start=h * rows, stop=(h + 1) * rows) for h, one in enumerate(numbered)]
 
 
-def _same_numbers(own: Tensor, shape: tuple[int, ...], name: str) -> View | None:
-    """Return a view of `own` with the contract's shape, if a usual layout gives one; None otherwise."""
-    size = tuple(own.shape)
-    if is_bare(name) and len(shape) == 2 and size == shape[::-1]:  # `x @ W` needs (in, out)
-        return lambda t: t.T
-    if shape == (1, *size):  # a product with one vector
-        return lambda t: t[None]
-    if size == shape:
-        return lambda t: t
-    if size == (*shape, 1):
-        return lambda t: t[..., 0]
-    return None
-
-
-def _heads(prefix: str, group: Shapes, own: Own) -> list[Slot]:
-    """Fit small projections per head: a list of Linear layers, or one three-dimensional parameter."""
+def _by_role(heads: bool, prefix: str, group: Shapes, own: Own) -> list[Slot]:
+    """Fit each matrix to the parameters whose names show its role. heads: whether they may belong to single heads."""
     slots: list[Slot] = []
     for (role, bias), name in _projections(group).items():
-        mine = {n: t for n, t in own.items() if _role(re.sub(r"\.\d+(?=\.|$)", "", n[len(prefix) :])) == role}
-        mine = {n: t for n, t in mine.items() if _is_bias(n) == bias}
-        found = _one_of_heads(name, group[name], mine)
+        mine = [n for n in own if _role(n[len(prefix) :]) == role and _is_bias(n) == bias]
+        if len(mine) == 1:
+            of_heads = _OUTPUT_OF_HEADS if role == "o" else _OF_HEADS
+            found = _one(name, group[name], mine[0], own, of_heads if heads else {})
+        else:
+            found = _per_head(name, group[name], mine, own) if heads else []
         if not found:
             return []
         slots += found
     return slots
 
 
-def _one_of_heads(name: str, shape: tuple[int, ...], mine: Own) -> list[Slot]:
-    """Fit the contract tensor `name`. mine: the parameters with its role, one for all heads or one per head."""
-    if len(mine) == 1:
-        own, tensor = next(iter(mine.items()))
-        view = _same_numbers(tensor, shape, own)
-        if view is not None:
-            return [Slot(name, own, view)]
-        return _three_axes(name, shape, own, tensor)
-    # By the numbers at the ends of the segments of a name: (0, 12) for "heads.0.q12".
-    numbered = sorted(mine, key=lambda own: [int(n) for n in re.findall(r"(?<!\d)\d++(?=\.|$)", own)])
-    if not numbered or any(tuple(mine[n].shape) != (shape[0] // len(numbered), *shape[1:]) for n in numbered):
-        return []
-    rows = shape[0] // len(numbered)
-    return [Slot(name, own, start=h * rows, stop=(h + 1) * rows) for h, own in enumerate(numbered)]
+def _fused(prefix: str, group: Shapes, own: Own) -> list[Slot]:
+    """Fit one matrix for queries, keys and values, in this order, and the output projection beside it."""
+    wanted = _projections(group)
+    slots: list[Slot] = []
+    for bias in (False, True):
+        parts = [wanted[role, bias] for role in "qkv" if (role, bias) in wanted]
+        if not parts:
+            continue
+        rows, *rest = group[parts[0]]
+        whole = _only((3 * rows, *rest), bias, own)
+        if whole and len(parts) == 3 and len({group[name] for name in parts}) == 1:
+            found = [
+                Slot(name, whole, itemgetter(slice(at * rows, (at + 1) * rows)))
+                for at, name in enumerate(parts)
+            ]
+        else:  # `nn.MultiheadAttention` with kdim or vdim has only fused biases
+            found = _by_role(False, prefix, {name: group[name] for name in parts}, own)
+        if not found or len(parts) < 3:
+            return []
+        slots += found
+    rest_of_own = {n: t for n, t in own.items() if n not in {slot.own for slot in slots}}
+    for bias in (False, True):
+        name = wanted.get(("o", bias), "")
+        mine = _only(group[name], bias, rest_of_own) if slots and name else ""
+        if mine:
+            slots.append(Slot(name, mine))
+    return slots
 
 
-def _three_axes(name: str, shape: tuple[int, ...], own: str, tensor: Tensor) -> list[Slot]:
-    """Fit one parameter for all heads: (H, in, d), (H, d, in), (in, H, d); output: (H, d, out); biases: (H, d)."""
-    if len(shape) == 1 and tensor.dim() == 2 and tensor.numel() == shape[0]:
-        d = tensor.shape[1]
-        return [Slot(name, own, itemgetter(h), h * d, (h + 1) * d) for h in range(tensor.shape[0])]
-    if tensor.dim() != 3 or len(shape) != 2 or tensor.numel() != shape[0] * shape[1]:
-        return []
-    heads, a, b = tensor.shape
-    if _role(name.split(".")[-2]) == "o":
-        # (H, d, out): rows of the contract are outputs, so all heads fill all rows.
-        if heads * a == shape[1] and b == shape[0]:
-            return [Slot(name, own, lambda t: t.permute(2, 0, 1).reshape(t.shape[2], -1))]
-        return []
-    if heads * b == shape[0] and a == shape[1]:  # (H, in, d)
-        return [Slot(name, own, _turned(h), h * b, (h + 1) * b) for h in range(heads)]
-    if heads * a == shape[0] and b == shape[1]:  # (H, d, in)
-        return [Slot(name, own, itemgetter(h), h * a, (h + 1) * a) for h in range(heads)]
-    if heads == shape[1] and a * b == shape[0]:  # (in, H, d): `heads` is in, `a` is H
-        return [Slot(name, own, _turned((slice(None), h)), h * b, (h + 1) * b) for h in range(a)]
-    return []
-
-
-def _turned(index: Any) -> View:
-    return lambda t: t[index].T
+def _only(shape: tuple[int, ...], bias: bool, own: Own) -> str:
+    """Return the only parameter of this shape that is, or is not, a bias; "" if there is none, or several."""
+    found = [n for n, t in own.items() if tuple(t.shape) == shape and _is_bias(n) == bias]
+    return found[0] if len(found) == 1 else ""
 
 
 def _in_order(prefix: str, group: Shapes, own: Own) -> list[Slot]:
@@ -326,20 +290,15 @@ def _in_order(prefix: str, group: Shapes, own: Own) -> list[Slot]:
     names, mine = list(group), list(own)
     if sum(map(_is_bias, names)) == sum(map(_is_bias, mine)):
         names, mine = sorted(names, key=_is_bias), sorted(mine, key=_is_bias)
-    slots = []
-    for name, found in zip(names, mine, strict=True):
-        view = _same_numbers(own[found], group[name], found)
-        if view is None:
-            return []
-        slots.append(Slot(name, found, view))
-    return slots
+    found = [_one(name, group[name], one, own) for name, one in zip(names, mine, strict=True)]
+    return [slot for one in found for slot in one] if all(found) else []
 
 
 # Each function gets the prefix of the names, the contract's weights to fit, and the parameters that are left.
 _LAYOUTS: tuple[tuple[str, Callable[[str, Shapes, Own], list[Slot]]], ...] = (
-    ("other names", _renamed),
+    ("other names", partial(_by_role, False)),
     ("one fused projection", _fused),
-    ("projections per head", _heads),
+    ("projections per head", partial(_by_role, True)),
     ("other names, same order", _in_order),
 )
 
@@ -361,15 +320,22 @@ def fill_lazy_layers(module: nn.Module, contract: Mapping[str, Tensor]) -> None:
 
 
 def write(found: Fit, own: Own, contract: Mapping[str, Tensor]) -> None:
-    """Fill the module's parameters from the contract's tensors."""
+    """Fill the module's parameters from the contract's tensors. Fill the unexpected and the misshapen ones with fixed
+    values, so that every run is the same.
+    """
     with torch.no_grad():
+        for name in (*found.unexpected, *found.misshapen):
+            target = own[found.own_names.get(name, name)]
+            numbers = torch.arange(target.numel(), dtype=torch.float64)
+            target.copy_(torch.cos(numbers).reshape(target.shape) / 2)
         for slot in found.slots:
             target, source = own[slot.own], contract[slot.contract][slot.start : slot.stop]
             view = slot.view(target)
             if view.untyped_storage().data_ptr() == target.untyped_storage().data_ptr():
                 view.copy_(source)
-            else:  # the view copied a (H, d, out) parameter that is not contiguous: rearrange `source`
-                target.copy_(source.reshape(source.shape[0], target.shape[0], -1).permute(1, 2, 0))
+            else:  # the view is a copy, in another order: find the place of each value
+                places = slot.view(torch.arange(target.numel()).reshape(target.shape))
+                target.copy_(source.flatten()[places.flatten().argsort()].reshape(target.shape))
 
 
 def read(found: Fit, gradients: Mapping[str, Any], name: str) -> Tensor | None:

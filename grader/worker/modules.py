@@ -1,14 +1,12 @@
-"""Move a module to a device, fill the parameters that no weight fits, and differentiate with respect to parameters."""
+"""What the grader does with a module: move it, differentiate, train it for one step, measure what it costs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-
-from grader.worker.layouts import Fit
 
 _PLAIN = (Tensor, nn.Parameter)
 
@@ -34,16 +32,7 @@ def parameters(module: nn.Module) -> dict[str, nn.Parameter]:
     return dict(module.named_parameters(remove_duplicate=False))
 
 
-def fill_the_rest(own: Mapping[str, Tensor], found: Fit) -> None:
-    """Fill unexpected and misshapen parameters with fixed values, so that every run is the same."""
-    with torch.no_grad():
-        for name in (*found.unexpected, *found.misshapen):
-            target = own[found.own_names.get(name, name)]
-            numbers = torch.arange(target.numel(), dtype=torch.float64)
-            target.copy_(torch.cos(numbers).reshape(target.shape) / 2)
-
-
-def gradients(total: Any, leaves: list[Tensor]) -> list[Tensor]:
+def gradients(total: Any, leaves: Sequence[Tensor]) -> list[Tensor]:
     """Return gradients of a scalar with respect to each leaf; zeros where the scalar does not depend on it."""
     wanted = [leaf for leaf in leaves if leaf.requires_grad]
     if not wanted or not (isinstance(total, Tensor) and total.requires_grad):
@@ -51,3 +40,39 @@ def gradients(total: Any, leaves: list[Tensor]) -> list[Tensor]:
     found = iter(torch.autograd.grad(total, wanted, allow_unused=True))
     out = [next(found) if leaf.requires_grad else None for leaf in leaves]
     return [torch.zeros_like(leaf) if g is None else g for leaf, g in zip(leaves, out, strict=True)]
+
+
+def descend(module: Any, of: Any, upstream: Tensor, rate: float) -> None:
+    """Do one step of gradient descent on Σ (of · upstream) with the trained parameters of the module.
+
+    Raises TypeError if the value is no module.
+    """
+    learn = [p for p in _module(module).parameters() if p.requires_grad]
+    slopes = gradients((of * upstream).sum(), learn)
+    with torch.no_grad():
+        for parameter, slope in zip(learn, slopes, strict=True):
+            parameter.sub_(rate * slope)
+
+
+def parameter_count(module: Any) -> int:
+    """Return the number of values in all parameters. Raises TypeError if the value is no module."""
+    return sum(p.numel() for p in _module(module).parameters())
+
+
+def flops(module: Any, args: Sequence[Any]) -> int:
+    """Count the multiplications and additions of one call with torch's counter.
+
+    It counts those of matrix products, convolutions and fused attention. Raises TypeError if the value is no module.
+    """
+    from torch.utils.flop_counter import FlopCounterMode
+
+    counter = FlopCounterMode(display=False)
+    with torch.no_grad(), counter:
+        _module(module)(*args)
+    return int(counter.get_total_flops())
+
+
+def _module(value: Any) -> nn.Module:
+    if isinstance(value, nn.Module):
+        return value
+    raise TypeError(f"{type(value).__name__} was returned where a module was expected")

@@ -17,13 +17,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from grader.worker import attention_weights, layouts, measures, modules, random_seeds
+from grader.worker import layouts, modules, random_seeds
 from grader.worker import steps as do
 from grader.worker.constructors import fitting_form
 from grader.worker.errors import PROVIDED, definition, describe
 from grader.worker.forbidden_calls import watching
 from grader.worker.orientation import held_as_linear
-from grader.worker.results import in_rows, kind_of, plain_copy
+from grader.worker.results import NotRows, attention_weights, in_rows, kind_of, plain_copy, removals
 from grader.worker.stand_in_modules import Switch
 from grader.worker.steps import Ref, Run, Step
 from grader.worker.training_progress import Progress, ignore_progress, report_progress
@@ -131,7 +131,7 @@ class Program:
                 self.env[step.name] = self._value(step.of)[slices]
             case do.Descend():
                 upstream = self.tensors[step.upstream]
-                measures.descend(self._value(step.module), self._value(step.of), upstream, step.rate)
+                modules.descend(self._value(step.module), self._value(step.of), upstream, step.rate)
             case _:
                 self._look(step)
 
@@ -156,13 +156,13 @@ class Program:
             case do.Gradients():
                 self._see_gradients(step)
             case do.ParameterCount():
-                self._report(step.name, measures.parameter_count(self._value(step.of)))
+                self._report(step.name, modules.parameter_count(self._value(step.of)))
             case do.Flops():
-                self._report(step.name, measures.flops(self._value(step.of), self._value(step.args)))
+                self._report(step.name, modules.flops(self._value(step.of), self._value(step.args)))
             case do.Removals():
                 try:
-                    self._observe(step.name, measures.table(self._value(step.of), step.heads))
-                except measures.NotRows as odd:
+                    self._observe(step.name, removals(self._value(step.of), step.heads))
+                except NotRows as odd:
                     self.reply["odd"][step.name] = {"is": str(odd)}
             case _:
                 assert_never(step)
@@ -229,7 +229,6 @@ class Program:
         own = {n: p for n, p in everything.items() if (p.requires_grad or n in wanted) and n not in shapeless}
         shapes = {name: tuple(t.shape) for name, t in wanted.items()}
         found = layouts.fit(own, shapes, self.as_linear.get(step.module, frozenset()))
-        modules.fill_the_rest(own, found)
         layouts.write(found, own, wanted)
         self.fits[step.module] = found
         self.reply["parameters"] = {
@@ -351,7 +350,7 @@ class Program:
 
     def _see_weights(self, step: do.Weights) -> None:
         """Observe `.attention_weights`; "stacked" in the reply names it if there was a list per head or per step."""
-        weights, stacked = attention_weights.of(self._value(step.of), step)
+        weights, stacked = attention_weights(self._value(step.of), step)
         self._observe(step.name, weights, stacked=stacked)
 
     def _see_gradients(self, step: do.Gradients) -> None:

@@ -1,13 +1,19 @@
-"""Copy what student code returned into plain tensors that can be sent: tensors, and sentences as rows of one tensor."""
+"""Read what student code returned or stored as plain tensors that can be sent.
+
+A result may be a tensor, sentences, attention weights in any form that students store, or the rows of an experiment.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+from grader.worker.steps import Weights
 
 MAX_VALUES = 1 << 22  # elements; of a tensor with more, only the shape is sent
 
@@ -89,6 +95,8 @@ def packed(tensors: Mapping[str, Tensor]) -> bytes:
     return b"".join((len(head).to_bytes(8, "little"), head, *parts))
 
 
+# ---- sentences
+
 EMPTY = -1  # pads shorter rows
 LARGEST = 1 << 62  # token numbers are below it, so that they fit in int64
 MOST = 1000  # the most sentences, and the most tokens per sentence
@@ -132,3 +140,112 @@ def _token(token: Any) -> int:
     if not is_whole or abs(token) >= LARGEST:
         raise TypeError("not a token number")
     return int(token)
+
+
+# ---- attention weights
+
+
+def attention_weights(owner: Any, step: Weights) -> tuple[Any, bool]:
+    """Return `.attention_weights`, and whether it had a list with one tensor per head, or per decoding step.
+
+    It is a tensor, such as (B, T, S), or a list of tensors of one shape: one per head or, if the step has `steps`, one
+    per decoding step. Such a list is stacked along a new first axis. If the step has `layers`, the list has one entry
+    per layer, and each entry may be a list with one tensor per head.
+    """
+    if step.layers:
+        weights = _of_layers(owner, step.part)
+        heads = weights[0] if isinstance(weights, (list, tuple)) and weights else None
+    else:
+        # Only the decoder itself collects one tensor per step; its attention holds the last one.
+        one = step.steps is None
+        weights = heads = _first(owner) if one else getattr(owner, "attention_weights", None)
+    stacked = _stacked(weights, 2 if step.layers else 1)
+    return stacked, isinstance(heads, (list, tuple)) and isinstance(stacked, Tensor)
+
+
+def _first(module: Any) -> Any:
+    """Return `.attention_weights` of the module, else of its first submodule that has some."""
+    for part in module.modules() if isinstance(module, nn.Module) else (module,):
+        weights = getattr(part, "attention_weights", None)
+        if weights is not None:
+            return weights
+    return None
+
+
+def _of_layers(stack: Any, part: int | None) -> Any:
+    """Return `.attention_weights` of a stack of layers, or one part of a pair; None if no tensor is stored there."""
+    weights: Any = None
+    with suppress(Exception):  # the property of a base class may only raise NotImplementedError
+        weights = stack.attention_weights
+    if not _holds_a_tensor(weights):
+        return None
+    return weights if part is None or len(weights) != 2 else weights[part]
+
+
+def _holds_a_tensor(value: Any) -> bool:
+    return isinstance(value, Tensor) or (
+        isinstance(value, (list, tuple)) and any(map(_holds_a_tensor, value))
+    )
+
+
+def _stacked(value: Any, levels: int) -> Any:
+    """Stack a list of tensors of one shape along a new first axis. levels: how many lists may be inside each other.
+
+    Any other value is returned as it is.
+    """
+    if not levels or not isinstance(value, (list, tuple)):
+        return value
+    parts = [_stacked(part, levels - 1) for part in value]
+    alike = all(isinstance(part, Tensor) for part in parts) and len({part.shape for part in parts}) == 1
+    return torch.stack(parts) if alike else value
+
+
+# ---- the rows of an experiment that removes heads
+
+ORDERS = ("importance", "random", "reverse")  # a row holds an index into this
+MAX_ROWS = 10_000
+
+
+class NotRows(ValueError):
+    """The value is not a list of rows; the message says what it is."""
+
+
+def removals(rows: Any, heads: int) -> Tensor:
+    """Return N rows of a removal experiment as (N, 3 + heads): seed, order, accuracy, removed heads, then -1.
+
+    Raises NotRows for anything else.
+    """
+    if not isinstance(rows, (list, tuple)):
+        raise NotRows(f"{type(rows).__name__[:60]} instead of a list of rows")
+    if len(rows) > MAX_ROWS:
+        raise NotRows("a list of more than 10,000 rows")
+    return torch.tensor([_removal(row, heads) for row in rows], dtype=torch.float64).reshape(-1, 3 + heads)
+
+
+def _removal(row: Any, heads: int) -> list[float]:
+    if not isinstance(row, Mapping):
+        raise NotRows(f"a list that holds {type(row).__name__[:60]} instead of rows")
+    missing = [key for key in ("seed", "order", "removed", "accuracy") if key not in row]
+    if missing:
+        raise NotRows(f"a row without {missing[0]!r}")
+    if row["order"] not in ORDERS:
+        raise NotRows("a row of another order than importance, random and reverse")
+    removed = _numbers(row["removed"])
+    if len(removed) > heads:
+        raise NotRows("a row that removes more heads than there are")
+    seed, accuracy = _number("seed", row["seed"]), _number("accuracy", row["accuracy"])
+    return [seed, ORDERS.index(row["order"]), accuracy, *removed, *[-1.0] * (heads - len(removed))]
+
+
+def _numbers(removed: Any) -> Sequence[float]:
+    listed = removed.tolist() if hasattr(removed, "tolist") else removed
+    if not isinstance(listed, (list, tuple)):
+        raise NotRows("a row whose 'removed' is not a list of heads")
+    return [_number("removed", head) for head in listed]
+
+
+def _number(key: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise NotRows(f"a row whose {key!r} is not a number") from None

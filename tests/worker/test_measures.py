@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from grader.worker.measures import ORDERS
 from grader.worker.program import Program
+from grader.worker.results import ORDERS
 from grader.worker.steps import Descend, Flops, ParameterCount, Ref, Removals, Run
 
 MODULE = Ref("module")
