@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from grader.intake.limits import MAX_FILE_BYTES
-from grader.intake.read import KINDS
+from grader.intake.read import KINDS, MAX_FILE_BYTES
 from grader.support.errors import BadData
 from grader.support.files import open_regular
 from grader.support.i18n import _

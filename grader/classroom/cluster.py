@@ -32,7 +32,7 @@ from grader.classroom.grade import BoundedGrading, RunConfig, Task, TaskResult, 
 from grader.classroom.store import Store
 from grader.engine.student_file import CourseTables
 from grader.intake.names import Definition
-from grader.intake.neighbours import among
+from grader.intake.read import among
 from grader.report.model import from_text, to_text
 from grader.sandbox.base import SandboxError
 from grader.sandbox.choose import best_tier

@@ -19,8 +19,7 @@ from pathlib import Path, PurePosixPath
 from grader.bundle.model import Bundle
 from grader.classroom.archives import MAX_GRADABLE, SUFFIXES, is_archive, members, read_member
 from grader.classroom.bounded_reader import BoundedReader
-from grader.intake.neighbours import ReadFile, among
-from grader.intake.read import KINDS, read_bytes
+from grader.intake.read import KINDS, ReadFile, among, read_bytes
 from grader.intake.stub_changes import answers, is_changed, only_answer
 from grader.support.errors import GraderError
 from grader.support.i18n import _

@@ -21,7 +21,7 @@ from grader.classroom.class_run import GradedSubmission
 from grader.classroom.pages import page
 from grader.classroom.roster import Person
 from grader.classroom.terminal import show
-from grader.intake.course_file import CourseFile
+from grader.intake.course import CourseFile
 from grader.report.ci import junit_of_many
 from grader.report.model import ExerciseResult, Report, to_json, total
 from grader.report.shared_sentences import (

@@ -26,8 +26,7 @@ from grader.engine.process_pool import Lost, ProcessPool
 from grader.engine.result import result_without_checks
 from grader.engine.terms import HIDDEN, PUBLIC
 from grader.intake.names import Definition, read_names
-from grader.intake.neighbours import ReadFile, among, with_neighbours
-from grader.intake.read import Blocked, Submission, shown, submission_from
+from grader.intake.read import Blocked, ReadFile, Submission, among, shown, submission_from, with_neighbours
 from grader.intake.stub_changes import copied_blocks, own_tree
 from grader.lines.find import Source, add_lines
 from grader.report.model import ExerciseResult, Outcome

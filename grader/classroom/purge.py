@@ -16,8 +16,7 @@ from grader.classroom.discover import SubmittedFile, discover, student_id
 from grader.classroom.pages import pages_of
 from grader.classroom.regrade import side_store
 from grader.classroom.store import Store, StoreKey, default_store
-from grader.intake.neighbours import ReadFile, content_of
-from grader.intake.read import Blocked
+from grader.intake.read import Blocked, ReadFile, content_of
 from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
 

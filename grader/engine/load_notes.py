@@ -10,11 +10,10 @@ from typing import Any
 from grader.engine.lease import Loaded
 from grader.engine.load_request import LoadRequest
 from grader.engine.session import WorkerGone
-from grader.intake.around_syntax_error import Fault
 from grader.intake.names import Definition, Names
-from grader.intake.neighbours import OTHER_FRAMEWORKS, imported_modules
-from grader.intake.read import Submission, Unit
+from grader.intake.read import OTHER_FRAMEWORKS, Submission, Unit, imported_modules
 from grader.intake.recognise import lost, misspelt
+from grader.intake.syntax import Fault
 from grader.judge.exceptions import of_lost
 from grader.judge.observation import StudentError, student_error, texts
 from grader.report.finding import Fact

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from grader.intake.limits import MAX_DOTTED_NAMES
 from grader.intake.read import Submission, Unit
-from grader.intake.syntax import parse, walk
+from grader.intake.syntax import MAX_DOTTED_NAMES, parse
 
 _ROOT = "torch"
 # Characters that are kept of a module's name, and of each name that is imported from it. The path of each imported name
@@ -85,9 +84,9 @@ def _binds(node: ast.stmt) -> list[str]:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             return [node.name]
         case ast.Assign(targets=targets):
-            return [part.id for target in targets for part in walk(target) if isinstance(part, ast.Name)]
+            return [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
         case ast.AnnAssign(target=target):
-            return [part.id for part in walk(target) if isinstance(part, ast.Name)]
+            return [part.id for part in ast.walk(target) if isinstance(part, ast.Name)]
     return []
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
-from grader.intake.around_syntax_error import Fault, fault_of
 from grader.intake.read import Submission, Unit
-from grader.intake.syntax import parse
+from grader.intake.syntax import Fault, fault_of, parse, statements
 
 
 @dataclass(frozen=True)
@@ -183,23 +182,6 @@ def hash_of(node: ast.stmt, bare: bool = False) -> str:
         else:  # Python does not write very long integers as decimals
             parts.append(f"{kind} {hex(item) if type(item) is int else repr(item)} ")
     return hashlib.sha256("".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
-
-
-def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield top-level statements, and those inside `if`, `try` and `with` at the top level, in their order."""
-    waiting = [*reversed(body)]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        inner: list[ast.stmt] = []
-        if isinstance(node, ast.If):
-            inner = [*node.body, *node.orelse]
-        elif isinstance(node, ast.Try):
-            handlers = [statement for handler in node.handlers for statement in handler.body]
-            inner = [*node.body, *handlers, *node.orelse, *node.finalbody]
-        elif isinstance(node, ast.With):
-            inner = node.body
-        waiting += reversed(inner)
 
 
 def _bound(node: ast.stmt) -> list[tuple[str, str]]:

@@ -8,9 +8,9 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
-from grader.intake.names import Names, statements
+from grader.intake.names import Names
 from grader.intake.read import Submission, Unit
-from grader.intake.syntax import children, parse, walk
+from grader.intake.syntax import parse, statements
 
 # Customary names that files often use without their import.
 IMPORTS = {
@@ -55,7 +55,7 @@ def _unbound(units: tuple[Unit, ...]) -> dict[str, tuple[str, int]]:
     bound: set[str] = set()
     for unit in units:
         try:
-            nodes = walk(parse(unit.source))
+            nodes = ast.walk(parse(unit.source))
         except SyntaxError:
             continue
         for node in nodes:
@@ -125,11 +125,13 @@ def _free(node: ast.AST) -> Iterator[str]:
                 yield part.id
         elif isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             body = part.body if isinstance(part.body, list) else [part.body]
-            nodes = [*walk(part)]
+            nodes = [*ast.walk(part)]
             inner = own | {name for inside in nodes for name in bound_by(inside)}
             inner -= {name for inside in nodes if isinstance(inside, ast.Global) for name in inside.names}
             waiting += [(child, inner) for child in body]
-            rest = dict.fromkeys(children(part)).keys() - set(body)  # decorators, defaults, annotations
+            rest = dict.fromkeys(ast.iter_child_nodes(part)).keys() - set(
+                body
+            )  # decorators, defaults, annotations
             waiting += [(child, own) for child in rest]
         else:
-            waiting += [(child, own) for child in children(part)]
+            waiting += [(child, own) for child in ast.iter_child_nodes(part)]

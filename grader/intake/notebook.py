@@ -1,11 +1,15 @@
-"""The code cells of a notebook, as plain Python. Outputs, metadata and kernels are ignored."""
+"""The code of notebooks and notes."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
-from grader.intake.syntax import parse
+from grader.intake.syntax import Fault, around_error, check_sources, parse, syntax_error
 from grader.support.errors import BadData
 from grader.support.i18n import _
 
@@ -79,7 +83,7 @@ def plain_python(source: str) -> str:
     if _FOREIGN_CELL.match(first):
         return "\n" * (len(lines) - 1)
     plain = _one_by_one(lines) or "\n".join(map(_plain_line, lines))
-    if _CELL_OF_ANOTHER.match(first) and _stops_at(plain) is not None:
+    if _CELL_OF_ANOTHER.match(first) and syntax_error(plain) is not None:
         return "\n" * (len(lines) - 1)
     return plain
 
@@ -88,9 +92,10 @@ def _one_by_one(lines: list[str]) -> str | None:
     """Replace one magic after another until the cell parses; return None if it never does."""
     lines = list(lines)
     for _attempt in range(MAX_MAGICS):
-        at = _stops_at("\n".join(lines))
-        if at is None:
+        error = syntax_error("\n".join(lines))
+        if error is None:
             return "\n".join(lines)
+        at = error.lineno or 0
         if not 0 < at <= len(lines) or _plain_line(lines[at - 1]) == lines[at - 1]:
             return None
         last = at
@@ -100,18 +105,140 @@ def _one_by_one(lines: list[str]) -> str | None:
     return None
 
 
-def _stops_at(source: str) -> int | None:
-    """Return the line at which Python cannot go on; None if the source parses, 0 if the line is not known."""
-    try:
-        parse(source)
-    except SyntaxError as error:
-        return error.lineno or 0
-    return None
-
-
 def _plain_line(line: str) -> str:
     assigned = _ASSIGNED.match(line)
     if assigned:
         return f"{assigned['indent']}{assigned['target'].rstrip()} = None"
     magic = _MAGIC.match(line)
     return f"{magic['indent']}pass" if magic else line
+
+
+_QUOTE = r"[ \t]{0,3}> ?"
+# The possessive quantifiers keep the time linear; `tests/test_patterns.py` measures it.
+_FENCE = re.compile(r"(?P<quotes>(?:[ \t]{0,4}>)*)[ \t]*(?P<mark>`{3,}+|~{3,}+)(?P<info>[^`\n]*)$")
+_CELL = re.compile(r"In ?\[(?:None|[\d *]{0,9})\]:[ \t]*(?P<source>.*)$")
+_OUTPUT = re.compile(r"Out ?\[\d{1,9}\]:")
+_LANGUAGE = re.compile(r"\{?\.?(?:code-cell\}?[ \t]*)?(?P<name>[\w+#-]*)")
+_TAB = re.compile(r"\s*(?:#@tab|%%tab)[^\S\n]++(?P<names>[^\n]*)\n")
+_PROMPT = re.compile(r"(?:>>>|\.\.\.)(?: |$)")
+_PYTHON = frozenset(
+    {"python", "python3", "py", "py3", "ipython", "ipython3", "jupyter-python", "pycon", "doctest"}
+)
+MAX_QUOTES = 8  # nested quotations
+_FIRST_WORDS = re.compile(r"^(?:class|def|import|from)\b", re.M)
+
+
+@dataclass
+class Block:
+    """Lines that may be code: a fenced block or a copied cell.
+
+    language: as the block names it, "" if it names none; None for a copied cell.
+    """
+
+    first: int  # the number of its first line, from 0
+    language: str | None
+    quotes: int = 0  # how many marks `>` are in front of each line
+    lines: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return _without_prompts(textwrap.dedent("\n".join(self.lines)))
+
+
+def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], tuple[int, ...]]:
+    """Return the code of a document as one source, its syntax errors, and the lines of skipped definitions.
+
+    A definition is skipped if its block names a language and `_of_this_framework` leaves the block out. An error in a
+    block does not affect other blocks. Raises BadData.
+    """
+    all_blocks = list(_blocks(text))
+    blocks = list(_of_this_framework(all_blocks))
+    check_sources(block.text for block in blocks)
+    source, faults = [""] * (text.count("\n") + 1), []
+    for block in blocks:
+        code, fault = around_error(plain_python(block.text), unit, alone=False)  # the other blocks are graded
+        if not _is_python(block, code, fault):
+            continue
+        kept = code.split("\n")
+        source[block.first : block.first + len(kept)] = kept
+        # Text below a copied cell that does not parse is probably its output, or prose.
+        if fault is not None and (block.language is not None or fault.lost):
+            line = fault.line + block.first if fault.line else 0
+            resumed = fault.resumed + block.first if fault.resumed else 0
+            faults.append(replace(fault, line=line, resumed=resumed))
+    left_out = [block for block in all_blocks if block.language and not any(block is one for one in blocks)]
+    skipped = [
+        number
+        for block in left_out
+        for number, line in enumerate(block.text.split("\n"), block.first + 1)
+        if line.startswith(("class ", "def "))
+    ]
+    return "\n".join(source), tuple(faults), tuple(skipped)
+
+
+def _blocks(text: str) -> Iterator[Block]:
+    block: Block | None = None
+    fence = ""  # the mark that ends the block
+    for number, line in enumerate(text.split("\n")):
+        begins, ends = _begin(line, number), bool(_OUTPUT.match(line))
+        if fence and block is not None:
+            if quoted := re.match(_QUOTE * block.quotes, line):
+                line = line[quoted.end() :]
+                mark = _FENCE.match(line)
+                begins = None  # no block begins inside a fence
+                ends = bool(mark and mark["mark"].startswith(fence) and not mark["info"].strip())
+            else:
+                ends = True  # a block in a quotation also ends where the quotation ends
+        if block is not None and (begins is not None or ends):
+            yield block
+            block, fence = None, ""
+        elif block is not None:
+            block.lines.append(line)
+        if begins is not None:
+            block, fence = begins
+    if block is not None:
+        yield block
+
+
+def _without_prompts(text: str) -> str:
+    """Return the code that was typed at Python's prompt, with empty lines for its output; other text as it is."""
+    if not text.lstrip("\n").startswith(">>> "):
+        return text
+    return "\n".join(line[4:] if _PROMPT.match(line) else "" for line in text.split("\n"))
+
+
+def _begin(line: str, number: int) -> tuple[Block, str] | None:
+    """Return the block that begins in a line, and the mark that ends it ("" for a cell); None if no block begins."""
+    fence, cell = _FENCE.match(line), _CELL.match(line)
+    if fence:
+        named = _LANGUAGE.match(fence["info"].strip())
+        quotes = min(fence["quotes"].count(">"), MAX_QUOTES)
+        return Block(number + 1, named["name"].lower() if named else "", quotes), fence["mark"]
+    return (Block(number, None, lines=[cell["source"]]), "") if cell else None
+
+
+def _of_this_framework(blocks: list[Block]) -> Iterator[Block]:
+    """Yield the blocks to read.
+
+    A tab is a first line such as `#@tab pytorch`, which names the frameworks of a block. If a block has a tab for
+    pytorch, leave out the fenced blocks without a tab for pytorch or for all.
+    """
+    tabs = [_TAB.match(block.text) for block in blocks]
+    several = any(tab and "pytorch" in tab["names"] for tab in tabs)
+    for block, tab in zip(blocks, tabs, strict=True):
+        if not several or block.language is None or (tab and re.search(r"\b(?:pytorch|all)\b", tab["names"])):
+            yield block
+
+
+def _is_python(block: Block, code: str, fault: Fault | None) -> bool:
+    """Whether a block is Python: by its language; without one, if it has a statement that is not only an expression.
+
+    Without a language and with a syntax error: if a line begins with `class`, `def`, `import` or `from`.
+    """
+    if block.language is None or block.language in _PYTHON:
+        return True
+    if block.language:
+        return False
+    if fault is not None:
+        return bool(_FIRST_WORDS.search(block.text))
+    return any(not isinstance(node, ast.Expr) for node in parse(code).body)

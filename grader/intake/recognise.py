@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from itertools import islice
 
 from grader.given import BLOCKS
-from grader.intake.around_syntax_error import Fault
 from grader.intake.names import Definition, Names, plain
+from grader.intake.syntax import Fault
 
 # Exercise → other names that much code uses for it, as `plain` writes them.
 ALIASES = {"MultiHeadAttention": ("multiheadedattention",)}

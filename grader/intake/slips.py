@@ -11,11 +11,10 @@ from difflib import get_close_matches
 from functools import lru_cache
 
 from grader.given import BLOCKS
-from grader.intake.misspelt import Found, keywords, methods, unknown_names, variables_of_the_file
+from grader.intake.misspelt import Found, keywords, methods, scopes, unknown_names, variables_of_the_file
 from grader.intake.needs import bound_by
 from grader.intake.read import Submission, Unit
-from grader.intake.scopes import scopes
-from grader.intake.syntax import children, dotted, parse, walk
+from grader.intake.syntax import dotted, parse
 from grader.support.i18n import _
 
 MAX_SLIPS = 3
@@ -88,15 +87,15 @@ def _code(units: tuple[Unit, ...]) -> _Code:
             if isinstance(statement, (ast.ClassDef, ast.FunctionDef)):
                 code.definitions[statement.name] = (unit.name, statement)
             elif isinstance(statement, ast.Assign):
-                code.variables.update(name for part in walk(statement) for name in bound_by(part))
-        for node in walk(tree):
+                code.variables.update(name for part in ast.walk(statement) for name in bound_by(part))
+        for node in ast.walk(tree):
             code.bound.update(bound_by(node))
             code.torch_nn = code.torch_nn and not _is_other_nn(node)
             if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
                 code.attributes.add(node.attr)
             elif isinstance(node, ast.ClassDef):
                 code.attributes.update(
-                    name for part in walk(node) if part is not node for name in bound_by(part)
+                    name for part in ast.walk(node) if part is not node for name in bound_by(part)
                 )
             elif isinstance(node, ast.FunctionDef):
                 code.attributes.add(node.name)
@@ -117,7 +116,7 @@ def _of_scopes(submission: Submission, unit: str, node: ast.stmt, code: _Code) -
     inside = range(node.lineno, (node.end_lineno or node.lineno) + 1)
     if "*" not in code.bound:  # `from … import *` may bind any name
         # A name that the definition binds elsewhere is not misspelt.
-        own = {bound for part in walk(node) for bound in bound_by(part)} | set(code.definitions)
+        own = {bound for part in ast.walk(node) for bound in bound_by(part)} | set(code.definitions)
         used = {(line, name) for (file, line), name in undefined if file == unit and line in inside}
         yield from unknown_names({(line, name) for line, name in used if name not in own}, own)
     # The code of a kernel is in no file: there, the second definition may be a newer try.
@@ -137,7 +136,7 @@ def _of_definition(node: ast.stmt, code: _Code) -> Found:
         if not _gives_a_value(function):
             says = _("{name} returns no value; did you forget `return`?")
             yield function.lineno, says.format(name=function.name)
-    for part in walk(node):
+    for part in ast.walk(node):
         match part:
             case ast.Attribute():
                 yield from methods(part, code.attributes)
@@ -175,7 +174,7 @@ def _gives_a_value(function: ast.FunctionDef) -> bool:
                 return True
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef():
                 continue
-        waiting += children(node)
+        waiting += ast.iter_child_nodes(node)
     return False
 
 
@@ -185,11 +184,11 @@ def _unchanged(loop: ast.While) -> list[str]:
     Also [] if the condition has a call, an attribute or an index: its value may change without the names.
     """
     changing = (ast.Call, ast.Attribute, ast.Subscript, ast.NamedExpr, ast.Await)
-    if any(isinstance(part, changing) for part in walk(loop.test)):
+    if any(isinstance(part, changing) for part in ast.walk(loop.test)):
         return []
     names = sorted(_names(loop.test))
     touched: list[ast.AST] = []  # nodes whose values the body may change
-    for part in (part for statement in loop.body for part in walk(statement)):
+    for part in (part for statement in loop.body for part in ast.walk(statement)):
         match part:
             case ast.Break() | ast.Return() | ast.Raise() | ast.Yield() | ast.YieldFrom():
                 return []
@@ -207,7 +206,7 @@ def _unchanged(loop: ast.While) -> list[str]:
 def _of_class(node: ast.ClassDef, code: _Code) -> Found:
     defined = {part.name: part for part in node.body if isinstance(part, ast.FunctionDef)}
     bases = [dotted(base) for base in node.bases]
-    used = {part.attr for part in walk(node) if isinstance(part, ast.Attribute)}
+    used = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
     if bases[:2] == ["nn", "Module"] and code.torch_nn:
         yield node.lineno, _("`nn,Module` has a comma; write `nn.Module`")
     yield from _of_super(node)
@@ -232,7 +231,7 @@ def _of_class(node: ast.ClassDef, code: _Code) -> Found:
 
 
 def _of_super(node: ast.ClassDef) -> Found:
-    for part in walk(node):
+    for part in ast.walk(node):
         match part:
             case ast.Expr(ast.Attribute(ast.Call(ast.Name("super")), "__init__")):
                 yield part.value.lineno, _("`super().__init__` is not called; add `()`")
@@ -258,7 +257,7 @@ def _without_forward(defined: dict[str, ast.FunctionDef], used: set[str]) -> Fou
 def _without_super(built: ast.FunctionDef) -> Found:
     """Report the first layer that is set before `nn.Module.__init__` was called."""
     for statement in built.body:
-        attributes = {part.attr for part in walk(statement) if isinstance(part, ast.Attribute)}
+        attributes = {part.attr for part in ast.walk(statement) if isinstance(part, ast.Attribute)}
         if "super" in _names(statement) or attributes & {"__init__", *_CONSTRUCTORS}:
             return
         match statement:
@@ -273,7 +272,7 @@ def _without_super(built: ast.FunctionDef) -> Found:
 def _layers_in_lists(node: ast.ClassDef, code: _Code) -> Found:
     lists: dict[str, int] = {}
     layers: set[str] = set()
-    for part in walk(node):
+    for part in ast.walk(node):
         match part:
             case ast.Assign([target, *_more], ast.List(items)):
                 owner = dotted(target)
@@ -302,4 +301,4 @@ def _is_layer(name: str, code: _Code) -> bool:
 
 
 def _names(node: ast.AST) -> set[str]:
-    return {part.id for part in walk(node) if isinstance(part, ast.Name)}
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}

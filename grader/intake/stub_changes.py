@@ -14,10 +14,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from grader import given
-from grader.intake.around_syntax_error import fault_of
-from grader.intake.names import Names, hash_of, read_names, statements, untouched
+from grader.intake.names import Names, hash_of, read_names, untouched
 from grader.intake.read import Blocked, Submission, Unit, submission_from
-from grader.intake.syntax import parse
+from grader.intake.syntax import fault_of, parse, statements
 from grader.support.code import definition_span, definition_spans
 from grader.support.errors import UsageError
 from grader.support.i18n import _

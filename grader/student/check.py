@@ -19,8 +19,7 @@ from grader.engine.student_file import Part, earlier_parts
 from grader.engine.terms import HIDDEN, PUBLIC, of_strangers
 from grader.intake.course import BUNDLED, Course, find, find_for_file, wanted_exercises
 from grader.intake.names import read_names
-from grader.intake.neighbours import with_neighbours
-from grader.intake.read import Blocked, Submission, read_submission
+from grader.intake.read import Blocked, Submission, read_submission, with_neighbours
 from grader.lines.find import Source
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.base import Launcher

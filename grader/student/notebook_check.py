@@ -24,9 +24,8 @@ from grader.engine.engine import Engine
 from grader.engine.grading import GradingOptions
 from grader.engine.student_file import Part
 from grader.intake.course import Course, find
-from grader.intake.neighbours import inside, with_neighbours
 from grader.intake.notebook import plain_python
-from grader.intake.read import Submission, Unit
+from grader.intake.read import Submission, Unit, inside, with_neighbours
 from grader.intake.syntax import parse
 from grader.report.html import fragment, sentence
 from grader.report.model import Report

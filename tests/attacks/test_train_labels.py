@@ -19,7 +19,7 @@ from grader.engine.attempt import attempt
 from grader.engine.engine import Engine
 from grader.engine.grading import Grading
 from grader.engine.student_file import student_file
-from grader.intake.neighbours import among, content_of
+from grader.intake.read import among, content_of
 from grader.nbgrader.engine_cache import CourseGrader
 from grader.report.model import ExerciseResult
 from grader.sandbox.choose import choose

@@ -15,7 +15,7 @@ from helpers.samples import KNOWN, entry, failed, result
 from grader.classroom.class_run import without_helpers
 from grader.classroom.formats import FORMATS, written
 from grader.classroom.roster import Person
-from grader.intake.course_file import CourseFile, read_course_file
+from grader.intake.course import CourseFile, read_course_file
 from grader.support.errors import GraderError
 
 NOTHING = entry("bob", problem="nothing was submitted")

@@ -11,8 +11,7 @@ from grader.bundle.model import Bundle
 from grader.classroom import discover as discovery
 from grader.classroom.archives import MAX_GRADABLE
 from grader.classroom.discover import SubmittedFile, discover
-from grader.intake.neighbours import MAX_IMPORTS, among, with_neighbours
-from grader.intake.read import Submission, submission_from
+from grader.intake.read import MAX_IMPORTS, Submission, among, submission_from, with_neighbours
 
 MAIN = "from pieces import split\nfrom layers.norm import scale\nimport other\nimport heads\n"
 FILES = {"heads.py": MAIN, "pieces.py": "x = 1\n", "layers/norm.py": "from pieces import split\n"}

@@ -18,7 +18,7 @@ from grader.classroom.purge import SET_ASIDE, find_stored, remove
 from grader.classroom.regrade import side_store
 from grader.classroom.roster import Person
 from grader.classroom.store import Store, StoreKey, default_store
-from grader.intake.neighbours import among, content_of
+from grader.intake.read import among, content_of
 from grader.report.model import Code, ExerciseResult, Line
 from grader.support.errors import BadData, GraderError, UsageError
 

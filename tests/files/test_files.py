@@ -28,8 +28,7 @@ import pytest
 from grader.engine.engine import Engine
 from grader.engine.grading import GradingOptions
 from grader.engine.terms import FOREIGN, HIDDEN, PUBLIC
-from grader.intake.neighbours import with_neighbours
-from grader.intake.read import read_submission
+from grader.intake.read import read_submission, with_neighbours
 from grader.report.model import Report
 from grader.report.terminal import plain
 

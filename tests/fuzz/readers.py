@@ -29,12 +29,11 @@ from grader.engine.draft import Draft
 from grader.engine.engine import Engine
 from grader.engine.interface import Source, interface, takes_mask
 from grader.engine.result import written
-from grader.intake.course_file import read_course_file
+from grader.intake.course import read_course_file
 from grader.intake.forbidden_calls import uses
 from grader.intake.names import read_names
 from grader.intake.needs import needs, units_to_run
-from grader.intake.neighbours import among, content_of, imported_modules
-from grader.intake.read import Blocked, submission_from
+from grader.intake.read import Blocked, among, content_of, imported_modules, submission_from
 from grader.intake.recognise import lost_exercises, match
 from grader.intake.slips import slips
 from grader.intake.stub_changes import restored

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.intake.around_syntax_error import around_error, defined_in
+from grader.intake.syntax import around_error, defined_in
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from grader.bundle.model import FACETS
 from grader.bundle.rules import NO_RULES, Rules
-from grader.intake.course import Course
-from grader.intake.course_file import MAX_BYTES, CourseFile, read_course_file
+from grader.intake.course import MAX_BYTES, Course, CourseFile, read_course_file
 from grader.support.errors import UsageError
 
 

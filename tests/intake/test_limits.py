@@ -5,14 +5,15 @@ from helpers.bounded import run_bounded
 from helpers.hostile_sources import HOSTILE, REFUSED
 from helpers.lanes import first_of_each
 
-from grader.intake.limits import (
+from grader.intake.syntax import (
     MAX_DOTTED_NAMES,
     MAX_SOURCE_BYTES,
     MAX_TOKENS,
+    _trees,
     check_sources,
     count_tokens,
+    parse,
 )
-from grader.intake.syntax import _Trees, parse
 from grader.support.errors import BadData
 
 
@@ -66,13 +67,12 @@ def test_words_and_symbols_are_counted():
 
 @pytest.mark.slow
 def test_the_cache_of_trees_is_limited_by_their_size():
-    trees = _Trees()
     small, large = "x = 1\n", "a\n" * (MAX_TOKENS - 2)  # together, more than MAX_TOKENS
-    first = trees.get(small)
-    assert trees.get(small) is first
-    trees.get(large)
-    assert trees.get(small) is not first
-    assert trees._cost <= MAX_TOKENS
+    first = parse(small)
+    assert parse(small) is first
+    parse(large)
+    assert parse(small) is not first
+    assert sum(cost for cost, _tree in _trees.values()) <= MAX_TOKENS
 
 
 @pytest.mark.parametrize(

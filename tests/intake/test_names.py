@@ -1,14 +1,11 @@
-"""What a submission defines, under which names, and whether a definition was changed. Also `syntax.walk`."""
+"""What a submission defines, under which names, and whether a definition was changed."""
 
-import ast
 from pathlib import Path
 
 import pytest
 
-import grader.intake
 from grader.intake.names import read_names, untouched
 from grader.intake.read import Submission, Unit
-from grader.intake.syntax import walk
 
 
 def names(*sources):
@@ -70,13 +67,3 @@ def test_layout_and_comments_do_not_change_a_definition():
     assert not untouched("f", names("def f(x):\n    return x"), stub)
     assert not untouched("f", names("def g(x): ..."), stub)
     assert not untouched("h", names("def h(x): ..."), stub)
-
-
-def test_a_walk_yields_all_nodes_but_operators_and_contexts():
-    for file in sorted(Path(grader.intake.__file__).parent.glob("*.py")):
-        tree = ast.parse(file.read_text("utf-8"))
-        left_out = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
-        wanted = [node for node in ast.walk(tree) if not isinstance(node, left_out)]
-        found = list(walk(tree))
-        assert {id(node) for node in found} == {id(node) for node in wanted}
-        assert len(found) == len(wanted)

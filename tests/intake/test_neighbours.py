@@ -1,7 +1,6 @@
 """The modules beside a submission that it imports: inside its folder only, and bounded."""
 
-from grader.intake.neighbours import MAX_NEIGHBOURS, with_neighbours
-from grader.intake.read import read_submission
+from grader.intake.read import MAX_NEIGHBOURS, read_submission, with_neighbours
 
 
 def test_neither_links_nor_outside_files_nor_frameworks_are_read(tmp_path):

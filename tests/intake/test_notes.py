@@ -3,7 +3,7 @@
 import pytest
 
 from grader.intake.names import read_names
-from grader.intake.notes import code_of_notes
+from grader.intake.notebook import code_of_notes
 from grader.intake.read import Blocked, submission_from
 
 

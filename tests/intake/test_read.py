@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from grader.intake.limits import MAX_SOURCE_BYTES
 from grader.intake.read import Blocked, read_submission
+from grader.intake.syntax import MAX_SOURCE_BYTES
 
 
 def write(tmp_path, data, name="answer.py"):

@@ -17,8 +17,7 @@ from grader.authoring.scaffold import scaffold
 from grader.classroom.grade import Task
 from grader.classroom.groups import Groups, Named, write_groups
 from grader.classroom.store import Store, StoreKey
-from grader.intake.neighbours import among, content_of
-from grader.intake.read import Blocked, read_bytes
+from grader.intake.read import Blocked, among, content_of, read_bytes
 from grader.nbgrader import engine_cache
 from grader.nbgrader.engine_cache import CourseGrader, Headway
 from grader.nbgrader.notebook_file import readable

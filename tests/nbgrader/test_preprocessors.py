@@ -8,8 +8,7 @@ import pytest
 from nbgrader.converters import Autograde, GenerateAssignment
 from traitlets.config import Config
 
-from grader.intake.neighbours import among, content_of
-from grader.intake.read import read_submission
+from grader.intake.read import among, content_of, read_submission
 from grader.nbgrader.course import CourseOptions, our_config
 from grader.nbgrader.notebook_file import readable
 from grader.nbgrader.preprocessors import _part, exercise_of, outputs

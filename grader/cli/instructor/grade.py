@@ -20,14 +20,14 @@ from grader.cli.shared_options import (
     sandbox_option,
     trusted_option,
 )
-from grader.intake.course_file import KEEP
+from grader.intake.course import KEEP
 from grader.support.i18n import _
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from grader.classroom.class_run import GradedSubmission
-    from grader.intake.course_file import CourseFile
+    from grader.intake.course import CourseFile
 import io
 
 from grader.report.shared_sentences import plain_number
