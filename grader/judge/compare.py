@@ -48,24 +48,17 @@ def header_of(name: str, case: RecordedCase) -> Header:
     return case.headers[name] if exam is None or name in case.headers else exam.headers[name]
 
 
-def tensor(name: str, case: RecordedCase, observation: Observation) -> Seen:
-    """Return an observed tensor. Raises Wrong if it is missing, or not of the expected shape and kind of dtype.
+def values_of(name: str, case: RecordedCase, observation: Observation) -> Array:
+    """Return the values of an observed tensor, in the reference's shape.
 
-    There are two kinds of dtype: floating and other.
+    Raises Wrong if it is missing, or not of the expected shape and kind of dtype: floating or other.
     """
     seen = observation.seen.get(name)
     wrong = wrong_form(seen, header_of(name, case))
     if wrong is not None:
         raise Wrong(wrong)
-    assert seen is not None
-    return seen
-
-
-def values_of(name: str, case: RecordedCase, observation: Observation) -> Array:
-    """Return a tensor's values, in the reference's shape. Raises Wrong as `tensor` does."""
-    array = tensor(name, case, observation).array
-    assert array is not None
-    return array
+    assert seen is not None and seen.array is not None
+    return seen.array
 
 
 def shape_text(shape: Sequence[int], axes: Sequence[str] = ()) -> str:
@@ -102,15 +95,14 @@ def first_index(wrong: Array) -> tuple[int, ...]:
 def around(array: Array, index: Sequence[int]) -> str:
     """Return the surroundings of one element as a small aligned table of its last two axes."""
     rows, columns = 4, 6
-    if array.ndim == 0:
-        return number(float(array))
-    plane = array[tuple(index[:-2])] if array.ndim > 1 else array[None]
-    row, column = (index[-2] if array.ndim > 1 else 0), index[-1]
-    top = window(row, plane.shape[0], rows)
-    left = window(column, plane.shape[1], columns)
-    cells = [[number(float(x)) for x in line[left : left + columns]] for line in plane[top : top + rows]]
-    width = max((len(cell) for line in cells for cell in line), default=0)
-    return "\n".join("  ".join(cell.rjust(width) for cell in line) for line in cells)
+    (height, width), (row, column) = (1, 1, *array.shape)[-2:], (0, 0, *index)[-2:]
+    top, left = window(row, height, rows), window(column, width, columns)
+    plane = np.atleast_2d(array[tuple(index[:-2])])
+    part = plane[top : top + rows, left : left + columns].astype(np.float64)
+    texts = list(map(number, part.ravel().tolist()))
+    size = max(map(len, texts), default=0)
+    cells = np.array([text.rjust(size) for text in texts], dtype=object).reshape(part.shape)
+    return "\n".join(map("  ".join, cells))
 
 
 def window(at: int, size: int, width: int) -> int:
@@ -173,11 +165,10 @@ def precise(check: Check, case: RecordedCase, observation: Observation) -> Findi
     `tol` widens the tolerance; `wider`: also accept a wider dtype, for example for scores that a loss uses.
     """
     (name,) = check.of
-    seen, header = tensor(name, case, observation), case.headers[name]
+    got, seen, header = values_of(name, case, observation), observation.seen[name], case.headers[name]
     is_wider = check.params.get("wider", False) and seen.dtype in WIDER[header.dtype]
     wrong = None if is_wider else wrong_dtype(seen, header)
     tolerance = max(TOLERANCE[case.dtype], check.params.get("tol", 0.0))
-    got = values_of(name, case, observation)
     return wrong or compare(name, got, case.expected[name], header.axes, tolerance) or PASSED
 
 
@@ -210,20 +201,17 @@ def compare(name: str, got: Array, want: Array, axes: tuple[str, ...], tolerance
 def _rule(name: str, got: Array, want: Array, wrong: Array) -> tuple[str, dict[str, object]]:
     """Return the rule of a difference, and the values of its placeholders."""
     of_gradient = name.startswith("grad ")
-    data: dict[str, object] = {
-        "name": name.removeprefix("grad "),
-        "count": int(wrong.sum()),
-        "total": wrong.size,
-    }
-    if np.isnan(got[wrong]).any():
-        return f"values/{'gradient-' * of_gradient}nan", data | {"count": int(np.isnan(got).sum())}
-    if np.isinf(got[wrong]).any():
-        return f"values/{'gradient-' * of_gradient}inf", data | {"count": int(np.isinf(got).sum())}
+    rule, variant = ("values/gradient", "values/gradient-") if of_gradient else ("values", "values/")
+    data = {"name": name.removeprefix("grad "), "total": wrong.size}
+    for word, is_bad in (("nan", np.isnan(got)), ("inf", np.isinf(got))):
+        if is_bad[wrong].any():
+            return variant + word, {**data, "count": int(is_bad.sum())}
+    data["count"] = int(wrong.sum())
     if of_gradient and not got.any():
-        return "values/gradient-zero", data
+        return variant + "zero", data
     with np.errstate(invalid="ignore", over="ignore"):
         largest = float(np.abs(got.astype(np.float64) - want.astype(np.float64))[wrong].max())
-    return "values/gradient" if of_gradient else "values", data | {"largest": largest}
+    return rule, {**data, "largest": largest}
 
 
 def is_trivial(observations: Iterable[tuple[RecordedCase, Observation]]) -> bool:
@@ -260,11 +248,9 @@ def _computed_nothing(array: Array, case: RecordedCase) -> bool:
 
 def _is_returned(array: Array, tensor: Array) -> bool:
     parts = [tensor]  # in any shape
-    if array.ndim == tensor.ndim:
-        parts.append(
-            tensor[tuple(slice(size) for size in array.shape)]
-        )  # a case may observe only the first steps
-    return any(array.size == part.size and np.array_equal(array.ravel(), part.ravel()) for part in parts)
+    if array.ndim == tensor.ndim:  # a case may observe only the first steps
+        parts.append(tensor[tuple(map(slice, array.shape))])
+    return any(np.array_equal(array.ravel(), part.ravel()) for part in parts)
 
 
 def _is_copied(array: Array, tensor: Array) -> bool:
@@ -276,13 +262,11 @@ def _is_copied(array: Array, tensor: Array) -> bool:
 
 
 def _is_mean(array: Array, tensor: Array) -> bool:
-    if tensor.dtype.kind != "f":
+    if tensor.dtype.kind != "f" or array.ndim != tensor.ndim:
         return False
     for axis in range(tensor.ndim):
         mean = tensor.astype(np.float64).mean(axis, keepdims=True)
-        fits = mean.ndim == array.ndim and all(
-            m in (1, n) for m, n in zip(mean.shape, array.shape, strict=True)
-        )
+        fits = all(m in (1, n) for m, n in zip(mean.shape, array.shape, strict=True))
         if fits and np.allclose(array, mean, atol=1e-5):
             return True
     return False

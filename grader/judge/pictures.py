@@ -1,6 +1,8 @@
-"""Make the picture of a finding: pure functions of data. They return None if nothing can be drawn.
+"""Draw what a judge found wrong, or what a right answer measured, as data; None if it cannot be drawn.
 
-A picture shows expected values, so a report on hidden cases has none.
+A picture shows expected values, so a report on hidden cases has none. A check asks for a picture of what was measured
+by its parameter `draw`. These checks have passed, so the values are complete and near the expected ones, unless the
+course lets them not count.
 """
 
 from __future__ import annotations
@@ -13,14 +15,7 @@ import numpy as np
 
 from grader.bundle.model import Check, RecordedCase
 from grader.bundle.safetensors import Array
-from grader.judge.compare import (
-    TOLERANCE,
-    differs,
-    first_index,
-    number,
-    shape_text,
-    window,
-)
+from grader.judge.compare import TOLERANCE, differs, first_index, number, shape_text, window
 from grader.judge.observation import Observation
 from grader.judge.removals import ORDERS, read_removals
 from grader.judge.verdict import JudgedCase, JudgedCheck
@@ -44,11 +39,12 @@ WEIGHTS = ("query", "key")  # the last axes of attention weights
 def first_picture(checks: Sequence[JudgedCheck], cases: Iterable[JudgedCase]) -> Picture | None:
     """Draw the first check that failed; None if there is none, or if it cannot be drawn."""
     first = first_failure(checks)
-    for case in cases:
-        if first is not None and case.observation is not None and first.check in case.case.checks:
-            if not first.judged:
-                return _shapes_of_call(first.check, case.case, case.observation)
-            return picture(first.check, case.case, case.observation, first.finding)
+    for one in cases:
+        case, observation = one.case, one.observation
+        if first is not None and observation is not None and first.check in case.checks:
+            if first.judged:
+                return picture(first.check, case, observation, first.finding)
+            return _shapes_of_call(first.check, case, observation)
     return None
 
 
@@ -78,7 +74,7 @@ def picture(check: Check, case: RecordedCase, observation: Observation, finding:
 
 def _shapes(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
     """Draw the shapes of inputs, stages and results up to the first wrong one; a stage may have another layout."""
-    links = [Link(name, shape_text(case.tensors[name].shape), arrow=False) for name in _inputs(check, case)]
+    links = _inputs(check, case)
     results = [(name, _("your result") if name.startswith("out") else name) for name in check.of]
     for name, title in _stages(case) + results:
         seen, want = observation.seen.get(name), case.headers.get(name)
@@ -100,24 +96,22 @@ def _shapes_of_call(check: Check, case: RecordedCase, observation: Observation) 
     want = case.headers.get(check.of[0]) if check.of else None
     if error is None or want is None or not want.shape or not _ABOUT_SIZES.search(error.message):
         return None
-    links = [Link(name, shape_text(case.tensors[name].shape), arrow=False) for name in _inputs(check, case)]
+    links = _inputs(check, case)
     for name, title in _stages(case):
         seen = observation.seen.get(name)
         if seen is not None and seen.shape is not None:
             links.append(Link(title, shape_text(seen.shape)))
-    shown = (
-        *links[: MOST_LINKS - 1],
-        Link(_("expected output"), shape_text(want.shape, want.axes), arrow=False),
-    )
-    return Picture(_("Shapes of this call"), Chain(shown))
+    asked = Link(_("expected output"), shape_text(want.shape, want.axes), arrow=False)
+    return Picture(_("Shapes of this call"), Chain((*links[: MOST_LINKS - 1], asked)))
 
 
-def _inputs(check: Check, case: RecordedCase) -> list[str]:
+def _inputs(check: Check, case: RecordedCase) -> list[Link]:
     """Return the inputs of the call that the check is about; all inputs of the case if there are none."""
     inputs = [step.name for step in case.all_of(Input)]
     calls = [call for call in case.all_of(Call) if call.name in check.of]
     passed = [ref.name for call in calls[:1] for ref in call.arguments if isinstance(ref, Ref)]
-    return [name for name in inputs if name in passed] or inputs
+    names = [name for name in inputs if name in passed] or inputs
+    return [Link(name, shape_text(case.tensors[name].shape), arrow=False) for name in names]
 
 
 def _stages(case: RecordedCase) -> list[tuple[str, str]]:
@@ -134,11 +128,10 @@ def _values(check: Check, case: RecordedCase, observation: Observation) -> Pictu
         weights = [name for name, header in case.headers.items() if header.axes[-2:] == WEIGHTS]
     says = _("Intermediate result: {stage}")
     stages = {name: says.format(stage=title) for name, title in _stages(case)}
-    tolerance = _tolerance(check, case)
     for name in (*weights, *stages, *check.of):
-        got, want = as_expected(name, case, observation), case.expected.get(name)
-        if got is not None and want is not None and differs(got, want, tolerance).any():
-            return _compared(case, name, got, want, tolerance, what=stages.get(name, ""))
+        got, want = _as_expected(name, case, observation), case.expected.get(name)
+        if got is not None and want is not None and differs(got, want, _tolerance(check, case)).any():
+            return _compared(case, name, got, want, _tolerance(check, case), title=stages.get(name, ""))
     return None
 
 
@@ -147,18 +140,17 @@ def _tolerance(check: Check, case: RecordedCase) -> float:
 
 
 def _two_results(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
-    one, other = (as_expected(name, case, observation) for name in check.of)
+    one, other = (_as_expected(name, case, observation) for name in check.of)
     if one is None or other is None:
         return None
-    titles = (_("first call"), _("second call"))
-    return _compared(case, check.of[0], other, one, 10 * TOLERANCE[case.dtype], titles=titles)
+    calls = (_("first call"), _("second call"))
+    return _compared(case, check.of[0], other, one, 10 * TOLERANCE[case.dtype], panels=calls)
 
 
-def as_expected(name: str, case: RecordedCase, observation: Observation) -> Array | None:
+def _as_expected(name: str, case: RecordedCase, observation: Observation) -> Array | None:
     """Return the observed values if they have the expected shape; None otherwise."""
-    seen = observation.seen.get(name)
-    right_shape = seen is not None and name in case.headers and seen.shape == case.headers[name].shape
-    return seen.array if seen is not None and right_shape else None
+    seen, header = observation.seen.get(name), case.headers.get(name)
+    return seen.array if seen is not None and header is not None and seen.shape == header.shape else None
 
 
 def _compared(
@@ -168,26 +160,25 @@ def _compared(
     want: Array,
     tolerance: float,
     *,
-    titles: Sequence[str] = (),
-    what: str = "",
+    title: str = "",
+    panels: Sequence[str] = (),
 ) -> Picture:
+    """Draw the last two axes of both arrays around the first value that differs."""
     axes = case.headers[name].axes
     wrong = differs(got, want, tolerance)
     index = first_index(wrong) if wrong.ndim else ()
     weights = axes[-2:] == WEIGHTS
-    # The last two axes at the place of the first wrong value, and the first row and column of the part that is drawn.
-    planes = [np.atleast_2d(a[tuple(index[:-2])] if a.ndim > 1 else a) for a in (want, got, wrong)]
+    (height, width), (row, column) = (1, 1, *want.shape)[-2:], (0, 0, *index)[-2:]
     rows, columns = (MOST_QUERIES, MOST_KEYS) if weights else (ROWS, COLUMNS)
-    row, column = (0, 0, *index)[-2:]
-    top, left = window(row, planes[0].shape[0], rows), window(column, planes[0].shape[1], columns)
-    want_part, got_part, wrong_part = (plane[top : top + rows, left : left + columns] for plane in planes)
+    top, left = window(row, height, rows), window(column, width, columns)
+    shown: tuple[int | slice, ...] = (*index[:-2], slice(top, top + rows), slice(left, left + columns))
+    want_part, got_part, wrong_part = (np.atleast_2d(array)[shown] for array in (want, got, wrong))
+    scale = float(np.abs(want).max(initial=0.0)) if weights else None
     lengths = _lengths(case, want.shape) if weights else None
     valid = None if lengths is None else lengths[tuple(index[:-2])][top : top + rows] - left
-    scale = float(np.abs(want).max(initial=0.0)) if weights else None
-    expected, computed = titles or (_("expected"), _("got"))
-    named = axes if len(axes) == want.ndim else ()
-    row_axis, column_axis = ("", "", *named)[-2:]
+    row_axis, column_axis = ("", "", *(axes if len(axes) == want.ndim else ()))[-2:]
     heading = "{}" if want.ndim > 1 or column_axis else "[{}]"
+    expected, computed = panels or (_("expected"), _("got"))
     grids = Grids(
         row_axis,
         tuple(str(top + i) if want.ndim > 1 else "" for i in range(len(want_part))),
@@ -198,12 +189,11 @@ def _compared(
             Panel(computed, _cells(got_part, wrong_part, scale, valid)),
         ),
     )
-    title = _at(what or (_("Attention weights") if weights else _("Values")), index, axes, want.ndim)
+    title = _at(title or (_("Attention weights") if weights else _("Values")), index, axes, want.ndim)
     if want_part.size < want.size:
-        title = _("{title} (showing {drawn} of {all})").format(
-            title=title, drawn=want_part.size, all=want.size
-        )
-    return Picture(title, grids, _notes(got, want, wrong, axes))
+        says = _("{title} (showing {drawn} of {all})")
+        title = says.format(title=title, drawn=want_part.size, all=want.size)
+    return Picture(title, grids, _largest_difference(got, want, wrong, axes))
 
 
 def _at(title: str, index: Sequence[int], axes: Sequence[str], ndim: int) -> str:
@@ -228,7 +218,7 @@ def _cells(
         tuple(
             Cell(
                 number(float(value)),
-                None if scale is None else share(float(value), scale),
+                None if scale is None else _share(float(value), scale),
                 bool(wrong[i, j]),
                 edge=valid is not None and j > 0 and j == int(valid[i]),
             )
@@ -238,7 +228,7 @@ def _cells(
     )
 
 
-def share(value: float, largest: float) -> float:
+def _share(value: float, largest: float) -> float:
     """Return a part of the largest value, from 0 to 1."""
     return min(1.0, max(0.0, value / largest)) if largest > 0 and np.isfinite(value) else 0.0
 
@@ -246,19 +236,14 @@ def share(value: float, largest: float) -> float:
 def _lengths(case: RecordedCase, shape: Sequence[int]) -> Array | None:
     """Return the valid lengths per query, (…, T); None unless the case passes exactly one tensor of them."""
     found = [tensor for name, tensor in case.tensors.items() if "valid_len" in name]
-    if len(found) != 1 or len(shape) < 3 or found[0].shape[:1] != tuple(shape[:1]):
+    if len(found) != 1 or len(shape) < 3 or found[0].shape not in ((shape[0],), (shape[0], shape[-2])):
         return None
-    lengths = found[0]
-    if lengths.ndim == 1:
-        lengths = lengths.reshape(-1, *(1,) * (len(shape) - 2))
-    elif lengths.shape != (shape[0], shape[-2]):
-        return None
-    else:
-        lengths = lengths.reshape(shape[0], *(1,) * (len(shape) - 3), shape[-2])
+    per_query = found[0].shape[1:] or (1,)
+    lengths = found[0].reshape(shape[0], *(1,) * (len(shape) - 3), *per_query)
     return np.broadcast_to(lengths, tuple(shape[:-1]))
 
 
-def _notes(got: Array, want: Array, wrong: Array, axes: Sequence[str]) -> tuple[str, ...]:
+def _largest_difference(got: Array, want: Array, wrong: Array, axes: Sequence[str]) -> tuple[str, ...]:
     """Say where the largest difference is; nothing for a scalar, or if one is not finite."""
     with np.errstate(invalid="ignore", over="ignore"):
         apart = np.where(wrong, np.abs(got.astype(np.float64) - want.astype(np.float64)), -1.0)
@@ -266,9 +251,8 @@ def _notes(got: Array, want: Array, wrong: Array, axes: Sequence[str]) -> tuple[
         return ()
     at = np.unravel_index(int(apart.argmax()), apart.shape)
     here = spot_text(Spot(tuple(int(i) for i in at), tuple(axes)))
-    return (
-        _("Largest difference in this tensor: {size:.2g} at {place}.").format(size=apart[at], place=here),
-    )
+    says = _("Largest difference in this tensor: {size:.2g} at {place}.")
+    return (says.format(size=apart[at], place=here),)
 
 
 # ---- gradients and parameters
@@ -277,17 +261,16 @@ def _notes(got: Array, want: Array, wrong: Array, axes: Sequence[str]) -> tuple[
 def _gradients(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
     """Draw the largest absolute gradients; if the first wrong one has the expected largest value, draw its values."""
     rows: list[tuple[str, str, str, bool]] = []
+    tolerance = _tolerance(check, case)
     for name in check.of:
-        if name not in case.expected:
-            continue
-        got, want = as_expected(name, case, observation), case.expected[name]
-        wrong = got is None or bool(differs(got, want, _tolerance(check, case)).any())
+        of = name.removeprefix("grad ")
+        got, want = _as_expected(name, case, observation), case.expected[name]
+        wrong = got is None or bool(differs(got, want, tolerance).any())
         text, expected = (_("none") if a is None else number(np.abs(a).max(initial=0.0)) for a in (got, want))
         is_first_wrong = wrong and not any(row[3] for row in rows)
         if got is not None and is_first_wrong and want.ndim and text == expected:
-            title = _("Gradient of {name}").format(name=name.removeprefix("grad "))
-            return _compared(case, name, got, want, _tolerance(check, case), what=title)
-        rows.append((name.removeprefix("grad "), expected, text, wrong))
+            return _compared(case, name, got, want, tolerance, title=_("Gradient of {name}").format(name=of))
+        rows.append((of, expected, text, wrong))
     return _table(_("Largest absolute value of each gradient"), rows)
 
 
@@ -313,28 +296,31 @@ def _table(title: str, rows: Sequence[tuple[str, str, str, bool]]) -> Picture | 
     return Picture(title, Grids("", tuple(row[0] for row in shown), "", ("",), panels))
 
 
-# ---- dropout and cost
+# ---- bars: dropout and cost, and what a right answer measured
+
+
+def _bar(value: float, largest: float, form: str, wrong: bool = False) -> Bar:
+    return Bar(_share(float(value), float(largest)), f"{value:{form}}", wrong)
 
 
 def _rate(check: Check, measured: float) -> Picture:
-    rate = float(check.params["p"])
     rows = (
-        (_("expected"), (Bar(rate, f"{rate:.0%}"),)),
-        (_("measured"), (Bar(share(measured, 1.0), f"{measured:.0%}", wrong=True),)),
+        (_("expected"), (_bar(check.params["p"], 1.0, ".0%"),)),
+        (_("measured"), (_bar(measured, 1.0, ".0%", wrong=True),)),
     )
     return Picture(_("Share of the values that dropout sets to 0"), Bars(("",), rows))
 
 
 def _cost(check: Check, finding: Finding) -> Picture:
-    data = finding.data
-    counts = {_("before"): data["before"], _("expected"): data["want"], _("got"): data["after"]}
-    largest = max(counts.values())
+    before, want, after = (finding.data[name] for name in ("before", "want", "after"))
+    most = max(before, want, after)
     rows = (
-        (name, (Bar(count / largest, f"{count:,}", wrong=name == _("got")),))
-        for name, count in counts.items()
+        (_("before"), (_bar(before, most, ","),)),
+        (_("expected"), (_bar(want, most, ","),)),
+        (_("got"), (_bar(after, most, ",", wrong=True),)),
     )
     title = _("Operations per call") if check.of[0].startswith("operations") else _("Parameters")
-    return Picture(title, Bars(("",), tuple(rows)))
+    return Picture(title, Bars(("",), rows))
 
 
 def measured_picture(cases: Iterable[JudgedCase]) -> Picture | None:
@@ -348,30 +334,24 @@ def measured_picture(cases: Iterable[JudgedCase]) -> Picture | None:
     for check, _case, observation in asked:
         if check.params["draw"] == "removals":
             return _removals(check, observation)
-    return _importance(asked) if asked else None
+    values = {check.params["method"]: _as_expected(check.of[0], case, seen) for check, case, seen in asked}
+    return _importance({method: array for method, array in values.items() if array is not None})
 
 
-def _importance(asked: Sequence[tuple[Check, RecordedCase, Observation]]) -> Picture | None:
+def _importance(found: Mapping[str, Array]) -> Picture | None:
+    """Draw the importance of each head. found: method → what it measured, (H,)."""
     names = {"ablation": _("ablation"), "gradient": _("gradient"), "confidence": _("confidence")}
-    found: dict[str, Array] = {}
-    for check, case, observation in asked:
-        values = as_expected(check.of[0], case, observation)
-        if values is not None:
-            found[check.params["method"]] = values
     methods = [method for method in names if method in found]
     if not methods:
         return None
     order = [int(head) for head in np.argsort(-found[methods[0]], kind="stable")]
+    rows = (
+        (str(head), tuple(_bar(found[m][head], found[m].max(), ".3g") for m in methods)) for head in order
+    )
     weakest = ", ".join(map(str, order[::-1][: len(order) // 2]))
     return Picture(
         _("Importance of each head of the test model, the most important first"),
-        Bars(
-            tuple(names[method] for method in methods),
-            tuple(
-                (str(head), tuple(_bar(found[m][head], found[m].max(), ".3g") for m in methods))
-                for head in order
-            ),
-        ),
+        Bars(tuple(names[method] for method in methods), tuple(rows)),
         (_("By these values, remove half of the heads in this order: {heads}.").format(heads=weakest),),
     )
 
@@ -389,19 +369,11 @@ def _removals(check: Check, observation: Observation) -> Picture:
         return float(np.mean([round(row.accuracy * total) / total for row in chosen] if size else right[0]))
 
     sizes = range(removed.max())
+    bars = ((str(size), tuple(_bar(mean(order, size), 1.0, ".2f") for order in ORDERS)) for size in sizes)
     spans = (right[removed == size] for size in sizes[1:])
     says = _("From one removed head on, any choice of heads gives {spans}.")
     return Picture(
         _("Accuracy per number of removed heads (mean over your seeds)"),
-        Bars(
-            tuple(names[order] for order in ORDERS),
-            tuple(
-                (str(size), tuple(_bar(mean(order, size), 1.0, ".2f") for order in ORDERS)) for size in sizes
-            ),
-        ),
+        Bars(tuple(names[order] for order in ORDERS), tuple(bars)),
         (says.format(spans=", ".join(f"{span.min():.2f} – {span.max():.2f}" for span in spans)),),
     )
-
-
-def _bar(value: float, largest: float, form: str) -> Bar:
-    return Bar(share(float(value), float(largest)), f"{value:{form}}")

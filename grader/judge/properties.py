@@ -17,7 +17,6 @@ from grader.judge.compare import (
     header_of,
     judge,
     shape_text,
-    tensor,
     values_of,
     wrong_dtype,
     wrong_form,
@@ -138,12 +137,12 @@ def cost(check: Check, case: RecordedCase, observation: Observation) -> Finding:
 def shape(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The result is a tensor of the shape and dtype of the reference's result.
 
-    `any_float`: every floating dtype is accepted, because the input has no floating dtype. `tensor`
-    refuses the others.
+    `any_float`: every floating dtype is accepted, because the input has no floating dtype. `values_of` refuses the
+    others.
     """
     for name in check.of:
-        seen = tensor(name, case, observation)  # raises Wrong for another shape
-        wrong = wrong_dtype(seen, case.headers[name])
+        values_of(name, case, observation)  # raises Wrong for another shape
+        wrong = wrong_dtype(observation.seen[name], case.headers[name])
         if wrong is not None and not check.params.get("any_float"):
             return wrong
     return PASSED
