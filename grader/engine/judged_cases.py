@@ -21,7 +21,6 @@ from grader.engine.visibility import with_requirements
 from grader.given import source
 from grader.judge.exceptions import of_lost
 from grader.judge.observation import (
-    BadReply,
     Observation,
     normalise_layouts,
     read_observation,
@@ -31,6 +30,7 @@ from grader.judge.verdict import SKIPPED, Budget, JudgedCase, judge_case, unseen
 from grader.report.finding import STOPPED, Fact, Finding
 from grader.report.model import CheckOutcome
 from grader.sandbox.base import SHORT_SECONDS, Launcher, Limits, SandboxError
+from grader.support.errors import BadData
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 from grader.worker.steps import Run
@@ -201,7 +201,7 @@ def examined(
         run = {"op": "run", "case": Run(exam.steps, exam.dtype)}
         reply = session.ask(run, encode({**exam.tensors, **weights}))
         seen = read_observation(reply.words, reply.body, exam.asked)
-    except (WorkerGone, BadReply) as error:
+    except (WorkerGone, BadData) as error:
         raise SandboxError(_("the trained model could not be evaluated: {why}").format(why=error)) from None
     finally:
         session.close()

@@ -32,8 +32,9 @@ from grader.engine.session import (
     last_line,
     tried,
 )
-from grader.judge.observation import BadReply, Observation, read_observation, read_observations
+from grader.judge.observation import Observation, read_observation, read_observations
 from grader.sandbox.base import Launcher, Limits, SandboxError
+from grader.support.errors import BadData
 
 TOGETHER_SECONDS = 2.0  # for all cases of one message; if it times out, the cases run one by one
 OnTraining = Callable[[Training], None]
@@ -90,7 +91,7 @@ class Lease:
         reply = self._ask(case_message(self.request, case), case.body, timeout, on_training)
         try:
             seen = read_observation(reply.words, reply.body, case.asked, self.session.files)
-        except BadReply as error:
+        except BadData as error:
             raise WorkerGone("reply", str(error)) from None
         return replace(seen, printed=reply.printed) if reply.printed else seen
 
@@ -107,7 +108,7 @@ class Lease:
         try:
             reply = self.session.ask(message, b"".join(bodies), seconds)
             seen = read_observations(reply.words, reply.body, cases, self.session.files)
-        except (WorkerGone, BadReply, SandboxError):
+        except (WorkerGone, BadData, SandboxError):
             self.session.close()
             return {}
         return {case.id: replace(one, printed=reply.printed) for case, one in zip(cases, seen, strict=False)}

@@ -17,10 +17,10 @@ from typing import Any
 
 import msgspec
 
-from grader.judge.observation import BadReply, Observation, StudentError, read_observation
+from grader.judge.observation import Observation, StudentError, read_observation
 from grader.sandbox.base import START_SECONDS, Launcher, Limits, Process, SandboxError
 from grader.sandbox.channel import Channel, TooMuchOutput
-from grader.support.errors import GraderError
+from grader.support.errors import BadData, GraderError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 from grader.worker.frames import HEAD
@@ -287,7 +287,7 @@ def tried(words: Mapping[str, Any], body: bytes, asked: frozenset[str], files: f
             stop = start + one["bytes"]
             try:
                 found.append(read_observation(one, body[start:stop], asked, files))
-            except BadReply:
+            except BadData:
                 found.append(Observation({}, StudentError("Exception", "", None, "")))
             start = stop
         lines = frozenset((str(file), int(line)) for file, line in words["lines"])

@@ -15,13 +15,15 @@ import numpy as np
 
 from grader.bundle.model import RecordedCase
 from grader.bundle.safetensors import Array, read
-from grader.support.errors import BadData, GraderError
+from grader.support.errors import BadData
 from grader.worker.steps import Sentences, Step, Weights
 
 MAX_LINE = 1 << 20  # an error with a larger line number has no `where`
 MAX_KEPT = 1 << 22  # values of 8 bytes; a tensor with more bytes is not read
 _NO_EXIT = frozenset(("name 'exit' is not defined", "name 'quit' is not defined"))
 MAX_EMPTY_AXIS = 1 << 16  # a tensor without values has no bytes that would limit its axes
+MAX_ROWS = 1 << 16  # of sentences; a result with more is left as it is
+EMPTY, PAD = -1, 0  # EMPTY fills up shorter rows here; PAD does so in a student's tensor of tokens
 
 
 @dataclass(frozen=True)
@@ -85,34 +87,29 @@ def without_inside(observation: Observation) -> Observation:
     return replace(observation, seen=seen, error=error and replace(error, where=None))
 
 
-class BadReply(GraderError, ValueError):
-    """A reply that the worker's own code never sends."""
-
-
 def read_observation(
     words: Mapping[str, Any],
     body: bytes,
     asked: frozenset[str],
     files: frozenset[str] | None = None,
 ) -> Observation:
-    """Turn a reply into an observation. Raises BadReply for tensors that were not requested or cannot be read.
+    """Turn a reply into an observation. Raises BadData for tensors that were not requested or cannot be read: the
+    worker's own code never sends such a reply. Its message quotes nothing of the reply, which may contain inputs of a
+    hidden case. Other entries that were not requested are left out.
 
-    Other entries that were not requested are left out.
-
-    files: names of the submission's files; for an error in any other file `where` is None. A BadReply quotes nothing of
-    the reply, which may contain inputs of a hidden case.
+    files: names of the submission's files; for an error in any other file `where` is None.
     """
     seen: dict[str, Seen] = {}
     if body:
         try:
             tensors = read(body)
         except BadData:
-            raise BadReply("not the tensors it claims to be") from None
+            raise BadData("not the tensors it claims to be") from None
         for name, tensor in tensors.items():
             if name not in asked:
-                raise BadReply("a tensor that was not asked for")
+                raise BadData("a tensor that was not asked for")
             if 0 in tensor.shape and max(tensor.shape) > MAX_EMPTY_AXIS:
-                raise BadReply("an empty tensor with a huge axis")
+                raise BadData("an empty tensor with a huge axis")
             small = len(tensor.data) <= 8 * MAX_KEPT
             seen[name] = Seen(tensor.shape, tensor.dtype, tensor.array() if small else None)
     for name, what in _mapping(words.get("odd")).items():
@@ -138,7 +135,7 @@ def read_observation(
 def read_observations(
     words: Mapping[str, Any], body: bytes, cases: Sequence[RecordedCase], files: frozenset[str]
 ) -> list[Observation]:
-    """Turn a reply about several cases into one observation per case. Raises BadReply.
+    """Turn a reply about several cases into one observation per case. Raises BadData.
 
     The last cases may have none: a worker stops early if its results are large.
 
@@ -146,11 +143,11 @@ def read_observations(
     """
     replies, sizes = words.get("replies"), words.get("sizes")
     if not isinstance(replies, list) or not isinstance(sizes, list) or len(replies) != len(sizes):
-        raise BadReply("no list of replies")
+        raise BadData("no list of replies")
     if len(replies) > len(cases) or not all(type(size) is int and size >= 0 for size in sizes):
-        raise BadReply("replies to other cases")
+        raise BadData("replies to other cases")
     if sum(sizes) != len(body):
-        raise BadReply("other tensors than those of the replies")
+        raise BadData("other tensors than those of the replies")
     seen, at = [], 0
     for case, reply, size in zip(cases, replies, sizes, strict=False):
         seen.append(read_observation(_mapping(reply), bytes(body[at : at + size]), case.asked, files))
@@ -218,10 +215,6 @@ def _parameters(value: object) -> Mapping[str, Any] | None:
     }
 
 
-MAX_ROWS = 1 << 16  # of sentences; a result with more is left as it is
-EMPTY, PAD = -1, 0  # EMPTY fills up shorter rows here; PAD does so in a student's tensor of tokens
-
-
 def normalise_layouts(observation: Observation, steps: Sequence[Step]) -> Observation:
     """Return the observation with each result in one layout, if it has an accepted one; others stay as they are.
 
@@ -233,35 +226,29 @@ def normalise_layouts(observation: Observation, steps: Sequence[Step]) -> Observ
     for step in steps:
         if not isinstance(step, (Sentences, Weights)) or step.name not in seen:
             continue
-        name, one, stacked = step.name, seen[step.name], step.name in observation.stacked
-        if isinstance(step, Sentences):
-            # Rows of several lengths hold nothing after the sentence, so an end token there was written.
-            seen[name] = _written(one, step.steps, EMPTY if stacked else step.eos)
-        elif step.layers and step.heads:
-            seen[name] = _by_layer(one, step.heads, stacked)
-        elif step.heads:
-            seen[name] = _by_head(one, step.heads, stacked)
-        elif step.steps:
-            seen[name] = _by_step(one, step.steps)
+        one, stacked = seen[step.name], step.name in observation.stacked
+        if one.array is not None:
+            if isinstance(step, Sentences):
+                array = _written(one.array, step, stacked)
+            else:
+                array = _weights(one.array, step, stacked)
+            seen[step.name] = replace(one, shape=array.shape, array=array)
     return replace(observation, seen=seen)
 
 
-def _written(seen: Seen, steps: int, eos: int) -> Seen:
+def _written(array: Array, step: Sentences, stacked: bool) -> Array:
     """Return the tokens before `eos`, one row per sentence, padded with -1: (B, steps), or longer if a row is longer.
 
     After `eos`, a row may repeat one token of any kind as padding; otherwise the row stays as it is. A row without
-    `eos` may end with PAD.
+    `eos` may end with PAD. Rows of several lengths hold nothing after the sentence, so an end token there was written.
     """
-    if seen.array is None or seen.array.ndim != 2 or seen.array.dtype.kind != "i":
-        return seen
-    if len(seen.array) > MAX_ROWS:
-        return seen
-    rows = [_before(row[row != EMPTY].tolist(), eos) for row in seen.array]
-    width = max([steps, *map(len, rows)])
-    array = np.full((len(rows), width), EMPTY, dtype=np.int64)
+    if array.ndim != 2 or array.dtype.kind != "i" or len(array) > MAX_ROWS:
+        return array
+    rows = [_before(row[row != EMPTY].tolist(), EMPTY if stacked else step.eos) for row in array]
+    out = np.full((len(rows), max([step.steps, *map(len, rows)])), EMPTY, dtype=np.int64)
     for place, row in enumerate(rows):
-        array[place, : len(row)] = row
-    return replace(seen, shape=array.shape, array=array)
+        out[place, : len(row)] = row
+    return out
 
 
 def _before(row: list[int], eos: int) -> list[int]:
@@ -273,34 +260,19 @@ def _before(row: list[int], eos: int) -> list[int]:
     return row
 
 
-def _by_step(seen: Seen, steps: int) -> Seen:
-    array = seen.array
-    if array is None or array.ndim not in (3, 4):
-        return seen
-    if array.ndim == 3:
-        array = array[:, :, None]
-    if array.shape[0] != steps and array.shape[1] == steps:
-        array = np.swapaxes(array, 0, 1)
-    return replace(seen, shape=array.shape, array=array)
-
-
-def _by_head(seen: Seen, heads: int, stacked: bool) -> Seen:
-    array = seen.array
-    if array is None:
-        return seen
-    if array.ndim == 4 and stacked and array.shape[0] == heads:
-        array = np.swapaxes(array, 0, 1)
-    elif array.ndim == 3 and array.shape[0] % heads == 0:
-        array = array.reshape(array.shape[0] // heads, heads, *array.shape[1:])
-    return replace(seen, shape=array.shape, array=array)
-
-
-def _by_layer(seen: Seen, heads: int, stacked: bool) -> Seen:
-    array = seen.array
-    if array is None or array.ndim not in (4, 5):
-        return seen
-    if array.ndim == 5 and stacked:
-        array = np.swapaxes(array, 1, 2)
-    elif array.ndim == 4 and array.shape[1] % heads == 0:
-        array = array.reshape(array.shape[0], array.shape[1] // heads, heads, *array.shape[2:])
-    return replace(seen, shape=array.shape, array=array)
+def _weights(array: Array, step: Weights, stacked: bool) -> Array:
+    if step.layers and step.heads:  # the same as below, after a first axis of layers
+        if array.ndim == 5 and stacked:
+            return np.swapaxes(array, 1, 2)
+        if array.ndim == 4 and array.shape[1] % step.heads == 0:
+            return array.reshape(len(array), array.shape[1] // step.heads, step.heads, *array.shape[2:])
+    elif step.heads:
+        if array.ndim == 4 and stacked and len(array) == step.heads:
+            return np.swapaxes(array, 0, 1)
+        if array.ndim == 3 and len(array) % step.heads == 0:
+            return array.reshape(len(array) // step.heads, step.heads, *array.shape[1:])
+    elif step.steps and array.ndim in (3, 4):
+        array = array[:, :, None] if array.ndim == 3 else array
+        steps_are_second = len(array) != step.steps and array.shape[1] == step.steps
+        return np.swapaxes(array, 0, 1) if steps_are_second else array
+    return array

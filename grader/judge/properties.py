@@ -33,9 +33,8 @@ def same(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     wrong = differs(other, one, 10 * TOLERANCE[case.dtype])
     if not wrong.any():
         return PASSED
-    says = check.params.get("says")
-    rule = "differ/says" if says else "differ"
-    return failed_where(rule, one, other, wrong, header_of(left, case).axes, says=says)
+    says = check.params.get("says") or None
+    return failed_where("differ", one, other, wrong, header_of(left, case).axes, says=says)
 
 
 @judge
@@ -66,7 +65,7 @@ def carries(check: Check, case: RecordedCase, observation: Observation) -> Findi
     wrong = differs(moved, images, check.params.get("tol", TOLERANCE[case.dtype]))
     if not wrong.any():
         return PASSED
-    return failed_where("differ/says", images, moved, wrong, ("row", "feature"), says=check.params["says"])
+    return failed_where("differ", images, moved, wrong, ("row", "feature"), says=check.params["says"])
 
 
 @judge
@@ -74,7 +73,7 @@ def witnessed(check: Check, case: RecordedCase, observation: Observation) -> Fin
     """At least one row equals the expected row at its place, so the code used the data. `says`: the sentence if not."""
     (name,) = check.of
     rows = values_of(name, case, observation) == case.expected[name]
-    return PASSED if rows.all(-1).any() else Finding("differ/says", {"says": check.params["says"]})
+    return PASSED if rows.all(-1).any() else Finding("differ", {"says": check.params["says"]})
 
 
 @judge
@@ -206,9 +205,8 @@ def value(check: Check, case: RecordedCase, observation: Observation) -> Finding
     got = observation.values[name]
     if got == want and isinstance(got, bool) == isinstance(want, bool):
         return PASSED
-    says = check.params.get("says")
-    data = {"want": str(want), "got": str(got), "says": says}
-    return Finding("value/says" if says else "value", data, expected=str(want), got=str(got))
+    data = {"want": str(want), "got": str(got), "says": check.params.get("says") or None}
+    return Finding("value", data, expected=str(want), got=str(got))
 
 
 @judge

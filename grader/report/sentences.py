@@ -101,8 +101,7 @@ _JUDGED = {
     "values/sentences": _row(
         "{count} of {total} sentences of token indices are wrong", hidden="some sentences are wrong"
     ),
-    "differ": _both("two results that must be equal differ"),
-    "differ/says": _both("{says}"),
+    "differ": _both("{says}", "two results that must be equal differ"),
     "sums": _row(
         "attention weights of a query sum to {sum:.4f} instead of 1",
         hidden="attention weights of a query do not sum to 1",
@@ -116,8 +115,7 @@ _JUDGED = {
         "{first} and {second} share the same parameter (and {n} more pairs)",
         "{first} and {second} share the same parameter",
     ),
-    "value": _row("expected {want}, got {got}", hidden="wrong value"),
-    "value/says": _both("{says}"),
+    "value": _row("{says}", "expected {want}, got {got}", hidden=("{says}", "wrong value")),
     "accepted": _row(
         "expected {want} to be raised, but nothing was raised",
         hidden="an exception should be raised, but nothing was raised",

@@ -22,7 +22,8 @@ from grader.engine.grade_exercise import best_attempt
 from grader.engine.grading import Grading, GradingOptions
 from grader.engine.student_file import Part, StudentFile, earlier_parts, student_file
 from grader.intake.course import Course
-from grader.judge.observation import BadReply, read_observation
+from grader.judge.observation import read_observation
+from grader.support.errors import BadData
 
 pytestmark = pytest.mark.slow
 
@@ -139,7 +140,7 @@ def test_a_worker_with_student_code_cannot_send_exam_results(bundles):
     assert with_exam
     for case in with_exam:
         forged = encode({name: np.ones((1, 1, 1)) for name in case.exam.asked})
-        with pytest.raises(BadReply):
+        with pytest.raises(BadData):
             read_observation({}, forged, case.asked)
 
 

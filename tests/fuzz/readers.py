@@ -38,7 +38,7 @@ from grader.intake.recognise import lost_exercises, match
 from grader.intake.slips import slips
 from grader.intake.stub_changes import restored
 from grader.judge.compare import is_trivial
-from grader.judge.observation import BadReply, normalise_layouts, read_observation, read_observations
+from grader.judge.observation import normalise_layouts, read_observation, read_observations
 from grader.judge.verdict import judge_case
 from grader.nbgrader.notebook_file import readable
 from grader.nbgrader.preprocessors import exercise_of
@@ -256,7 +256,7 @@ def read_reply(data):
             seen = read_observations(words, body, cases, files)
         else:
             seen = [read_observation(words, body, cases[0].asked, files)]
-    except BadReply:
+    except BadData:
         return
     for case, observation in zip(cases, seen, strict=False):
         judge_and_report(exercise, case, observation)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from grader.bundle.safetensors import encode
-from grader.judge.observation import MAX_KEPT, BadReply, read_observation, read_observations
+from grader.judge.observation import MAX_KEPT, read_observation, read_observations
+from grader.support.errors import BadData
 
 ASKED = frozenset({"out", "flag"})
 
@@ -34,7 +35,7 @@ UNKNOWN_DTYPE = json.dumps({"0.123": {"dtype": "U64", "shape": [1], "data_offset
     ],
 )
 def test_a_body_is_refused_without_quoting_it(body):
-    with pytest.raises(BadReply) as caught:
+    with pytest.raises(BadData) as caught:
         read(body=body)
     assert "0.123" not in str(caught.value)
 
@@ -46,7 +47,7 @@ def test_an_empty_tensor_with_a_huge_axis_is_refused(shape, is_refused):
     """It has no bytes that limit its axes, so a loop over its rows would never end."""
     head = json.dumps({"out": {"dtype": "I64", "shape": list(shape), "data_offsets": [0, 0]}}).encode()
     body = len(head).to_bytes(8, "little") + head
-    with pytest.raises(BadReply) if is_refused else nullcontext():
+    with pytest.raises(BadData) if is_refused else nullcontext():
         assert read(body=body).seen["out"].shape == shape
 
 
@@ -139,5 +140,5 @@ def test_replies_about_several_cases_are_read_in_their_order():
 )
 def test_replies_that_do_not_fit_the_cases_are_refused(replies, sizes):
     for words in ({}, {"replies": replies, "sizes": sizes}):
-        with pytest.raises(BadReply):
+        with pytest.raises(BadData):
             read_observations(words, b"", CASES, frozenset())
