@@ -23,7 +23,7 @@ from grader.cases.case import Case
 from grader.engine.visibility import with_requirements
 from grader.given import source as given_source
 from grader.judge.generated_text import right_ones
-from grader.worker.load import Loaded, load
+from grader.worker.load import Files, Loaded, load
 from grader.worker.program import Program
 from grader.worker.steps import Run
 
@@ -64,7 +64,7 @@ def rows(assignment: Assignment, seeds: range, rate: str) -> Iterator[tuple[str,
     exercise = next(e for e in assignment.exercises if e.name == EXERCISE)
     given = {name: given_source(name) for name in with_requirements(assignment.given(exercise))}
     text = assignment.source.replace(RATE, f"lr={rate}")
-    loaded = load([{"name": "capstone.py", "source": text}], given)
+    loaded = load(Files(units=[{"name": "capstone.py", "source": text}], given=given))
     for number in seeds:
         seed, found = f"seed {number}", {}
         for case in assignment.cases(EXERCISE, seed):

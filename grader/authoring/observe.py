@@ -20,7 +20,7 @@ from grader.given import source as given_source
 from grader.judge.compare import FLOATS
 from grader.judge.observation import Observation, Seen, normalise_layouts, student_error
 from grader.worker import random_seeds
-from grader.worker.load import load
+from grader.worker.load import Files, load
 from grader.worker.program import Program
 from grader.worker.stand_in_modules import install
 from grader.worker.steps import Run
@@ -48,7 +48,7 @@ def observe(
     # `Program` resets the filters, so "ignore" would have no effect. Recorded warnings are not printed.
     with warnings.catch_warnings(record=True), contextlib.redirect_stdout(io.StringIO()):
         random_seeds.start(rng_seed)
-        loaded = load([{"name": "reference.py", "source": source}], sources)
+        loaded = load(Files(units=[{"name": "reference.py", "source": source}], given=sources))
         for case in cases:
             tensors = {name: torch.from_numpy(np.array(array)) for name, array in case.tensors.items()}
             wanted = dtype or ("float64" if case.dtype in FLOATS else case.dtype)

@@ -182,9 +182,6 @@ def _only_facts(exercise: Exercise) -> bool:
     return exercise.level == FACTS and not exercise.brings_classes
 
 
-_NO_FILE: dict[str, object] = {"units": [], "withheld": [], "replace": {}, "skip": []}
-
-
 def examined(
     case: RecordedCase, observation: Observation, launcher: Launcher, limits: Limits, given: Mapping[str, str]
 ) -> Observation:
@@ -197,7 +194,7 @@ def examined(
         return observation
     session = Session(launcher, limits)
     try:
-        session.ask({"op": "load", **_NO_FILE, "given": dict(given), "seconds": SHORT_SECONDS})
+        session.ask({"op": "load", "units": [], "given": dict(given), "seconds": SHORT_SECONDS})
         run = {"op": "run", "case": Run(exam.steps, exam.dtype)}
         reply = session.ask(run, encode({**exam.tensors, **weights}))
         seen = read_observation(reply.words, reply.body, exam.asked)

@@ -11,11 +11,12 @@ import io
 import linecache
 import sys
 import types
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct, structs
 
 from grader.worker import stand_in_modules
 from grader.worker.demonstrations import Demonstrations
@@ -26,153 +27,146 @@ Begin = Callable[[str, int], None]
 _FUTURE_FLAGS = {name: getattr(__future__, name).compiler_flag for name in __future__.all_feature_names}
 
 
+class Files(Struct, frozen=True, kw_only=True):
+    """The files to load for one exercise, and how; `engine.load_request` asks for them.
+
+    units: a file, or a notebook's cells, `{"name", "source"}` each.
+    given: name → source, of the allowed building blocks.
+    withheld: blocks that may be imported but not used.
+    replace: name of a top-level definition → the building block that replaces it.
+    keywords: name in `replace` → a keyword that the file uses → the block's keyword.
+    skip: (unit, line) of statements that timed out before.
+    parts: earlier files with parts that the student wrote, `{"units", "names"}` each; `names` maps a part to its
+        name in that file. Each file is a module of its own.
+    own: the same mapping for the parts that the submission itself defines. The student's parts replace the blocks
+        only within the context `Loaded.with_own`.
+    neighbours: files beside the submission, for imports that fail, `{"name", "source", "modules"}` each; `modules`:
+        the names of modules that the file provides. The first file for a name counts.
+    keep: names that stay even if a demonstration sets them: those of exercises.
+    brief: leave out every loop and every call of the file's own definitions, except those that set a name of `keep`.
+    """
+
+    units: list[dict[str, str]]
+    given: dict[str, str]
+    withheld: list[str] = []
+    replace: dict[str, str] = {}
+    keywords: dict[str, dict[str, str]] = {}
+    skip: frozenset[tuple[str, int]] = frozenset()
+    parts: list[dict[str, Any]] = []
+    own: dict[str, str] = {}
+    neighbours: list[dict[str, Any]] = []
+    keep: frozenset[str] = frozenset()
+    brief: bool = False
+
+
 class Loaded:
     """A submission after its top level has run: its names, and notes on failed or skipped statements and on imports."""
 
-    def __init__(self, files: Collection[str], neighbours: Sequence[Mapping[str, Any]] = ()):
-        self.files = frozenset(files)
-        # Reversed, so that the first file for a name counts.
-        self.neighbours = {name: one for one in reversed(neighbours) for name in one["modules"]}
-        self.modules: dict[str, types.ModuleType] = {}  # file of a neighbour that was loaded → its module
-        self.skip: Collection[tuple[str, int]] = ()  # (unit, line) of statements that timed out before
-        self.replace: Mapping[str, str] = {}  # name of a definition → the block in its place
-        # Name of a definition → a keyword that the file uses → the block's keyword.
-        self.keywords: Mapping[str, Mapping[str, str]] = {}
-        self.offered: frozenset[str] = frozenset()  # blocks that may replace a name whose import fails
-        self.module = types.ModuleType("submission")
+    def __init__(self, asked: Files, begin: Begin):
+        units = [unit for part in asked.parts for unit in part["units"]]
+        self.files = frozenset(unit["name"] for unit in (*units, *asked.units, *asked.neighbours))
+        self.asked, self.begin = asked, begin
         self.notes: list[dict[str, Any]] = []
-        self.begin: Begin = lambda file, line: None
-        self.keep: frozenset[str] = frozenset()  # names of exercises
-        self.brief = False
-        self.demonstrations = Demonstrations(self.names)
+        self.neighbours: dict[str, types.ModuleType] = {}  # file of a neighbour that was loaded → its module
         # Names that only demonstrations set, which were removed → the file and the line that set them.
         self.removed: dict[str, tuple[str, int]] = {}
         # A part that the student wrote → the namespace of its file, and its name in that file.
         self.own: dict[str, tuple[dict[str, Any], str]] = {}
         self.with_own: stand_in_modules.Switch = nullcontext
+        self.start("submission")
+
+    def start(self, name: str) -> None:
+        """Begin with an empty module of this name."""
+        self.module = types.ModuleType(name)
+        self.demonstrations = Demonstrations(self.names)
 
     @property
     def names(self) -> dict[str, Any]:
         return self.module.__dict__
 
 
-def load(
-    units: Sequence[Mapping[str, str]],
-    given: Mapping[str, str],
-    replace: Mapping[str, str] = MappingProxyType({}),
-    skip: Collection[tuple[str, int]] = (),
-    withheld: Collection[str] = (),
-    parts: Sequence[Mapping[str, Any]] = (),
-    own: Mapping[str, str] | None = None,
-    neighbours: Sequence[Mapping[str, Any]] = (),
-    keywords: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
-    begin: Begin = lambda file, line: None,
-    keep: Collection[str] = (),
-    brief: bool = False,
-) -> Loaded:
-    """Run the units (a file, or a notebook's cells) in order in one fresh module.
+def load(asked: Files, begin: Begin = lambda file, line: None) -> Loaded:
+    """Run the units in order in one fresh module.
 
-    units: `{"name", "source"}` each.
-    given: name → source, of the allowed building blocks.
-    replace: name of a top-level definition → the building block that replaces it.
-    skip: (unit, line) of statements that timed out before.
-    withheld: blocks that may be imported but not used.
-    parts: earlier files with parts that the student wrote, `{"units", "names"}` each; `names` maps a part to its
-        name in that file. Each file is a module of its own.
-    own: the same mapping for the parts that the submission itself defines. The student's parts replace the blocks
-        only within the context `with_own`.
-    neighbours: files beside the submission, for imports that fail, `{"name", "source", "modules"}` each; `modules`:
-        the names of modules that the file provides.
-    keywords: name in `replace` → a keyword that the file uses → the block's keyword.
     begin: called with the file and the line of each statement before it runs. It may raise TooLongError.
-    keep: names that stay even if a demonstration sets them: those of exercises.
-    brief: leave out every loop and every call of the file's own definitions, except those that set a name of `keep`.
     """
-    every = [unit for part in parts for unit in part["units"]] + [*units, *neighbours]
-    loaded = Loaded([unit["name"] for unit in every], neighbours)
-    loaded.offered, loaded.skip, loaded.replace = frozenset(given), skip, replace
-    loaded.keywords, loaded.begin, loaded.keep, loaded.brief = keywords, begin, frozenset(keep), brief
-    loaded.with_own = stand_in_modules.install(given, withheld, loaded.own)
-    for part in parts:
+    loaded = Loaded(asked, begin)
+    loaded.with_own = stand_in_modules.install(asked.given, asked.withheld, loaded.own)
+    for part in asked.parts:
         _run_part(loaded, part)
-    loaded.own.update({name: (loaded.names, bound) for name, bound in (own or {}).items()})
+    loaded.own.update({name: (loaded.names, bound) for name, bound in asked.own.items()})
     sys.modules["submission"] = loaded.module
-    for unit in units:
+    for unit in asked.units:
         _run_unit(loaded, unit["name"], unit["source"])
-    loaded.removed = loaded.demonstrations.remove(loaded.keep)
+    loaded.removed = loaded.demonstrations.remove(asked.keep)
     return loaded
 
 
 def _run_part(loaded: Loaded, part: Mapping[str, Any]) -> None:
     """Load an earlier file. Its errors are not noted: they are reported when that file itself is graded."""
-    file = _beside(loaded, "submission")
-    file.neighbours, file.modules, file.offered, file.notes = {}, {}, frozenset(), []
-    file.keep = loaded.keep | {*part["names"].values()}
+    names: dict[str, str] = part["names"]
+    file = _beside(loaded, "submission", neighbours=[], given={}, keep=loaded.asked.keep | {*names.values()})
+    file.neighbours, file.notes = {}, []
     sys.modules["submission"] = file.module
     with loaded.with_own():
         for unit in part["units"]:
             _run_unit(file, unit["name"], unit["source"])
-    file.demonstrations.remove(file.keep)
-    loaded.own.update(
-        {name: (file.names, bound) for name, bound in part["names"].items() if bound in file.names}
-    )
+    file.demonstrations.remove(file.asked.keep)
+    found = {name: (file.names, bound) for name, bound in names.items() if bound in file.names}
+    loaded.own.update(found)
 
 
-def _beside(loaded: Loaded, name: str) -> Loaded:
-    """Return a new module for another file, which is loaded with the same settings."""
-    other = copy.copy(loaded)
-    other.module = types.ModuleType(name)
-    other.demonstrations = Demonstrations(other.names)
-    return other
+def _beside(loaded: Loaded, name: str, **other: Any) -> Loaded:
+    """Return a new module for another file, which is loaded with the same settings, but for those in `other`."""
+    beside = copy.copy(loaded)
+    beside.asked = structs.replace(loaded.asked, **other)
+    beside.start(name)
+    return beside
 
 
 def _run_unit(loaded: Loaded, file: str, source: str) -> None:
-    """Run one unit statement by statement. Note the statements that fail, and provide names whose import fails."""
+    """Run one unit statement by statement. Note the statements that are left out."""
     linecache.cache[file] = (len(source), None, list(io.StringIO(source)), file)
     loaded.module.__file__ = file
+    asked = loaded.asked
     try:
         tree = _parsed(source, file)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", 0) or 0
         loaded.notes.append({"file": file, "line": line, "whole": True, **_error_note(error, loaded)})
         return
-    replace = frozenset(loaded.replace.items())
+    replace = frozenset(asked.replace.items())
     for place, node in enumerate(tree.body):
         first, last = node.lineno, node.end_lineno or node.lineno
-        if any(name == file and first <= line <= last for name, line in loaded.skip):
+        takes_long = asked.brief and loaded.demonstrations.may_take_long(node)
+        if any(name == file and first <= line <= last for name, line in asked.skip):
             loaded.notes.append({"file": file, "line": first, "endless": True})
-            continue
-        if (
-            loaded.brief
-            and loaded.demonstrations.may_take_long(node)
-            and loaded.keep.isdisjoint(_defined(node))
-        ):
-            continue
-        before = dict(loaded.names)
-        raised = None
-        loaded.begin(file, first)
-        try:
-            exec(_compiled(source, file, place, replace), loaded.names)
-        except TooLongError:
-            raise
-        except BaseException as error:
-            raised = error
-        if raised is None and replace and not isinstance(node, ast.Import):  # `import x` is never replaced
-            for name in _defined(node):
-                if name in loaded.replace:
-                    loaded.names[name] = _accepting(loaded.names[name], loaded.keywords.get(name, {}))
-        loaded.demonstrations.ran(node, file, before)
-        if not isinstance(node, ast.ImportFrom):
-            before = {}
-        if raised is None and not isinstance(node, ast.Try):
-            _restore(loaded.names, before)
-            continue
-        # A `try` that raised nothing may have caught the exception of an import.
-        found = _imports(node) if raised is None or isinstance(raised, ImportError) else []
-        if raised is not None and not found:
-            note = {"file": file, "line": first, "defines": _defined(node), "missing": [], "module": ""}
-            loaded.notes.append({**note, **_error_note(raised, loaded)})
-        _bring_all(loaded, found, file, raised)
+        elif not takes_long or not asked.keep.isdisjoint(_defined(node)):
+            loaded.begin(file, first)
+            _run_statement(loaded, node, file, functools.partial(_compiled, source, file, place, replace))
+
+
+def _run_statement(loaded: Loaded, node: ast.stmt, file: str, compiled: Callable[[], types.CodeType]) -> None:
+    """Run one statement. Note that it fails, or provide the names of a failed import."""
+    before, raised, replace = dict(loaded.names), None, loaded.asked.replace
+    try:
+        exec(compiled(), loaded.names)
+    except TooLongError:
+        raise
+    except BaseException as error:
+        raised = error
+    if raised is None and not isinstance(node, ast.Import):  # `import x` is never replaced
+        for name in filter(replace.__contains__, _defined(node)):
+            loaded.names[name] = _accepting(loaded.names[name], loaded.asked.keywords.get(name, {}))
+    loaded.demonstrations.ran(node, file, before)
+    # A `try` that raised nothing may have caught the exception of an import.
+    failed = isinstance(raised, ImportError) or (raised is None and isinstance(node, ast.Try))
+    found = _imports(node) if failed else []
+    if raised is not None and not found:
+        note = {"file": file, "line": node.lineno, "defines": _defined(node), "missing": [], "module": ""}
+        loaded.notes.append({**note, **_error_note(raised, loaded)})
+    _bring(loaded, found, file, raised)
+    if isinstance(node, ast.ImportFrom):
         _restore(loaded.names, before)
 
 
@@ -204,8 +198,8 @@ def _imports(node: ast.stmt) -> list[_Import]:
     return [statement for statement in inner if isinstance(statement, _Import)]
 
 
-def _bring_all(loaded: Loaded, imports: Sequence[_Import], file: str, raised: BaseException | None) -> None:
-    """Bind the names of failed imports, and note those that nothing provides.
+def _bring(loaded: Loaded, imports: Sequence[_Import], file: str, raised: BaseException | None) -> None:
+    """Bind the names of failed imports: from the module itself, a neighbour, or a building block. Note the others.
 
     raised: the exception of the statement; None for a `try` statement that raised nothing: its imports worked, or it
     caught their exceptions. If `raised` is None, or if there are several imports, only names that are not bound yet are
@@ -213,9 +207,14 @@ def _bring_all(loaded: Loaded, imports: Sequence[_Import], file: str, raised: Ba
     """
     missing: dict[str, _Import] = {}
     for node in imports:
-        known = loaded.names if len(imports) > 1 or raised is None else {}
-        wanting = bring(loaded, node, file, known)
-        missing |= {name: node for name in wanting if name not in missing}
+        for alias in node.names:
+            bound = alias.asname or alias.name.split(".")[0]
+            if bound in loaded.names and (len(imports) > 1 or raised is None):
+                continue
+            try:
+                loaded.names.update(_brought(loaded, node, alias, file))
+            except ImportError:
+                missing.setdefault(bound, node)
     for node in imports:
         names = [name for name, of in missing.items() if of is node and name not in loaded.names]
         if names:
@@ -225,25 +224,6 @@ def _bring_all(loaded: Loaded, imports: Sequence[_Import], file: str, raised: Ba
             error = raised or ModuleNotFoundError(f"No module named {module.lstrip('.')!r}")
             note = {"file": file, "line": node.lineno, "defines": names, "missing": names, "module": module}
             loaded.notes.append({**note, **_error_note(error, loaded)})
-
-
-def bring(loaded: Loaded, node: _Import, file: str, known: Mapping[str, Any]) -> list[str]:
-    """Bind the names of a failed import: from the module itself, a neighbour, or a building block.
-
-    known: names that are bound already; they are skipped. Returns the names that nothing provides.
-    """
-    missing = []
-    for alias in node.names:
-        bound = alias.asname or alias.name.split(".")[0]
-        if bound in known:
-            continue
-        try:
-            values = _brought(loaded, node, alias, file)
-        except ImportError:
-            missing.append(bound)
-        else:
-            loaded.names.update(values)
-    return missing
 
 
 def _brought(loaded: Loaded, node: _Import, alias: ast.alias, file: str) -> dict[str, Any]:
@@ -257,9 +237,9 @@ def _brought(loaded: Loaded, node: _Import, alias: ast.alias, file: str) -> dict
     there = _imported(module)
     if there is not None and hasattr(there, alias.name):
         return {bound: getattr(there, alias.name)}
-    is_block = alias.name in loaded.offered
+    is_block = alias.name in loaded.asked.given
     # The neighbour for a module is a guess if only the end of the module's name fits the file.
-    is_guess = module in loaded.neighbours.get(module, {}).get("guessed", ())
+    is_guess = module in (_file_of(loaded, module) or {}).get("guessed", ())
     if not (is_block and is_guess):
         try:
             return _of_neighbour(loaded, module, alias)
@@ -277,7 +257,7 @@ def _of_neighbour(loaded: Loaded, module: str, alias: ast.alias) -> dict[str, An
         public = found.get("__all__") or [name for name in found if not name.startswith("_")]
         return {name: found[name] for name in public if name in found}
     bound = alias.asname or alias.name
-    found = vars(_neighbour(loaded, module)) if module in loaded.neighbours else {}
+    found = vars(_neighbour(loaded, module)) if _file_of(loaded, module) else {}
     if alias.name in found:
         return {bound: found[alias.name]}
     dot = "" if module.endswith(".") else "."
@@ -294,20 +274,24 @@ def _imported(module: str) -> types.ModuleType | None:
         return None
 
 
+def _file_of(loaded: Loaded, module: str) -> Mapping[str, Any] | None:
+    """Return the neighbour that provides a module; None if there is none."""
+    return next((one for one in loaded.asked.neighbours if module in one["modules"]), None)
+
+
 def _neighbour(loaded: Loaded, module: str) -> types.ModuleType:
-    """Return a file beside the submission as a module. Raises ImportError if there is none."""
-    one = loaded.neighbours.get(module)
+    """Return the module that a neighbour provides; load it first if need be. Raises ImportError if there is none."""
+    one = _file_of(loaded, module)
     if one is None:
         raise ImportError(module)
-    if one["name"] not in loaded.modules:
-        inner = _beside(loaded, f"submission.{one['name']}")
-        inner.keep = frozenset()
+    if one["name"] not in loaded.neighbours:
+        inner = _beside(loaded, f"submission.{one['name']}", keep=frozenset())
         # Code may look up its own module in sys.modules.
         stand_in_modules.offer({inner.module.__name__: inner.module})
-        loaded.modules[one["name"]] = inner.module  # before it runs: neighbours may import one another
+        loaded.neighbours[one["name"]] = inner.module  # before it runs: neighbours may import one another
         loaded.notes.append({"file": one["name"], "line": 0, "neighbour": True})
         _run_unit(inner, one["name"], one["source"])
-    return loaded.modules[one["name"]]
+    return loaded.neighbours[one["name"]]
 
 
 def _restore(names: dict[str, Any], before: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ import torch
 
 from grader.worker import random_seeds, rehearsal, stand_in_modules
 from grader.worker.frames import read_frame, write_frame
-from grader.worker.load import Begin, Loaded, load
+from grader.worker.load import Begin, Files, Loaded, load
 from grader.worker.program import Program
 from grader.worker.results import packed
 from grader.worker.run_edits import Editor
@@ -88,10 +88,7 @@ def rehearse() -> None:
 
 def _load(request: dict[str, Any], begin: Begin = lambda file, line: None) -> Loaded:
     random_seeds.start(0)
-    skip = frozenset((name, line) for name, line in request["skip"])
-    usual = {name: request[name] for name in ("units", "given", "replace", "withheld")}
-    more = ("parts", "own", "neighbours", "keywords", "keep", "brief")
-    return load(**usual, skip=skip, begin=begin, **{name: request[name] for name in more if name in request})
+    return load(msgspec.convert(request, Files), begin)
 
 
 def _device(asked: str) -> str:

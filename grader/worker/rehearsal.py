@@ -46,13 +46,7 @@ class Rehearsal(nn.Module):
         self.kept = torch.bmm(X, X.transpose(1, 2)).sum(dim=-1) * lengths.mean() + X.max() ** 2
         return torch.matmul(self.kept.unsqueeze(1).to(X.dtype), X) @ X.mT
 '''
-LOAD: dict[str, Any] = {
-    "units": [{"name": "rehearsal.py", "source": _SOURCE}],
-    "given": {},
-    "replace": {},
-    "skip": [],
-    "withheld": [],
-}
+LOAD: dict[str, Any] = {"units": [{"name": "rehearsal.py", "source": _SOURCE}], "given": {}}
 _WEIGHTS = ("first.weight", "second.weight", "second.bias")
 _STEPS: list[do.Step] = [
     do.Build("module", "Rehearsal", {"size": 4, "dropout": 0.5}),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.worker.load import load
+from grader.worker.load import Files, load
 
 HEAD = """
 import math, functools, logging
@@ -20,7 +20,7 @@ class Own(nn.Module): ...
 
 def after(source, **options):
     """Return what a file defines while an exercise is graded, and which names were removed, with their lines."""
-    loaded = load([{"name": "a.py", "source": HEAD + source}], {}, **options)
+    loaded = load(Files(units=[{"name": "a.py", "source": HEAD + source}], given={}, **options))
     assert loaded.notes == []
     return loaded.names, loaded.removed
 

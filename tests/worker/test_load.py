@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from grader.given import BLOCKS, source
-from grader.worker.load import load
+from grader.worker.load import Files, load
 
 GIVEN = {name: source(name) for name in ("masked_softmax", "Encoder", "Decoder", "AttentionDecoder")}
 
@@ -18,7 +18,7 @@ def run(*sources, **options):
         {"name": f"a.ipynb cell {i}" if len(sources) > 1 else "a.py", "source": s}
         for i, s in enumerate(sources, 1)
     ]
-    return load(units, options.pop("given", GIVEN), **options)
+    return load(Files(units=units, given=options.pop("given", GIVEN), **options))
 
 
 def note(loaded):

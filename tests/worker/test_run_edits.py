@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.worker.load import load
+from grader.worker.load import Files, load
 from grader.worker.results import packed
 from grader.worker.run_edits import Editor
 from grader.worker.steps import Build, Call, Callee, Input, Load, Mode, Ref, Run, See
@@ -41,7 +41,7 @@ FIRST = SOURCE.splitlines().index("    def forward(self, X):") + 1  # the line n
 
 @pytest.fixture
 def editor():
-    return Editor(load([{"name": "answer.py", "source": SOURCE}], {}), "cpu")
+    return Editor(load(Files(units=[{"name": "answer.py", "source": SOURCE}], given={})), "cpu")
 
 
 def forward(change: str, to: str) -> dict[str, str]:
@@ -108,7 +108,7 @@ def test_an_edit_of_a_constructor_gets_a_new_model(editor):
 def test_the_next_edit_starts_with_lazy_layers_as_they_were_built():
     lazy = SOURCE.replace("Linear(1, 1, bias=False)", "LazyLinear(1, bias=False)")
     lazy = lazy.replace("self.W.weight * X", "self.W(X)")
-    editor = Editor(load([{"name": "answer.py", "source": lazy}], {}), "cpu")
+    editor = Editor(load(Files(units=[{"name": "answer.py", "source": lazy}], given={})), "cpu")
     call = forward("self.W.weight * X", "self.W(X)")
     assert results(editor, call, call, SAME) == [7.0] * 3
 
@@ -133,12 +133,12 @@ def test_models_that_cannot_be_reused_are_built_for_each_edit():
     wide = SOURCE.replace(
         "self.seen = []", 'self.seen = []; self.register_buffer("b", torch.ones(1).expand(4))'
     )
-    editor = Editor(load([{"name": "answer.py", "source": wide}], {}), "cpu")
+    editor = Editor(load(Files(units=[{"name": "answer.py", "source": wide}], given={})), "cpu")
     assert results(editor, SAME, SAME) == [7.0, 7.0]
 
 
 def test_a_buffer_changed_in_place_is_a_leaf_again():
     held = SOURCE.replace("self.seen = []", 'self.seen = []; self.register_buffer("b", torch.ones(1))')
-    editor = Editor(load([{"name": "answer.py", "source": held}], {}), "cpu")
+    editor = Editor(load(Files(units=[{"name": "answer.py", "source": held}], given={})), "cpu")
     leaf = forward("return", "assert self.b.is_leaf; self.b *= self.W.weight[0]; return")
     assert results(editor, leaf, leaf) == [7.0, 7.0]

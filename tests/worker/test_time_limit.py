@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from grader.worker.load import load
+from grader.worker.load import Files, load
 from grader.worker.time_limit import LoadLimit
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no timers of CPU time")
@@ -14,7 +14,9 @@ def loaded(source, seconds=0.3):
     """Load a file. Return its limit, and the names that it defines; None if the file was stopped."""
     limit, names = LoadLimit(seconds), None
     with limit.running():
-        names = load([{"name": "a.py", "source": source + "\nlast = 1"}], {}, begin=limit.begin).names
+        names = load(
+            Files(units=[{"name": "a.py", "source": source + "\nlast = 1"}], given={}), limit.begin
+        ).names
     return limit, names
 
 
