@@ -54,7 +54,7 @@ def build(
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in files_of(assignment, bundle).items():
             path = folder / name
-            if not path.exists() or not _is_same(path.read_bytes(), data, name):
+            if not path.exists() or not is_same(path.read_bytes(), data, name):
                 path.parent.mkdir(exist_ok=True)
                 write_atomically(path, data)
                 changed.append(path)
@@ -76,7 +76,7 @@ def stale(
             wanted.add(path)
             if not path.exists():
                 yield f"{path} is missing"
-            elif not _is_same(path.read_bytes(), data, name):
+            elif not is_same(path.read_bytes(), data, name):
                 yield f"{path} differs from what solutions/{assignment.name} gives"
     folders = [assignments / a.name for a, _b in recorded] if only else assignments.glob("[0-9][0-9]_*")
     for folder in sorted(folders):
@@ -90,7 +90,7 @@ def _recorded(solutions: Path, only: Sequence[str], tell: Tell | None) -> list[t
     return list(zip(assignments, record_all(assignments, PUBLIC_SEED, tell), strict=True))
 
 
-def _is_same(old: bytes, new: bytes, name: str) -> bool:
+def is_same(old: bytes, new: bytes, name: str) -> bool:
     """Compare files: bundle.json by its meaning; in the file with tensors, floats may differ by rounding."""
     if old == new:
         return True

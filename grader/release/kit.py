@@ -1,22 +1,30 @@
-"""Choose what belongs to a kit, and fill a folder with it."""
+"""Choose what belongs to a kit, if assignments/ is what solutions/ gives, and fill a folder with it."""
 
 from __future__ import annotations
 
 import json
 import re
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+import torch
+
+from grader.authoring import build
+from grader.authoring.assemble import Measured, bundle_of
 from grader.authoring.content import Assignment, read_all
 from grader.bundle.files import MANIFEST_FILE, TENSORS_FILE, load
-from grader.bundle.model import Bundle
+from grader.bundle.model import Bundle, RecordedCase
+from grader.bundle.safetensors import Array
+from grader.cases.case import Case
+from grader.cases.draw import PUBLIC_SEED
 from grader.engine.visibility import with_requirements
 from grader.intake.course import MARK
-from grader.release import up_to_date, wheel
+from grader.release.wheels import WHEELS, write_wheel
 from grader.support.errors import UsageError
 
-WHEELS = "wheels"
 _CLUTTER = shutil.ignore_patterns("__pycache__", ".DS_Store", ".ipynb_checkpoints", ".headway")
 
 
@@ -37,11 +45,6 @@ class KitPlan:
         """Return blocks that are themselves answers to exercises of this kit, in the order of the course."""
         return tuple(name for name in self.exercises if name in self.blocks)
 
-    @property
-    def label(self) -> str:
-        """Return the last assignment's number."""
-        return self.bundles[-1].assignment.split("_")[0]
-
 
 def plan(solutions: Path, assignments: Path, through: str | None = None) -> KitPlan:
     """Choose the assignments up to `through` (a number or a name; None: all) and the blocks they need.
@@ -51,10 +54,10 @@ def plan(solutions: Path, assignments: Path, through: str | None = None) -> KitP
     chosen = _up_to(through, read_all(solutions))
     bundles = []
     for assignment in chosen:
-        why = up_to_date.stale(assignment, assignments / assignment.name)
-        if why:
-            raise UsageError(f"{assignments / assignment.name}: {why}; run `grader build` first")
-        bundles.append(load(assignments / assignment.name))
+        folder = assignments / assignment.name
+        if why := _stale(assignment, folder):
+            raise UsageError(f"{folder}: {why}; run `grader build` first")
+        bundles.append(load(folder))
     blocks = with_requirements([name for b in bundles for e in b.exercises for name in e.given])
     return KitPlan(tuple(chosen), tuple(bundles), blocks)
 
@@ -72,6 +75,48 @@ def _up_to(through: str | None, known: list[Assignment]) -> list[Assignment]:
     raise UsageError(f"there is no assignment {through}; there are {numbers}")
 
 
+def _stale(assignment: Assignment, folder: Path) -> str:
+    """Return in a few words what is missing or out of date in an assignment's public folder; "" if nothing is.
+
+    No case is recorded: what was recorded is taken from the bundle there, if its cases have the steps and the inputs of
+    solutions/. `grader build --check` also compares the expected output.
+    """
+    torch.set_num_threads(1)  # as for a recording: the tensors are tiny
+    source = f"what solutions/{assignment.name} gives"
+    try:
+        recorded = {exercise.name: exercise for exercise in load(folder).exercises}
+    except (OSError, ValueError, KeyError, TypeError):
+        return "its bundle cannot be read"
+    for described in assignment.exercises:
+        cases = assignment.cases(described.name, PUBLIC_SEED)
+        found = recorded[described.name].cases if described.name in recorded else ()
+        if len(cases) != len(found) or not all(map(_same_case, cases, found)):
+            return f"its bundle is not {source}"
+    measured = {name: Measured(exercise.cases, exercise.signatures) for name, exercise in recorded.items()}
+    wanted = build.files_of(assignment, bundle_of(assignment, PUBLIC_SEED, measured))
+    for name, data in wanted.items():
+        if not (folder / name).is_file():
+            return f"{name} is missing"
+        if not build.is_same((folder / name).read_bytes(), data, name):
+            return f"{name} is not {source}"
+    return ""
+
+
+def _same_case(case: Case, recorded: RecordedCase) -> bool:
+    return (
+        case.id == recorded.id
+        and case.steps == list(recorded.steps)
+        and _same_tensors(case.tensors, recorded.tensors)
+        and _same_tensors(case.for_judge, recorded.for_judge)
+        and (case.exam is None) == (recorded.exam is None)
+        and (case.exam is None or recorded.exam is None or _same_case(case.exam, recorded.exam))
+    )
+
+
+def _same_tensors(one: Mapping[str, Array], other: Mapping[str, Array]) -> bool:
+    return one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
+
+
 def fill(plan: KitPlan, template: Path, assignments: Path, target: Path) -> Path:
     """Fill the existing empty folder `target` and return its wheel. Raises UsageError if `template` is missing."""
     if not template.is_dir():
@@ -79,7 +124,7 @@ def fill(plan: KitPlan, template: Path, assignments: Path, target: Path) -> Path
     shutil.copytree(template, target, dirs_exist_ok=True, ignore=_CLUTTER)
     if (assignments / MARK).is_file():
         shutil.copyfile(assignments / MARK, target / MARK)  # it has the rules of the course, such as points
-    packed = wheel.write(target / WHEELS, plan.blocks, plan.label)
+    packed = write_wheel(target / WHEELS, plan.blocks, plan.bundles[-1].assignment.split("_")[0])
     rows = [
         f"| [{b.assignment}]({b.assignment}/README.md) | {b.title} | {b.minutes} | {sum(e.points for e in b.exercises):g} |"
         for b in plan.bundles

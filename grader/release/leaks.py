@@ -8,8 +8,7 @@ import contextlib
 import json
 import re
 import zipfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import dedent
 
@@ -22,9 +21,8 @@ from grader.support.code import BEGIN, END, definition_span, owner_of, stub
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 
-MIN_TEXT = (
-    40  # characters without white space; shorter code, such as `return self.net(X)`, gives nothing away
-)
+# Characters without white space. Shorter code, such as `return self.net(X)`, gives nothing away.
+MIN_TEXT = 40
 _MARKED = re.compile(rf"^[ ]*{BEGIN}\n(.*?)^[ ]*{END}$", re.S | re.M)
 
 # (owner of an answer, folder that holds it on purpose)
@@ -34,28 +32,16 @@ INTENDED = {
 }
 
 
-@dataclass(frozen=True)
-class Document:
-    """One file of a kit, or one inside its wheel."""
-
-    name: str
-    data: bytes
-
-    @property
-    def suffix(self) -> str:
-        return Path(self.name).suffix
-
-
-def documents(folder: Path) -> list[Document]:
-    """Return every file below a folder, and every file in its wheels."""
-    out = []
+def documents(folder: Path) -> dict[str, bytes]:
+    """Return the content of every file below a folder by its path, and of every file in a wheel by "path!path in it"."""
+    out: dict[str, bytes] = {}
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         name = path.relative_to(folder).as_posix()
         if path.suffix == ".whl":
             with zipfile.ZipFile(path) as archive:
-                out += [Document(f"{name}!{inner}", archive.read(inner)) for inner in archive.namelist()]
+                out |= {f"{name}!{inner}": archive.read(inner) for inner in archive.namelist()}
         else:
-            out.append(Document(name, path.read_bytes()))
+            out[name] = path.read_bytes()
     return out
 
 
@@ -126,32 +112,32 @@ def _files(assignment: Assignment) -> Iterator[tuple[str, str]]:
 
 
 def leaks(
-    documents: Sequence[Document], answers: Mapping[str, str], blocks: Collection[str]
+    documents: Mapping[str, bytes], answers: Mapping[str, str], blocks: Collection[str]
 ) -> Iterator[str]:
     """Yield a sentence per answer or mark of a solution that is found, and per file that cannot be searched.
 
     answers: see the function of that name. blocks: building blocks that may be answers.
     """
     listed = tuple(f"!grader/given/{BLOCKS[block]}" for block in blocks)
-    for document in documents:
-        if document.suffix == ".safetensors" or document.name.endswith(listed):
+    for name, data in documents.items():
+        if name.endswith((".safetensors", *listed)):
             continue
         try:
-            text = document.data.decode("utf-8")
+            text = data.decode("utf-8")
         except UnicodeDecodeError:
-            yield f"{document.name} is not text, so it cannot be searched for answers"
+            yield f"{name} is not text, so it cannot be searched for answers"
             continue
         if re.search(rf"^\s*#?\s*(?:{BEGIN}|{END})", text, re.M):
-            yield f"{document.name} holds the mark of a solution"
-        forms = "\n".join(_forms(document.suffix, text))
+            yield f"{name} holds the mark of a solution"
+        forms = "\n".join(_forms(text, is_json=name.endswith((".json", ".ipynb"))))
         for answer, owner in answers.items():
-            if answer in forms and (owner, document.name.split("/")[0]) not in INTENDED:
-                yield f"{document.name} holds the answer {owner}"
+            if answer in forms and (owner, name.split("/")[0]) not in INTENDED:
+                yield f"{name} holds the answer {owner}"
 
 
-def _forms(suffix: str, text: str) -> Iterator[str]:
+def _forms(text: str, is_json: bool) -> Iterator[str]:
     """Yield all texts of a document as they are, and those that are Python also as the texts of their syntax trees."""
-    for part in _strings(json.loads(text)) if suffix in (".json", ".ipynb") else (text,):
+    for part in _strings(json.loads(text)) if is_json else (text,):
         yield _plain(part)
         yield from map(_unparsed, (part, *re.findall(r"^```\w*\n(.*?)^```", part, re.S | re.M)))
 
@@ -189,14 +175,14 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
     return tree
 
 
-def seeds(documents: Sequence[Document], seed: str) -> Iterator[str]:
+def seeds(documents: Mapping[str, bytes], seed: str) -> Iterator[str]:
     """Yield a sentence per file with the secret seed: as text, as bytes or in base64."""
     forms = [seed.encode(), seed.upper().encode(), base64.b64encode(seed.encode())]
     with contextlib.suppress(ValueError):
         forms.append(bytes.fromhex(seed))
-    for document in documents:
-        if any(form in document.data for form in forms):
-            yield f"{document.name} holds the secret seed"
+    for name, data in documents.items():
+        if any(form in data for form in forms):
+            yield f"{name} holds the secret seed"
 
 
 def prove(plan: KitPlan, kit: Path, assignments: Path) -> tuple[str, ...]:
@@ -206,12 +192,12 @@ def prove(plan: KitPlan, kit: Path, assignments: Path) -> tuple[str, ...]:
     belong to it.
     """
     files = documents(kit)
-    _refuse(list(_of_unknown_origin(plan, files, assignments)))
-    names = [name for assignment in plan.solutions for name in unmarked(assignment)]
-    _refuse([f"the solution of {name} is not marked in solutions/" for name in names])
     secret = answers(plan.solutions)
-    _refuse(list(leaks(files, secret, plan.blocks)))
-    _refuse(list(seeds(files, seed_file().read_text("utf-8").strip())))
+    names = (name for assignment in plan.solutions for name in unmarked(assignment))
+    _refuse(_of_unknown_origin(plan, files, assignments))
+    _refuse(f"the solution of {name} is not marked in solutions/" for name in names)
+    _refuse(leaks(files, secret, plan.blocks))
+    _refuse(seeds(files, seed_file().read_text("utf-8").strip()))
     return (
         "lessons, stubs and bundles are those of assignments/; their inputs are drawn from the public seed",
         f"the wheel holds {len(plan.blocks)} building blocks: those that the exercises may use",
@@ -221,26 +207,26 @@ def prove(plan: KitPlan, kit: Path, assignments: Path) -> tuple[str, ...]:
     )
 
 
-def _of_unknown_origin(plan: KitPlan, files: Sequence[Document], assignments: Path) -> Iterator[str]:
+def _of_unknown_origin(plan: KitPlan, files: Mapping[str, bytes], assignments: Path) -> Iterator[str]:
     """Yield a sentence per file of a lesson that differs from assignments/, and per block that no exercise may use."""
     known = {f"{a.name}/{name}": assignments / a.name / name for a in plan.solutions for name in files_of(a)}
     blocks = {"__init__.py", *(BLOCKS[block] for block in plan.blocks)}
     lessons = {assignment.name for assignment in plan.solutions}
-    for file in files:
-        folder, _slash, name = file.name.partition("/")
-        inside = file.name.partition("!grader/given/")[2]
+    for path, data in files.items():
+        folder, _slash, name = path.partition("/")
+        inside = path.partition("!grader/given/")[2]
         if inside and inside not in blocks:
-            yield f"{file.name} is a building block that no exercise of the kit may use"
-        elif file.name in known:
-            if file.data != known[file.name].read_bytes():
-                yield f"{file.name} is not the file in {assignments}"
-        elif file.suffix == ".safetensors" or (folder in lessons and name != NOTEBOOK):
-            yield f"{file.name} is no file of {assignments}"
+            yield f"{path} is a building block that no exercise of the kit may use"
+        elif path in known:
+            if data != known[path].read_bytes():
+                yield f"{path} is not the file in {assignments}"
+        elif path.endswith(".safetensors") or (folder in lessons and name != NOTEBOOK):
+            yield f"{path} is no file of {assignments}"
 
 
-def _refuse(found: Collection[str]) -> None:
-    if found:
+def _refuse(sentences: Iterable[str]) -> None:
+    if found := list(sentences):
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        unproved = GraderError(f"{_('not released')}: {next(iter(found))}{more}")
+        unproved = GraderError(f"{_('not released')}: {found[0]}{more}")
         unproved.exit_status = 1
         raise unproved

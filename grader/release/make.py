@@ -14,7 +14,7 @@ from grader.authoring.bank import apply
 from grader.authoring.content import read_all
 from grader.release.kit import KitPlan, add_notebooks, fill, plan
 from grader.release.leaks import prove
-from grader.release.wheelhouse import add_wheelhouse
+from grader.release.wheels import add_wheelhouse
 from grader.support.code import definition_span
 from grader.support.errors import UsageError
 from grader.support.files import owned, write_atomically
@@ -25,29 +25,28 @@ def release(
     target: Path,
     *,
     solutions: Path,
-    assignments: Path,
-    template: Path,
-    through: str | None = None,
-    colab: str = "",
-    wheelhouse: Sequence[str] = (),
-    python: str = "",
-    tell: Callable[[str], None] = lambda what: None,
+    through: str | None,
+    colab: str,
+    wheelhouse: Sequence[str],
+    python: str,
+    tell: Callable[[str], None],
 ) -> tuple[KitPlan, tuple[str, ...]]:
     """Make the kit in `target`, an empty or missing folder; return its plan and what was proved about it.
 
     Raises UsageError, and then leaves no file. A signal that ends the process leaves none either; after SIGKILL, the
     next call with the same target removes what is left.
 
-    colab: the address of the kit's git repository, for notebooks that fetch it; "": none.
-    wheelhouse: the platforms for which wheels are downloaded (keys of `wheelhouse.TARGETS`). python: the version of
-    Python for these wheels, such as "3.12".
-    tell: called with a few words at the start of each long step.
+    solutions: assignments/ and student_template/ are beside it. colab: the address of the kit's git repository, for
+    notebooks that fetch it; "": none. wheelhouse: the platforms for which wheels are downloaded (keys of
+    `wheels.TARGETS`). python: the version of Python for these wheels, such as "3.12". tell: called with a few words at
+    the start of each long step.
     """
     target = target.resolve()  # a link stays, and the kit gets into the folder that it names
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(f"{target} is not an empty folder")
     if not target.parent.is_dir():
         raise UsageError(f"{target.parent} does not exist")
+    assignments, template = solutions.parent / "assignments", solutions.parent / "student_template"
     tell(_("comparing assignments/ with solutions/"))
     chosen = plan(solutions, assignments, through)
     with _ended_by_exception():

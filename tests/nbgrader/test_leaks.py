@@ -17,7 +17,7 @@ from helpers.nbgrader_class.walk import Walk
 
 from grader.authoring.content import read_all
 from grader.bundle.files import load_all
-from grader.release.leaks import Document, answers, documents, leaks, seeds
+from grader.release.leaks import answers, documents, leaks, seeds
 from grader.support.code import BEGIN, END
 
 pytestmark = [
@@ -86,10 +86,10 @@ def test_the_search_finds_numbers_answers_and_the_seed(hidden, made, walk):
     source = documents(walk.course / "source" / ASSIGNMENT)
     assert list(leaks(source, answers(read_all(made.root / "solutions")), ()))
     seed = made.seed.read_text("utf-8").strip()
-    assert list(seeds([Document("a.txt", seed.encode())], seed))
+    assert list(seeds({"a.txt": seed.encode()}, seed))
     (assignment,) = read_all(made.root / "solutions")
     page = f"<pre><span>{html.escape(assignment.source.replace(BEGIN, '').replace(END, ''))}</span></pre>"
-    assert list(leaks([_code_of("page", page)], answers([assignment]), ()))
+    assert list(leaks(_code_of("page", page), answers([assignment]), ()))
 
 
 def test_no_file_has_a_number_of_a_hidden_case_or_the_seed(hidden, made, walk):
@@ -97,7 +97,7 @@ def test_no_file_has_a_number_of_a_hidden_case_or_the_seed(hidden, made, walk):
     for path in (found := list(files(walk))):
         data = path.read_bytes()
         assert hidden.found_in(data) == [], path
-        assert list(seeds([Document(path.name, data)], seed)) == []
+        assert list(seeds({path.name: data}, seed)) == []
     assert len(found) > 3 * len(CLASS)
 
 
@@ -119,7 +119,7 @@ def test_no_report_or_comment_shows_a_number_with_three_decimals(walk):
 
 def test_no_answer_is_released(made, walk):
     released = documents(walk.course / "release")
-    assert {Path(document.name).name for document in released} >= {
+    assert {Path(name).name for name in released} >= {
         f"{ASSIGNMENT}.ipynb",
         "bundle.json",
         "memory.svg",
@@ -131,7 +131,7 @@ def test_a_student_without_an_answer_sees_none(made, walk):
     """Search the graded notebooks and the pages for answers."""
     for student in NO_ANSWER:
         graded = documents(walk.course / "autograded" / student)
-        seen = [*graded, _code_of(student, walk.school.feedback(student))]
+        seen = graded | _code_of(student, walk.school.feedback(student))
         assert list(leaks(seen, answers(read_all(made.root / "solutions")), ())) == [], student
 
 
@@ -139,9 +139,9 @@ def _text(markup: str) -> str:
     return html.unescape(re.sub(r"<[^>]*>", "", markup))
 
 
-def _code_of(name: str, page: str) -> Document:
+def _code_of(name: str, page: str) -> dict[str, bytes]:
     """Return a page as Markdown: its code cells as fenced code, and the rest as text."""
     code = "".join(
         f"```python\n{_text(block).strip()}\n```\n" for block in re.findall(r"<pre>(.*?)</pre>", page, re.S)
     )
-    return Document(f"{name}.md", (code + _text(page.partition("</style>")[2])).encode())
+    return {f"{name}.md": (code + _text(page.partition("</style>")[2])).encode()}

@@ -13,7 +13,7 @@ from helpers.command_line import ROOT
 
 from grader.authoring.content import read
 from grader.release.kit import WHEELS, KitPlan
-from grader.release.leaks import Document, answers, leaks, prove, unmarked
+from grader.release.leaks import answers, leaks, prove, unmarked
 from grader.support.errors import GraderError
 
 pytestmark = pytest.mark.slow
@@ -59,7 +59,7 @@ def secret(chosen: KitPlan) -> dict[str, str]:
     ],
 )
 def test_a_solution_is_found_wherever_it_is_written(secret, name, text):
-    found = list(leaks([Document(name, text.encode())], secret, ("transpose_output",)))
+    found = list(leaks({name: text.encode()}, secret, ("transpose_output",)))
     assert found == [f"{name} holds the answer transpose_qkv"]
 
 
@@ -78,7 +78,7 @@ def test_a_solution_is_found_wherever_it_is_written(secret, name, text):
     ],
 )
 def test_other_answers_and_mistakes_are_found(secret, text, owner):
-    assert f"a.py holds the answer {owner}" in leaks([Document("a.py", text.encode())], secret, ())
+    assert f"a.py holds the answer {owner}" in leaks({"a.py": text.encode()}, secret, ())
 
 
 def test_a_docstring_does_not_hide_the_repair_of_a_class():
@@ -86,21 +86,19 @@ def test_a_docstring_does_not_hide_the_repair_of_a_class():
     tree = ast.parse(repairs.source)
     fixed = [node for node in tree.body if getattr(node, "name", "") == "TangledSelfAttention"][-1]
     text = ast.unparse(fixed).replace('"""x:', '"""Another docstring. x:')
-    found = list(leaks([Document("a.py", text.encode())], answers([repairs]), ()))
+    found = list(leaks({"a.py": text.encode()}, answers([repairs]), ()))
     assert len(found) == 2  # the whole class and its method `forward`
     assert set(found) == {"a.py holds the answer TangledSelfAttention"}
 
 
 @pytest.mark.parametrize("mark", ["### BEGIN SOLUTION", "    # ### END SOLUTION"])
 def test_the_mark_of_a_solution_is_found(mark):
-    assert list(leaks([Document("a.md", f"a\n{mark}\n".encode())], {}, ())) == [
-        "a.md holds the mark of a solution"
-    ]
+    assert list(leaks({"a.md": f"a\n{mark}\n".encode()}, {}, ())) == ["a.md holds the mark of a solution"]
 
 
 def test_a_listed_building_block_may_be_an_answer(secret):
-    block = Document("wheels/a.whl!grader/given/transpose_qkv.py", CODE.encode())
-    assert list(leaks([block], secret, ("transpose_qkv",))) == []
+    block = {"wheels/a.whl!grader/given/transpose_qkv.py": CODE.encode()}
+    assert list(leaks(block, secret, ("transpose_qkv",))) == []
 
 
 def add(path: str, data: bytes):

@@ -7,11 +7,11 @@ from pathlib import Path
 from helpers.command_line import ROOT
 
 from grader.cli.main import STUDENT_COMMANDS
-from grader.release.wheel import write
+from grader.release.wheels import write_wheel
 
 
 def test_a_kit_requires_watchfiles_and_no_instructor_s_package(tmp_path: Path):
-    with zipfile.ZipFile(write(tmp_path / "wheels", ("sequence_mask",), "02")) as wheel:
+    with zipfile.ZipFile(write_wheel(tmp_path / "wheels", ("sequence_mask",), "02")) as wheel:
         (name,) = (n for n in wheel.namelist() if n.endswith(".dist-info/METADATA"))
         needs = re.findall(r"^Requires-Dist: ([\w-]+)([^\n]*)$", wheel.read(name).decode(), re.M)
     assert "watchfiles" in dict(needs)

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.release.kit import WHEELS
-from grader.release.wheelhouse import WHEELHOUSE, add_wheelhouse
+from grader.release.wheels import WHEELHOUSE, WHEELS, add_wheelhouse
 from grader.support.errors import UsageError
 
 TORCH = version("torch").split("+")[0]
@@ -73,7 +72,7 @@ def test_a_kit_installs_without_an_index_unless_a_wheel_was_changed(kit, monkeyp
     digits = f"{sys.version_info[0]}{sys.version_info[1]}"  # of Python, as in a tag: 312 for 3.12
     for name, number in (("numpy", "99.0"), ("torch", TORCH)):
         stub(kit.parent / "index", name, number, f"cp{digits}-cp{digits}-manylinux_2_17_x86_64", "")
-    add_wheelhouse(kit, ["linux"], f"{digits[0]}.{digits[1:]}")
+    add_wheelhouse(kit, ["linux"], f"{digits[0]}.{digits[1:]}", print)
     monkeypatch.delenv("PIP_FIND_LINKS")
 
     def installed(target: Path) -> subprocess.CompletedProcess[str]:
@@ -105,12 +104,12 @@ def test_a_wheel_that_is_missing_or_not_downloaded_is_named_in_one_sentence(
     (kit.parent / "empty").mkdir()
     monkeypatch.setenv("PIP_FIND_LINKS", str(kit.parent / index))
     with pytest.raises(UsageError, match=sentence) as refused:
-        add_wheelhouse(kit, [platform], "3.12")
+        add_wheelhouse(kit, [platform], "3.12", print)
     assert "\n" not in str(refused.value)
 
 
 def test_without_uv_the_message_says_how_to_install_uv(kit, monkeypatch):
-    monkeypatch.setattr("grader.release.wheelhouse.find_spec", lambda name: None)
+    monkeypatch.setattr("grader.release.wheels.find_spec", lambda name: None)
     with pytest.raises(UsageError, match="python -m pip install uv"):
-        add_wheelhouse(kit, ["linux"], "3.12")
+        add_wheelhouse(kit, ["linux"], "3.12", print)
     assert not (kit / WHEELHOUSE).exists()

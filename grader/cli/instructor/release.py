@@ -85,8 +85,6 @@ def release(
     plan, claims = release(
         folder,
         solutions=solutions,
-        assignments=solutions.parent / "assignments",
-        template=solutions.parent / "student_template",
         through=through,
         colab=colab,
         wheelhouse=wheelhouse,
