@@ -46,7 +46,7 @@ class Files(Struct, frozen=True, kw_only=True):
     brief: leave out every loop and every call of the file's own definitions, except those that set a name of `keep`.
     """
 
-    units: list[dict[str, str]]
+    units: list[dict[str, Any]]
     given: dict[str, str]
     withheld: list[str] = []
     replace: dict[str, str] = {}
