@@ -20,7 +20,7 @@ from grader.bundle.model import Bundle
 from grader.classroom.archives import MAX_GRADABLE, SUFFIXES, is_archive, members, read_member
 from grader.classroom.bounded_reader import BoundedReader
 from grader.intake.read import KINDS, ReadFile, among, read_bytes
-from grader.intake.stub_changes import answers, is_changed, only_answer
+from grader.intake.stub_changes import answers, is_changed
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
@@ -171,8 +171,10 @@ class _Discovery:
         # file → the assignment that it is named as
         mains = {name: b for name in files for b in possible if _stem(name) in (b.module, b.assignment)}
         if named is not None and not mains:
-            taken = only_answer(sorted(files), lambda name: self._answers(name, files[name], named))
-            mains = {taken: named} if taken is not None else {}
+            possible_files = [
+                name for name in files if len(files) == 1 or self._answers(name, files[name], named)
+            ]
+            mains = dict.fromkeys(possible_files, named) if len(possible_files) == 1 else {}
         problems = {name: candidate.problem for name, candidate in files.items()}
         chosen = [*self._newest(mains, files, problems)] if mains else [*files]
         others = [name for name in files if name not in mains] if named is None else []

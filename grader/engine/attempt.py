@@ -198,7 +198,7 @@ def _from_text(file: StudentFile, builder: Drafter, remarks: Sequence[Fact]) -> 
     """
     if file.is_untouched(builder.exercise):
         return builder.without_checks("not_started")
-    if empty := without_code(file.submission, file.names, builder.alias):
+    if empty := without_code(file.names, builder.alias):
         return builder.without_checks("not_started", Fact("no-code", {"name": empty}))
     if other := file.interface(builder.exercise).other:
         return builder.without_checks("other_interface", other, remarks)

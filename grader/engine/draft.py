@@ -11,8 +11,8 @@ from grader.bundle.model import Exercise
 from grader.diagnosis.match import NOTHING, Diagnosed, diagnose
 from grader.diagnosis.signature import fingerprint, named_by
 from grader.engine.scoring import exact, score, share
-from grader.intake.forbidden_calls import Use, uses
 from grader.intake.read import Submission
+from grader.intake.uses import Use, uses
 from grader.judge.compare import is_trivial
 from grader.judge.observation import Observation
 from grader.judge.pictures import first_picture, measured_picture

@@ -109,7 +109,7 @@ class Engine:
         except GraderError:
             raise
         except Exception as error:
-            unread = StudentFile(course, submission, Names({}))
+            unread = StudentFile(course, submission, Names((), {}))
             lost = [e for name, e in course.exercises.items() if wanted is None or name in wanted]
             return self.report([after_exception(grading, unread, exercise, error) for exercise in lost])
 

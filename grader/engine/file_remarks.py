@@ -11,7 +11,7 @@ from grader.engine.load_notes import missing_names
 from grader.engine.student_file import StudentFile
 from grader.engine.terms import Terms
 from grader.engine.visibility import visible_blocks
-from grader.intake.needs import UNIT, first_use, missing_imports
+from grader.intake.uses import UNIT, first_use, missing_imports
 from grader.judge.observation import StudentError, student_error, texts
 from grader.support.i18n import _, ngettext
 from grader.support.sanitize import sanitize

@@ -5,17 +5,16 @@ Nothing runs, so an exception inside a student's code is never taken for another
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.bundle.model import Exercise
 from grader.intake.names import Names, Signature, signature
-from grader.intake.read import Submission
 from grader.report.finding import Fact
 from grader.support.sanitize import sanitize
 from grader.worker.constructors import accepted_forms
-from grader.worker.steps import Build, Call, Callee
+from grader.worker.steps import Build, Call
 
 
 @dataclass(frozen=True)
@@ -35,38 +34,41 @@ class Interface:
     remarks: tuple[Fact, ...] = ()
 
 
-@dataclass(frozen=True)
-class Source:
-    """A submission or a stub with its definitions."""
-
-    submission: Submission
-    names: Names
-
-    def signature(self, name: str, method: str = "") -> Signature | None:
-        return signature(self.submission, self.names, name, method)
-
-
-def interface(exercise: Exercise, alias: str, source: Source, stub: Source) -> Interface:
+def interface(exercise: Exercise, alias: str, source: Names, stub: Names) -> Interface:
     """Compare what the cases call with what the submission's `alias` accepts. stub: the original stub."""
-    if any(_builds_of(exercise)):
-        built = _constructor(exercise, alias, source, stub)
-        return built if built.other else _methods(exercise, alias, source, stub, built)
-    found = source.signature(alias)
-    calls = [(n, kw) for on, n, kw in _calls(exercise) if on.function == exercise.name]
-    if found is None or not calls:
-        return Interface()
-    asked = stub.signature(exercise.name)
-    renamed = _renamed_keywords(asked, found, calls)
-    if not renamed and not any(found.accepts(count, keywords) for count, keywords in calls):
-        return Interface(other=_called_otherwise(alias, found, asked))
-    if renamed:
-        return Interface(renamed, remarks=(_of_pairs("by-position/called", renamed),))
-    return Interface(remarks=_without_default(found, calls, asked))
+    builds = [build for case in exercise.cases for build in case.all_of(Build) if build.of == exercise.name]
+    found = _constructor(exercise, builds, alias, source, stub) if builds else Interface()
+    if found.other:
+        return found
+    for method, calls in _calls(exercise, {build.name for build in builds}).items():
+        own, asked = signature(source, alias, method), signature(stub, exercise.name, method)
+        if own is None:
+            continue
+        renamed = {} if method else _renamed_keywords(asked, own, calls)
+        if renamed:
+            return Interface(renamed, remarks=(_of_pairs("by-position/called", renamed),))
+        if not any(own.accepts(*call) for call in calls):
+            return Interface(other=_called_otherwise(f"{alias}.{method}" if method else alias, own, asked))
+        found = replace(found, remarks=(*found.remarks, *_without_default(own, calls, asked)))
+    return found
 
 
-def _renamed_keywords(
-    asked: Signature | None, found: Signature, calls: Sequence[tuple[int, Collection[str]]]
-) -> dict[str, str]:
+Way = tuple[int, Collection[str]]  # of a call: the number of positional arguments, and the keywords
+
+
+def _calls(exercise: Exercise, modules: Collection[str]) -> Mapping[str, Sequence[Way]]:
+    """Return method → how cases call it, for the modules that cases build; "" for a function."""
+    found: dict[str, list[Way]] = {}
+    for call in (call for case in exercise.cases for call in case.all_of(Call)):
+        on = call.on
+        is_method = on.ref in modules and not on.at  # with `at`, a part of the module is called
+        if is_method or (not modules and on.function == exercise.name):
+            method = (on.method or "forward") if is_method else ""
+            found.setdefault(method, []).append((len(call.args), call.kwargs))
+    return found
+
+
+def _renamed_keywords(asked: Signature | None, found: Signature, calls: Sequence[Way]) -> dict[str, str]:
     """Return keyword → the parameter in its place, if calls of a function fit only with these names; {} otherwise."""
     if asked is None or all(found.accepts(*call) for call in calls):
         return {}
@@ -81,9 +83,9 @@ def _of_pairs(rule: str, renamed: Mapping[str, str]) -> Fact:
     return Fact(rule, {"pairs": ", ".join(f"`{name}` ({keyword})" for keyword, name in renamed.items())})
 
 
-def takes_mask(exercise: Exercise, alias: str, source: Source, stub: Source) -> Fact | None:
+def takes_mask(exercise: Exercise, alias: str, source: Names, stub: Names) -> Fact | None:
     """Return how the interface differs if `forward` has a mask where the course passes lengths; None otherwise."""
-    found, asked = source.signature(alias, "forward"), stub.signature(exercise.name, "forward")
+    found, asked = signature(source, alias, "forward"), signature(stub, exercise.name, "forward")
     if found is None or asked is None:
         return None
     pairs = zip(found.positional, asked.positional, strict=False)
@@ -92,39 +94,45 @@ def takes_mask(exercise: Exercise, alias: str, source: Source, stub: Source) -> 
     return _called_otherwise(f"{alias}.forward", found, asked)
 
 
-def _constructor(exercise: Exercise, alias: str, source: Source, stub: Source) -> Interface:
-    found, asked = source.signature(alias, "__init__"), stub.signature(exercise.name, "__init__")
+def _constructor(
+    exercise: Exercise, builds: Sequence[Build], alias: str, source: Names, stub: Names
+) -> Interface:
+    found, asked = signature(source, alias, "__init__"), signature(stub, exercise.name, "__init__")
     if found is None or asked is None:
         return Interface()
-    builds = [accepted_forms(exercise.name, build.kwargs) for build in _builds_of(exercise)]
+    accepted = [accepted_forms(exercise.name, build.kwargs) for build in builds]
     otherwise = _built_otherwise(alias, exercise.name, found, asked)
-    if _builds(found, builds, {}):
-        calls = [(0, _passed(found, forms, {})) for forms in builds]
-        without = otherwise if _lacks_sizes(found, builds, {}, source) else None
-        return Interface(without_sizes=without, remarks=_without_default(found, calls, asked))
-    other_constructors = [list(form) for form in builds[0][1:]]  # the keywords of each
-    for order in (asked.positional, *other_constructors):
+    for order in ((), asked.positional, *map(list, accepted[0][1:])):  # the keywords of each constructor
         renamed = renamed_by_position(order, found)
-        if renamed and _builds(found, builds, renamed):
-            without = otherwise if _lacks_sizes(found, builds, renamed, source) else None
-            remarks = (_of_pairs("by-position/built", renamed),)
+        ways = [[renamed.get(key, key) for key in form] for forms in accepted for form in forms]
+        if any(found.accepts(0, way) for way in ways):  # at least one case can build the class
+            passed = [_passed(found, forms, renamed) for forms in accepted]
+            without = otherwise if _lacks_sizes(accepted, passed, source) else None
+            remarks = _without_default(found, [(0, form) for form in passed], asked)
+            if renamed:
+                remarks = (_of_pairs("by-position/built", renamed),)
             return Interface(renamed, without_sizes=without, remarks=remarks)
     return Interface(other=otherwise)
 
 
+def _passed(
+    found: Signature, forms: Sequence[Mapping[str, Any]], renamed: Mapping[str, str]
+) -> Mapping[str, Any]:
+    """Return what the worker passes: the arguments of the first accepted constructor that fits, else of the first."""
+    fitting = (form for form in forms if found.needed <= {renamed.get(k, k) for k in form} <= found.names)
+    return next(fitting, forms[0])
+
+
 def _lacks_sizes(
-    found: Signature,
-    builds: Sequence[Sequence[Mapping[str, Any]]],
-    renamed: Mapping[str, str],
-    source: Source,
+    accepted: Sequence[Sequence[Mapping[str, Any]]], passed: Sequence[Mapping[str, Any]], source: Names
 ) -> bool:
     """Whether a class with the shorter constructor of edition 1.x needs a size that it is not passed.
 
     Lazy layers need none. In a block of an encoder, for example, all inputs have the size that is passed.
     """
-    if any("Lazy" in unit.source for unit in source.submission.units):
+    if any("Lazy" in unit.source for unit in source.units):
         return False
-    return not all(_sizes(forms[0]) <= _sizes(_passed(found, forms, renamed)) for forms in builds)
+    return not all(_sizes(forms[0]) <= _sizes(form) for forms, form in zip(accepted, passed, strict=True))
 
 
 def _sizes(form: Mapping[str, Any]) -> set[int]:
@@ -132,10 +140,10 @@ def _sizes(form: Mapping[str, Any]) -> set[int]:
     return {value for value in values if type(value) is int}
 
 
-def keywords_in_place(name: str, alias: str, source: Source, stub: Source) -> dict[str, str]:
+def keywords_in_place(name: str, alias: str, source: Names, stub: Names) -> dict[str, str]:
     """Return a dict: keyword of a submission's function or constructor → the course's keyword at this position."""
     for method in ("__init__", ""):
-        found, asked = source.signature(alias, method), stub.signature(name, method)
+        found, asked = signature(source, alias, method), signature(stub, name, method)
         if found is not None and asked is not None:
             renamed = renamed_by_position(asked.positional, found)
             return {parameter: keyword for keyword, parameter in renamed.items()}
@@ -204,46 +212,7 @@ def _measured(name: str) -> str:
     return ""
 
 
-def _builds(
-    found: Signature, builds: Sequence[Sequence[Collection[str]]], renamed: Mapping[str, str]
-) -> bool:
-    """Whether at least one case can build the class, with the keywords of one of the accepted constructors."""
-    forms = (form for forms in builds for form in forms)
-    return any(found.accepts(0, [renamed.get(key, key) for key in form]) for form in forms)
-
-
-def _passed(
-    found: Signature, forms: Sequence[Mapping[str, Any]], renamed: Mapping[str, str]
-) -> Mapping[str, Any]:
-    """Return what the worker passes: the arguments of the first accepted constructor that fits, else of the first."""
-    fitting = (form for form in forms if found.needed <= {renamed.get(k, k) for k in form} <= found.names)
-    return next(fitting, forms[0])
-
-
-def _methods(exercise: Exercise, alias: str, source: Source, stub: Source, built: Interface) -> Interface:
-    """Return `built` with remarks on the methods that cases call.
-
-    If a method cannot be called, return an Interface with `other`.
-    """
-    modules = {build.name for build in _builds_of(exercise)}
-    calls: dict[str, list[tuple[int, Collection[str]]]] = {}
-    for on, count, keywords in _calls(exercise):
-        is_part = on.at  # a part of the module is called, not the module
-        if on.ref in modules and not is_part:
-            calls.setdefault(on.method or "forward", []).append((count, keywords))
-    for method, ways in calls.items():
-        found, asked = source.signature(alias, method), stub.signature(exercise.name, method)
-        if found is not None and not any(found.accepts(*way) for way in ways):
-            return Interface(other=_called_otherwise(f"{alias}.{method}", found, asked))
-        if found is not None:
-            remarks = (*built.remarks, *_without_default(found, ways, asked))
-            built = replace(built, remarks=remarks)
-    return built
-
-
-def _without_default(
-    found: Signature, calls: Sequence[tuple[int, Collection[str]]], asked: Signature | None
-) -> tuple[Fact, ...]:
+def _without_default(found: Signature, calls: Sequence[Way], asked: Signature | None) -> tuple[Fact, ...]:
     """Return a remark per parameter that some calls leave out, and that has a default only in the stub."""
     if asked is None or all(found.accepts(*call) for call in calls):
         return ()
@@ -263,12 +232,3 @@ def _built_otherwise(alias: str, name: str, found: Signature, asked: Signature) 
 def _called_otherwise(what: str, found: Signature, asked: Signature | None) -> Fact:
     shown = asked.text if asked is not None else ""
     return Fact("interface/called", {"name": what, "found": sanitize(found.text, 200), "asked": shown})
-
-
-def _builds_of(exercise: Exercise) -> list[Build]:
-    return [build for case in exercise.cases for build in case.all_of(Build) if build.of == exercise.name]
-
-
-def _calls(exercise: Exercise) -> Iterator[tuple[Callee, int, Collection[str]]]:
-    calls = (call for case in exercise.cases for call in case.all_of(Call))
-    return ((call.on, len(call.args), call.kwargs) for call in calls)

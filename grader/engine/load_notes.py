@@ -12,7 +12,7 @@ from grader.engine.load_request import LoadRequest
 from grader.engine.session import WorkerGone
 from grader.intake.names import Definition, Names
 from grader.intake.read import OTHER_FRAMEWORKS, Submission, Unit, imported_modules
-from grader.intake.recognise import lost, misspelt
+from grader.intake.recognise import lost_exercises, misspelt
 from grader.intake.syntax import Fault
 from grader.judge.exceptions import of_lost
 from grader.judge.observation import StudentError, student_error, texts
@@ -41,8 +41,9 @@ def defined_name(request: LoadRequest, loaded: Loaded, names: Names) -> str | Fa
             return name
     if note := _note_on(loaded, alias or wanted, names, request.submission):
         return note
-    fault = lost(wanted, names)
-    if fault is not None:
+    lost = lost_exercises([wanted], names)
+    if lost:
+        fault = names.lost[lost[wanted]]
         return Fact("unreadable", {"name": wanted, **_fault(fault)})
     if names.faults:
         return Fact("unreadable/file", _fault(names.faults[0]))

@@ -12,8 +12,8 @@ from grader.bundle.model import Exercise, RecordedCase
 from grader.engine.student_file import Part, content
 from grader.engine.visibility import visible_blocks, with_requirements
 from grader.given import BLOCKS, source
-from grader.intake.needs import units_to_run
 from grader.intake.read import Submission
+from grader.intake.uses import units_to_run
 from grader.sandbox.base import SHORT_SECONDS, Limits
 from grader.worker.steps import Run
 

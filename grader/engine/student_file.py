@@ -9,12 +9,12 @@ from functools import cached_property
 from pathlib import Path
 
 from grader.bundle.model import Bundle, Exercise
-from grader.engine.interface import Interface, Source, interface, keywords_in_place, takes_mask
+from grader.engine.interface import Interface, interface, keywords_in_place, takes_mask
 from grader.intake.course import Course
 from grader.intake.names import Definition, Names, read_names, untouched
-from grader.intake.needs import needs, units_to_run
 from grader.intake.read import Blocked, Submission, Unit, read_submission
 from grader.intake.recognise import match
+from grader.intake.uses import needs, units_to_run
 from grader.report.finding import Fact
 
 
@@ -23,26 +23,25 @@ class CourseTables:
     """The tables made from the bundles of a course.
 
     contracts: exercise → its definition in the original stub.
-    stubs: assignment → its original stub and what it defines.
+    stubs: assignment → what its original stub defines.
     """
 
     exercises: Mapping[str, Exercise]
     contracts: Mapping[str, Definition]
-    stubs: Mapping[str, Source]
+    stubs: Mapping[str, Names]
 
     @classmethod
     def of(cls, bundles: Sequence[Bundle]) -> CourseTables:
         """Make the tables."""
         stubs = {bundle.assignment: _stub(bundle) for bundle in bundles}
         exercises = {e.name: e for bundle in bundles for e in bundle.exercises}
-        contracts = {name: stubs[e.assignment].names.definitions[name] for name, e in exercises.items()}
+        contracts = {name: stubs[e.assignment].definitions[name] for name, e in exercises.items()}
         return cls(exercises, contracts, stubs)
 
 
-def _stub(bundle: Bundle) -> Source:
+def _stub(bundle: Bundle) -> Names:
     name = f"{bundle.module}.py"
-    stub = Submission(Path(name), (Unit(name, bundle.stub),))
-    return Source(stub, read_names(stub))
+    return read_names(Submission(Path(name), (Unit(name, bundle.stub),)))
 
 
 @dataclass(frozen=True)
@@ -97,36 +96,32 @@ class StudentFile:
         """Return the names of this file that an exercise needs."""
         name = self.alias(exercise)
         if name not in self._needed:
-            self._needed[name] = needs(self.submission, self.names, name)
+            self._needed[name] = needs(self.names, name)
         return self._needed[name]
 
     def is_untouched(self, exercise: Exercise) -> bool:
         """Whether the file defines the exercise as the original stub does."""
         stub = self.course.stubs.get(exercise.assignment)
         same_name = self.aliases.get(exercise.name) == exercise.name
-        return stub is not None and same_name and untouched(exercise.name, self.names, stub.names)
+        return stub is not None and same_name and untouched(exercise.name, self.names, stub)
 
     def interface(self, exercise: Exercise) -> Interface:
         """Return how the grader calls the file's definition of an exercise."""
         name = exercise.name
         if name not in self._interfaces:
             alias = self.alias(exercise)
-            self._interfaces[name] = interface(exercise, alias, self._source, self._stub(exercise))
+            self._interfaces[name] = interface(exercise, alias, self.names, self._stub(exercise))
         return self._interfaces[name]
 
     def takes_mask(self, exercise: Exercise) -> Fact | None:
         """Return how the interface differs if `forward` has a mask where the course passes lengths; None otherwise."""
-        return takes_mask(exercise, self.alias(exercise), self._source, self._stub(exercise))
+        return takes_mask(exercise, self.alias(exercise), self.names, self._stub(exercise))
 
     def keywords(self, exercise: Exercise) -> dict[str, str]:
         """Return a dict: keyword of the file's function or constructor → the course's keyword at this position."""
-        return keywords_in_place(exercise.name, self.alias(exercise), self._source, self._stub(exercise))
+        return keywords_in_place(exercise.name, self.alias(exercise), self.names, self._stub(exercise))
 
-    @property
-    def _source(self) -> Source:
-        return Source(self.submission, self.names)
-
-    def _stub(self, exercise: Exercise) -> Source:
+    def _stub(self, exercise: Exercise) -> Names:
         return self.course.stubs[exercise.assignment]
 
 

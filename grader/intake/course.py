@@ -192,10 +192,9 @@ def solutions_of(named: Path | None) -> Path:
 
 
 def trusted(solutions: Path, named: bool) -> Path:
-    """Return solutions/ if its Python files may run: it belongs to the checkout of this program, or the user named it.
+    """Return solutions/ if it belongs to the checkout of this program, or the user named it. Raises UsageError.
 
-    Otherwise a command in a student's folder would run the student's files, with the instructor's rights. Raises
-    UsageError.
+    Otherwise a command in a student's folder would run the student's files, with the instructor's rights.
     """
     home = solutions.resolve().parent
     if named or home in (Path(__file__).resolve().parents[2], _installed_from()):
@@ -254,10 +253,7 @@ def _unknown(name: str, known: Collection[str]) -> str:
 
 
 def one_exercise(name: str, bundles: Sequence[Bundle]) -> Exercise:
-    """Return the exercise of a name, or the only exercise of an assignment.
-
-    Raises UsageError for an unknown name, and for an assignment with several exercises.
-    """
+    """Return the exercise of a name, or the only one of an assignment. Raises UsageError for any other name."""
     found = wanted_exercises([name], bundles)
     if len(found) > 1 and name not in found:
         says = _("{name} has several exercises; name one of them: {exercises}")

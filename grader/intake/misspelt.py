@@ -1,9 +1,9 @@
-"""Names, methods and keywords that nothing defines, and those that are nearly right instead."""
+"""Names that nothing binds and definitions that are replaced, as pyflakes finds them; names that are nearly right."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from difflib import get_close_matches
 from functools import lru_cache
 
@@ -11,14 +11,86 @@ from pyflakes import messages
 from pyflakes.checker import Assignment, Checker
 
 from grader.intake.names import plain
-from grader.intake.needs import IMPORTS
-from grader.intake.read import Unit
+from grader.intake.read import Submission, Unit
 from grader.intake.syntax import count_tokens, parse
+from grader.intake.uses import IMPORTS
 from grader.support.i18n import _
 
 NEAR = 0.8  # how similar a name has to be to be offered instead
 MAX_UNKNOWN = 50  # unknown names that are looked up; the cost is this times MAX_NAMES
 MAX_NAMES = 1000  # names to choose from
+MOST = 20_000  # words and symbols of a submission that is checked: pyflakes takes quadratic time for some sources
+# Names that the grader imports, and those that the kernel of a notebook binds.
+_KNOWN = {*IMPORTS, "get_ipython", "display", "In", "Out", "exit", "quit"}
+
+Found = Iterator[tuple[int, str]]  # line and sentence
+_Place = tuple[str, int]  # unit and line
+
+
+def of_scopes(
+    submission: Submission, unit: str, node: ast.stmt, own: Collection[str], starred: bool
+) -> Found:
+    """Report names in a definition that nothing binds, and a definition there that another one replaces unused.
+
+    own: the names that the definition binds or the file defines: those are right somewhere. starred: the file has
+    `from … import *`, which may bind any name.
+    """
+    unknown = set()
+    for (file, line), name, before in _scopes(submission.units):
+        if file != unit or not node.lineno <= line <= (node.end_lineno or node.lineno):
+            continue
+        if before is None:
+            unknown |= {(line, name)} if name not in own and not starred else set()
+        elif (
+            submission.path.suffix
+        ):  # the code of a kernel is in no file: the second definition may be a newer try
+            place = _("{file}, line {line}").format(file=before[0], line=before[1])
+            says = _("{name} is defined twice; the last one counts, the other is at {place}")
+            yield line, says.format(name=name, place=place)
+    for line, name, meant in _nearest(unknown, own):
+        yield line, _("nothing is called `{name}`; did you mean `{near}`?").format(name=name, near=meant)
+
+
+@lru_cache(maxsize=2)  # asked for by each exercise of a submission
+def _scopes(units: tuple[Unit, ...]) -> list[tuple[_Place, str, _Place | None]]:
+    """Return the places of undefined names, and of definitions that replace another one, with the place of that one.
+
+    All units are checked as one source. Nothing is found in one that is too large or too deeply nested for pyflakes.
+    """
+    whole = "\n".join(unit.source for unit in units)
+    if count_tokens(whole) > MOST:
+        return []
+    try:
+        tree = parse(whole)
+        found = _Checker(tree, builtins=_KNOWN, withDoctest=False).messages
+    except Exception:  # such as a RecursionError: what pyflakes cannot read is no mistake
+        return []
+    places = [(unit.name, line + 1) for unit in units for line in range(unit.source.count("\n") + 1)]
+    defined = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    plain = {node.lineno for node in defined if not node.decorator_list}  # a decorator may use what it gets
+    out: list[tuple[_Place, str, _Place | None]] = []
+    for one in found:
+        match one:
+            case messages.UndefinedName(message_args=[name]):
+                out.append((places[one.lineno - 1], name, None))
+            case messages.RedefinedWhileUnused(message_args=[name, before]) if {one.lineno, before} <= plain:
+                out.append((places[one.lineno - 1], name, places[before - 1]))
+    return out
+
+
+class _Checker(Checker):  # type: ignore[misc]
+    def handleAnnotation(self, annotation: ast.AST, node: ast.AST) -> None:  # noqa: N802
+        """Leave annotations out: Python may never evaluate them."""
+
+    def TRY(self, node: ast.Try) -> None:  # noqa: N802
+        """Look at `try` as at any statement: `except NameError` hides a misspelt name, and does not make it right."""
+        self.handleChildren(node)
+
+    def IMPORTFROM(self, node: ast.ImportFrom) -> None:  # noqa: N802
+        """Bind the names only: pyflakes repeats the module's name, which may be long, for each of them."""
+        for alias in node.names:
+            self.addBinding(node, Assignment(alias.asname or alias.name, node))
+
 
 METHODS = ["permute", "transpose", "masked_fill", "contiguous", "reshape", "repeat_interleave", "unsqueeze", "squeeze", "softmax", "flatten", "append", "register_buffer"]  # fmt: skip
 # The parameters of functions and layers of torch that answers often call.
@@ -41,13 +113,6 @@ _KEYWORDS = {
     "Linear": "in_features out_features bias device dtype",
     "LayerNorm": "normalized_shape eps elementwise_affine bias device dtype",
 }
-Found = Iterator[tuple[int, str]]  # line and sentence
-
-
-def unknown_names(unknown: Collection[tuple[int, str]], names: Collection[str]) -> Found:
-    """Report names that nothing binds and that are nearly one of `names`. unknown: their lines, and the names."""
-    for line, name, meant in _nearest(unknown, names):
-        yield line, _("nothing is called `{name}`; did you mean `{near}`?").format(name=name, near=meant)
 
 
 def methods(node: ast.Attribute, attributes: Collection[str]) -> Found:
@@ -81,10 +146,7 @@ def keywords(call: ast.Call) -> Found:
 
 
 def variables_of_the_file(function: ast.FunctionDef, variables: Collection[str]) -> Found:
-    """Report each variable of the file that a function reads, if a parameter has a similar name.
-
-    The function works only as long as the file sets that variable.
-    """
+    """Report each variable of the file that a function reads instead of a parameter with a similar name."""
     arguments = function.args
     parameters = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     parts = [part for part in ast.walk(function) if isinstance(part, ast.Name)]
@@ -126,49 +188,3 @@ def is_misspelt(name: str, right: str) -> bool:
     different = [at for at, (a, b) in enumerate(zip(name, right, strict=False)) if a != b]
     swapped = len(different) == 2 and different[1] == different[0] + 1
     return len(name) == len(right) and swapped and sorted(name) == sorted(right)
-
-
-MOST = 20_000  # words and symbols of a submission that is checked: pyflakes takes quadratic time for some sources
-# Names that the grader imports, and those that the kernel of a notebook binds.
-_KNOWN = {*IMPORTS, "get_ipython", "display", "In", "Out", "exit", "quit"}
-
-Place = tuple[str, int]  # unit and line
-
-
-@lru_cache(maxsize=2)  # asked for by each exercise of a submission
-def scopes(units: tuple[Unit, ...]) -> tuple[Sequence[tuple[Place, str]], Sequence[tuple[Place, str, Place]]]:
-    """Return the places of undefined names, and the definitions that replace another one: the place of both.
-
-    All units are checked as one source. Nothing is found in one that is too large or too deeply nested for pyflakes.
-    """
-    whole = "\n".join(unit.source for unit in units)
-    if count_tokens(whole) > MOST:
-        return (), ()
-    try:
-        tree = parse(whole)
-        found = _Checker(tree, builtins=_KNOWN, withDoctest=False).messages
-    except Exception:  # such as a RecursionError: what pyflakes cannot read is no mistake
-        return (), ()
-    places = [(unit.name, line + 1) for unit in units for line in range(unit.source.count("\n") + 1)]
-    defined = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
-    plain = {node.lineno for node in defined if not node.decorator_list}  # a decorator may use what it gets
-    undefined = [(m.lineno, *m.message_args) for m in found if isinstance(m, messages.UndefinedName)]
-    replaced = [(m.lineno, *m.message_args) for m in found if isinstance(m, messages.RedefinedWhileUnused)]
-    return (
-        [(places[line - 1], name) for line, name in undefined],
-        [(places[at - 1], name, places[old - 1]) for at, name, old in replaced if {at, old} <= plain],
-    )
-
-
-class _Checker(Checker):  # type: ignore[misc]
-    def handleAnnotation(self, annotation: ast.AST, node: ast.AST) -> None:  # noqa: N802
-        """Leave annotations out: Python may never evaluate them."""
-
-    def TRY(self, node: ast.Try) -> None:  # noqa: N802
-        """Look at `try` as at any statement: `except NameError` hides a misspelt name, and does not make it right."""
-        self.handleChildren(node)
-
-    def IMPORTFROM(self, node: ast.ImportFrom) -> None:  # noqa: N802
-        """Bind the names only: pyflakes repeats the module's name, which may be long, for each of them."""
-        for alias in node.names:
-            self.addBinding(node, Assignment(alias.asname or alias.name, node))

@@ -6,9 +6,9 @@ import ast
 import hashlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
-from grader.intake.read import Submission, Unit
+from grader.intake.read import Submission, Unit, trees
 from grader.intake.syntax import Fault, fault_of, parse, statements
 
 
@@ -100,23 +100,16 @@ class Definition:
 class Names:
     """All top-level definitions of a submission. Of several with one name, the last counts."""
 
+    units: tuple[Unit, ...]
     definitions: Mapping[str, Definition]
     faults: tuple[Fault, ...] = ()
     # Functions and classes that a later function or class of the same name replaces.
     replaced: tuple[Definition, ...] = ()
 
     @property
-    def lost(self) -> Mapping[str, Fault]:
+    def lost(self) -> dict[str, Fault]:
         """Name → its syntax error, for names that are defined only in code that cannot be parsed."""
         return {name: fault for fault in self.faults for name in fault.lost if name not in self.definitions}
-
-    @cached_property
-    def by_plain_name(self) -> Mapping[str, list[str]]:
-        """Plain name (see `plain`) → the names of the definitions that have it."""
-        groups: dict[str, list[str]] = {}
-        for name in self.definitions:
-            groups.setdefault(plain(name), []).append(name)
-        return groups
 
 
 def read_names(submission: Submission) -> Names:
@@ -139,7 +132,7 @@ def _names_in(units: tuple[Unit, ...]) -> Names:
                 found[definition.name] = definition
         except SyntaxError as error:
             faults.append(fault_of(error, unit.name, unit.source))
-    return Names(found, tuple(faults), tuple(replaced))
+    return Names(units, found, tuple(faults), tuple(replaced))
 
 
 def _definitions(unit: Unit) -> Iterator[Definition]:
@@ -219,14 +212,14 @@ BARE_BASES = frozenset(
 )
 
 
-def signature(submission: Submission, names: Names, name: str, method: str = "") -> Signature | None:
+def signature(names: Names, name: str, method: str = "") -> Signature | None:
     """Return the signature of a function, or of a method that a class or a base class in the same file defines.
 
     Return None if the text does not decide it, for example because of a decorator, several base classes, a base class
     from elsewhere, or a name that is assigned.
     """
     for _step in range(MAX_BASES):
-        node = _definition(submission, names, name)
+        node = _definition(names, name)
         if node is None or node.decorator_list:
             return None
         if isinstance(node, ast.FunctionDef):
@@ -239,19 +232,19 @@ def signature(submission: Submission, names: Names, name: str, method: str = "")
     return None
 
 
-def without_code(submission: Submission, names: Names, name: str) -> str:
+def without_code(names: Names, name: str) -> str:
     """Return the function, class or `forward` of a class that has no statement besides a docstring, `...`, `pass` or
     `raise NotImplementedError`; "" if it has one.
 
     A class without code must also inherit no `forward`: its base class is one of BARE_BASES, or a class of this file
     of which the same is true.
     """
-    node = _definition(submission, names, name)
+    node = _definition(names, name)
     if node is None:
         return ""
     if forward := method_of(node, "forward"):
         return f"{name}.forward" if _is_bare(forward) else ""
-    return name if _is_bare(node) and not _may_inherit_forward(submission, names, node) else ""
+    return name if _is_bare(node) and not _may_inherit_forward(names, node) else ""
 
 
 def _is_bare(node: ast.FunctionDef | ast.ClassDef) -> bool:
@@ -265,7 +258,7 @@ def _is_bare(node: ast.FunctionDef | ast.ClassDef) -> bool:
     return True
 
 
-def _may_inherit_forward(submission: Submission, names: Names, node: ast.stmt | None) -> bool:
+def _may_inherit_forward(names: Names, node: ast.stmt | None) -> bool:
     """Also True if a base class is not known."""
     if isinstance(node, ast.FunctionDef):
         return False
@@ -275,16 +268,26 @@ def _may_inherit_forward(submission: Submission, names: Names, node: ast.stmt | 
         base = ast.unparse(node.bases[0])
         if base in BARE_BASES:
             return False
-        node = _definition(submission, names, base)
+        node = _definition(names, base)
         if node is None or method_of(node, "forward"):
             return True
     return True
 
 
-def _definition(submission: Submission, names: Names, name: str) -> ast.FunctionDef | ast.ClassDef | None:
+def _definition(names: Names, name: str) -> ast.FunctionDef | ast.ClassDef | None:
     known = names.definitions.get(name)
-    unit = next((u for u in submission.units if known is not None and u.name == known.unit), None)
-    if known is None or unit is None:
-        return None
-    nodes = (n for n in ast.walk(parse(unit.source)) if isinstance(n, (ast.FunctionDef, ast.ClassDef)))
-    return next((node for node in nodes if (node.name, node.lineno) == (name, known.line)), None)
+    found = statements_on(names.units).get((known.unit, known.line), ()) if known is not None else ()
+    for _unit, node in found:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
+            return node
+    return None
+
+
+@lru_cache(maxsize=4)  # asked for by each exercise, of a submission and of the stub
+def statements_on(units: tuple[Unit, ...]) -> Mapping[tuple[str, int], list[tuple[str, ast.stmt]]]:
+    """Return unit and line → the statements that begin there. Each name defined there needs what they all use."""
+    found: dict[tuple[str, int], list[tuple[str, ast.stmt]]] = {}
+    for unit, tree in trees(units):
+        for node in statements(tree.body):
+            found.setdefault((unit, node.lineno), []).append((unit, node))
+    return found

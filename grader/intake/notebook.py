@@ -1,4 +1,7 @@
-"""The code of notebooks and notes."""
+"""The code of notebooks, and of notes: fenced blocks of Markdown, and cells that were copied as text below `In [3]:`.
+
+Every line of code keeps its line number; lines of notes that are no code become empty.
+"""
 
 from __future__ import annotations
 
@@ -130,13 +133,11 @@ _FIRST_WORDS = re.compile(r"^(?:class|def|import|from)\b", re.M)
 
 @dataclass
 class Block:
-    """Lines that may be code: a fenced block or a copied cell.
-
-    language: as the block names it, "" if it names none; None for a copied cell.
-    """
+    """Lines that may be code: a fenced block or a copied cell."""
 
     first: int  # the number of its first line, from 0
-    language: str | None
+    language: str | None  # as the block names it, "" if it names none; None for a copied cell
+    fence: str = ""  # the mark that ends it; "" for a copied cell
     quotes: int = 0  # how many marks `>` are in front of each line
     lines: list[str] = field(default_factory=list)
 
@@ -144,15 +145,27 @@ class Block:
     def text(self) -> str:
         return _without_prompts(textwrap.dedent("\n".join(self.lines)))
 
+    @property
+    def frameworks(self) -> str:
+        """The frameworks that its tab names; a tab is a first line such as `#@tab pytorch`."""
+        tab = _TAB.match(self.text)
+        return tab["names"] if tab else ""
+
 
 def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], tuple[int, ...]]:
     """Return the code of a document as one source, its syntax errors, and the lines of skipped definitions.
 
-    A definition is skipped if its block names a language and `_of_this_framework` leaves the block out. An error in a
+    If a block has a tab for pytorch, fenced blocks without a tab for pytorch or for all are skipped. An error in a
     block does not affect other blocks. Raises BadData.
     """
-    all_blocks = list(_blocks(text))
-    blocks = list(_of_this_framework(all_blocks))
+    all_blocks, blocks, skipped = list(_blocks(text)), list[Block](), list[int]()
+    several = any("pytorch" in block.frameworks for block in all_blocks)
+    for block in all_blocks:
+        if not several or block.language is None or re.search(r"\b(?:pytorch|all)\b", block.frameworks):
+            blocks.append(block)
+        elif block.language:
+            lines = enumerate(block.text.split("\n"), block.first + 1)
+            skipped += [number for number, line in lines if line.startswith(("class ", "def "))]
     check_sources(block.text for block in blocks)
     source, faults = [""] * (text.count("\n") + 1), []
     for block in blocks:
@@ -166,36 +179,27 @@ def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], tuple[i
             line = fault.line + block.first if fault.line else 0
             resumed = fault.resumed + block.first if fault.resumed else 0
             faults.append(replace(fault, line=line, resumed=resumed))
-    left_out = [block for block in all_blocks if block.language and not any(block is one for one in blocks)]
-    skipped = [
-        number
-        for block in left_out
-        for number, line in enumerate(block.text.split("\n"), block.first + 1)
-        if line.startswith(("class ", "def "))
-    ]
     return "\n".join(source), tuple(faults), tuple(skipped)
 
 
 def _blocks(text: str) -> Iterator[Block]:
     block: Block | None = None
-    fence = ""  # the mark that ends the block
     for number, line in enumerate(text.split("\n")):
         begins, ends = _begin(line, number), bool(_OUTPUT.match(line))
-        if fence and block is not None:
+        if block is not None and block.fence:
             if quoted := re.match(_QUOTE * block.quotes, line):
                 line = line[quoted.end() :]
                 mark = _FENCE.match(line)
                 begins = None  # no block begins inside a fence
-                ends = bool(mark and mark["mark"].startswith(fence) and not mark["info"].strip())
+                ends = bool(mark and mark["mark"].startswith(block.fence) and not mark["info"].strip())
             else:
                 ends = True  # a block in a quotation also ends where the quotation ends
-        if block is not None and (begins is not None or ends):
-            yield block
-            block, fence = None, ""
-        elif block is not None:
+        if block is not None and not begins and not ends:
             block.lines.append(line)
-        if begins is not None:
-            block, fence = begins
+        elif block is not None:
+            yield block
+            block = None
+        block = begins or block
     if block is not None:
         yield block
 
@@ -207,27 +211,14 @@ def _without_prompts(text: str) -> str:
     return "\n".join(line[4:] if _PROMPT.match(line) else "" for line in text.split("\n"))
 
 
-def _begin(line: str, number: int) -> tuple[Block, str] | None:
-    """Return the block that begins in a line, and the mark that ends it ("" for a cell); None if no block begins."""
+def _begin(line: str, number: int) -> Block | None:
+    """Return the block that begins in a line; None if no block begins."""
     fence, cell = _FENCE.match(line), _CELL.match(line)
     if fence:
         named = _LANGUAGE.match(fence["info"].strip())
         quotes = min(fence["quotes"].count(">"), MAX_QUOTES)
-        return Block(number + 1, named["name"].lower() if named else "", quotes), fence["mark"]
-    return (Block(number, None, lines=[cell["source"]]), "") if cell else None
-
-
-def _of_this_framework(blocks: list[Block]) -> Iterator[Block]:
-    """Yield the blocks to read.
-
-    A tab is a first line such as `#@tab pytorch`, which names the frameworks of a block. If a block has a tab for
-    pytorch, leave out the fenced blocks without a tab for pytorch or for all.
-    """
-    tabs = [_TAB.match(block.text) for block in blocks]
-    several = any(tab and "pytorch" in tab["names"] for tab in tabs)
-    for block, tab in zip(blocks, tabs, strict=True):
-        if not several or block.language is None or (tab and re.search(r"\b(?:pytorch|all)\b", tab["names"])):
-            yield block
+        return Block(number + 1, named["name"].lower() if named else "", fence["mark"], quotes)
+    return Block(number, None, lines=[cell["source"]]) if cell else None
 
 
 def _is_python(block: Block, code: str, fault: Fault | None) -> bool:

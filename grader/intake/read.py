@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import islice
+from os.path import isdir
 from pathlib import Path, PurePosixPath
 
 from grader.intake.notebook import code_cells, code_of_notes, plain_python
@@ -32,14 +34,11 @@ MAX_FILE_BYTES = (
 
 
 class Blocked(GraderError):
-    """The file cannot be read as a submission; the message is a sentence for its author.
-
-    place: the name of the file and the line that the message names; ("", 0) if it names none.
-    """
+    """The file cannot be read as a submission; the message is a sentence for its author."""
 
     def __init__(self, message: str, place: tuple[str, int] = ("", 0)):
         super().__init__(message)
-        self.place = place
+        self.place = place  # the file and the line that the message names, if it names one
 
 
 @dataclass(frozen=True)
@@ -85,19 +84,11 @@ class Submission:
 def read_submission(path: Path) -> Submission:
     """Read a script, a notebook or notes (`KINDS` and `NOTES`).
 
-    Raises Blocked if the file does not exist, is no regular file, has another suffix, is a link out of its folder, is
-    too large, is empty, or is not UTF-8.
+    Raises Blocked as `read_own`, and if the file has another suffix, is too large, is empty, or is not UTF-8.
     """
-    name = shown(path)
-    try:
-        if path.is_dir():
-            raise Blocked(_("{file} is a folder, not a file; name a file in it").format(file=name))
-        if path.suffix not in (*KINDS, *NOTES):
-            raise Blocked(_("{file}: only .py, .ipynb, .md and .txt files can be graded").format(file=name))
-        if not path.exists():
-            raise Blocked(_("{file} does not exist").format(file=sanitize(str(path))))
-    except OSError as error:
-        raise Blocked(_("{file} cannot be read: {reason}").format(file=name, reason=error.strerror)) from None
+    if path.suffix not in (*KINDS, *NOTES) and not isdir(path):
+        says = _("{file}: only .py, .ipynb, .md and .txt files can be graded")
+        raise Blocked(says.format(file=shown(path)))
     return submission_from(path, read_own(path, MAX_FILE_BYTES + 1))
 
 
@@ -158,10 +149,14 @@ def shown(path: Path) -> str:
 def read_own(path: Path, most: int = -1) -> bytes:
     """Return the first `most` bytes of a student's file, by default all.
 
-    Raises Blocked if it is a link out of its folder or no regular file, and if it cannot be read.
+    Raises Blocked if it does not exist, is a link out of its folder, is no regular file, or cannot be read.
     """
     name = shown(path)
     try:
+        if path.is_dir():
+            raise Blocked(_("{file} is a folder, not a file; name a file in it").format(file=name))
+        if not path.exists():
+            raise Blocked(_("{file} does not exist").format(file=sanitize(str(path))))
         if path.is_symlink() and path.resolve().parent != path.parent.resolve():
             says = _("{file} is a link that leads out of its folder; submit the file itself")
             raise Blocked(says.format(file=name))
@@ -246,10 +241,7 @@ def with_neighbours(submission: Submission, read: ReadFile | None = None) -> Sub
 
 
 def content_of(path: Path, data: bytes, beside: ReadFile) -> str:
-    """Return the hash by which `grader grade` stores the results of a file.
-
-    Raises Blocked if it cannot be read as a submission.
-    """
+    """Return the hash by which `grader grade` stores the results of a file. Raises Blocked."""
     return with_neighbours(submission_from(path, data), beside).content
 
 
@@ -259,19 +251,21 @@ def imported_modules(units: Iterable[Unit]) -> Iterator[str]:
     `from a import b` names "a" and, since b may be a module, "a.b". Skip a module whose name is too long for a file: each
     name imported from it would repeat it.
     """
+    for node in (node for _unit, tree in trees(units) for node in statements(tree.body)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and len(node.module or "") <= MAX_LENGTH:
+            module = "." * node.level + (node.module or "")
+            yield from ([module] if node.module else [])
+            stem = module if module.endswith(".") else f"{module}."
+            yield from (stem + alias.name for alias in node.names if alias.name != "*")
+
+
+def trees(units: Iterable[Unit]) -> Iterator[tuple[str, ast.Module]]:
+    """Yield the name and the syntax tree of each unit that can be parsed."""
     for unit in units:
-        try:
-            body = parse(unit.source).body
-        except SyntaxError:
-            continue
-        for node in statements(body):
-            if isinstance(node, ast.Import):
-                yield from (alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and len(node.module or "") <= MAX_LENGTH:
-                module = "." * node.level + (node.module or "")
-                yield from ([module] if node.module else [])
-                stem = module if module.endswith(".") else f"{module}."
-                yield from (stem + alias.name for alias in node.names if alias.name != "*")
+        with suppress(SyntaxError):
+            yield unit.name, parse(unit.source)
 
 
 def _module(

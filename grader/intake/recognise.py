@@ -9,7 +9,6 @@ from itertools import islice
 
 from grader.given import BLOCKS
 from grader.intake.names import Definition, Names, plain
-from grader.intake.syntax import Fault
 
 # Exercise → other names that much code uses for it, as `plain` writes them.
 ALIASES = {"MultiHeadAttention": ("multiheadedattention",)}
@@ -31,18 +30,16 @@ def match(contracts: Mapping[str, Definition], names: Names) -> dict[str, str]:
 
     contracts: exercise → its definition in the original stub.
     """
-    return {
-        exercise: name for exercise, stub in contracts.items() if (name := _name_of(exercise, stub, names))
-    }
-
-
-def _name_of(exercise: str, stub: Definition, names: Names) -> str:
-    for spelling in (plain(exercise), *ALIASES.get(exercise, ())):
-        spelt = names.by_plain_name.get(spelling, ())
-        fitting = [name for name in spelt if _fits(exercise, stub, names.definitions[name])]
-        if fitting:
-            return exercise if exercise in fitting else fitting[-1]  # of several, the last definition counts
-    return ""
+    spelt: dict[str, list[Definition]] = {}
+    for definition in names.definitions.values():
+        spelt.setdefault(plain(definition.name), []).append(definition)
+    found: dict[str, str] = {}
+    for exercise, stub in contracts.items():
+        for spelling in (plain(exercise), *ALIASES.get(exercise, ())):
+            fitting = [one.name for one in spelt.get(spelling, ()) if _fits(exercise, stub, one)]
+            if fitting:  # of several, the last definition counts
+                found.setdefault(exercise, exercise if exercise in fitting else fitting[-1])
+    return found
 
 
 def _fits(exercise: str, stub: Definition, found: Definition) -> bool:
@@ -68,18 +65,8 @@ def misspelt(name: str, names: Iterable[str]) -> str:
 
 def lost_exercises(exercises: Iterable[str], names: Names) -> dict[str, str]:
     """Return exercise → its name, for those whose definitions Python cannot read."""
-    return {exercise: name for exercise in exercises if (name := _lost_name(exercise, names))}
-
-
-def lost(exercise: str, names: Names) -> Fault | None:
-    """Return the syntax error in the definition of an exercise; None if there is none."""
-    return names.lost.get(_lost_name(exercise, names))
-
-
-def _lost_name(exercise: str, names: Names) -> str:
-    if exercise in COMMON:
-        return ""
-    return next((name for name in names.lost if plain(name) == plain(exercise)), "")
+    spelt = {plain(name): name for name in reversed(names.lost)}  # of several, the first counts
+    return {name: spelt[plain(name)] for name in exercises if name not in COMMON and plain(name) in spelt}
 
 
 @dataclass(frozen=True)

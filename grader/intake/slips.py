@@ -11,10 +11,10 @@ from difflib import get_close_matches
 from functools import lru_cache
 
 from grader.given import BLOCKS
-from grader.intake.misspelt import Found, keywords, methods, scopes, unknown_names, variables_of_the_file
-from grader.intake.needs import bound_by
-from grader.intake.read import Submission, Unit
-from grader.intake.syntax import dotted, parse
+from grader.intake.misspelt import Found, keywords, methods, of_scopes, variables_of_the_file
+from grader.intake.read import Submission, Unit, trees
+from grader.intake.syntax import dotted
+from grader.intake.uses import bound_by
 from grader.support.i18n import _
 
 MAX_SLIPS = 3
@@ -22,12 +22,31 @@ MAX_SLIPS = 3
 _MODULES = frozenset({"nn.Module", "torch.nn.Module", "d2l.Module"})
 # Misspellings of `__init__`.
 _CONSTRUCTORS = frozenset(
-    {"init__", "_init_", "__init", "__init_", "_init__", "__int__", "__inti__", "__ini__"}
+    ["init__", "_init_", "__init", "__init_", "_init__", "__int__", "__inti__", "__ini__"]
 )
-_LAYERS = ["Linear", "Dropout", "LayerNorm", "Embedding", "ModuleList", "Sequential", "Softmax", "ReLU", "GELU", "GRU", "LSTM", "Module", "functional", "Identity", "ParameterList", "ModuleDict", "Conv1d", "BatchNorm1d"]  # fmt: skip
+_LAYERS = [
+    "Linear",
+    "Dropout",
+    "LayerNorm",
+    "Embedding",
+    "ModuleList",
+    "Sequential",
+    "Softmax",
+    "ReLU",
+    "GELU",
+    "GRU",
+    "LSTM",
+    "Module",
+    "functional",
+    "Identity",
+    "ParameterList",
+    "ModuleDict",
+    "Conv1d",
+    "BatchNorm1d",
+]
 # A class that uses one of these may register the layers of a list.
 _REGISTERS = frozenset(
-    {
+    [
         "ModuleList",
         "Sequential",
         "ModuleDict",
@@ -38,21 +57,19 @@ _REGISTERS = frozenset(
         "add_module",
         "register_module",
         "save_hyperparameters",
-    }
+    ]
 )
 _EXITS = frozenset({"exit", "quit", "sys.exit", "os._exit"})
+_DEBUGGERS = frozenset({"breakpoint", "pdb.set_trace", "ipdb.set_trace"})
 
 
 @dataclass(frozen=True)
 class Slip:
-    """A slip, with its place."""
+    """A slip as a sentence, with its place."""
 
     unit: str
     line: int
     says: str
-
-    def sentence(self) -> str:
-        return _("{file}, line {line}: {slip}").format(file=self.unit, line=self.line, slip=self.says)
 
 
 def slips(submission: Submission, name: str) -> list[Slip]:
@@ -61,7 +78,8 @@ def slips(submission: Submission, name: str) -> list[Slip]:
     if name not in code.definitions:
         return []
     unit, node = code.definitions[name]
-    found = [*_of_definition(node, code), *_of_scopes(submission, unit, node, code)]
+    own = {bound for part in ast.walk(node) for bound in bound_by(part)} | set(code.definitions)
+    found = [*_of_definition(node, code), *of_scopes(submission, unit, node, own, "*" in code.bound)]
     slips = dict.fromkeys(Slip(unit, line, says) for line, says in found)
     return sorted(slips, key=lambda slip: slip.line)[:MAX_SLIPS]
 
@@ -69,8 +87,8 @@ def slips(submission: Submission, name: str) -> list[Slip]:
 @dataclass
 class _Code:
     definitions: dict[str, tuple[str, ast.stmt]] = field(default_factory=dict)  # name → its last definition
-    bound: set[str] = field(default_factory=set)
-    attributes: set[str] = field(default_factory=set)  # that are set anywhere, methods included
+    bound: set[str] = field(default_factory=set)  # anywhere
+    attributes: set[str] = field(default_factory=set)  # that are set anywhere
     variables: set[str] = field(default_factory=set)  # that top-level assignments set
     torch_nn: bool = True  # `nn` can only be torch.nn
 
@@ -78,14 +96,10 @@ class _Code:
 @lru_cache(maxsize=2)
 def _code(units: tuple[Unit, ...]) -> _Code:
     code = _Code()
-    for unit in units:
-        try:
-            tree = parse(unit.source)
-        except SyntaxError:
-            continue
+    for unit, tree in trees(units):
         for statement in tree.body:
             if isinstance(statement, (ast.ClassDef, ast.FunctionDef)):
-                code.definitions[statement.name] = (unit.name, statement)
+                code.definitions[statement.name] = (unit, statement)
             elif isinstance(statement, ast.Assign):
                 code.variables.update(name for part in ast.walk(statement) for name in bound_by(part))
         for node in ast.walk(tree):
@@ -93,12 +107,6 @@ def _code(units: tuple[Unit, ...]) -> _Code:
             code.torch_nn = code.torch_nn and not _is_other_nn(node)
             if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
                 code.attributes.add(node.attr)
-            elif isinstance(node, ast.ClassDef):
-                code.attributes.update(
-                    name for part in ast.walk(node) if part is not node for name in bound_by(part)
-                )
-            elif isinstance(node, ast.FunctionDef):
-                code.attributes.add(node.name)
     return code
 
 
@@ -108,23 +116,6 @@ def _is_other_nn(node: ast.AST) -> bool:
     if isinstance(node, ast.Import):
         return any((alias.asname or alias.name) == "nn" and alias.name != "torch.nn" for alias in node.names)
     return "nn" in bound_by(node)
-
-
-def _of_scopes(submission: Submission, unit: str, node: ast.stmt, code: _Code) -> Found:
-    """Report names in the definition that nothing binds, and a definition there that another one replaces."""
-    undefined, replaced = scopes(submission.units)
-    inside = range(node.lineno, (node.end_lineno or node.lineno) + 1)
-    if "*" not in code.bound:  # `from … import *` may bind any name
-        # A name that the definition binds elsewhere is not misspelt.
-        own = {bound for part in ast.walk(node) for bound in bound_by(part)} | set(code.definitions)
-        used = {(line, name) for (file, line), name in undefined if file == unit and line in inside}
-        yield from unknown_names({(line, name) for line, name in used if name not in own}, own)
-    # The code of a kernel is in no file: there, the second definition may be a newer try.
-    for (file, line), name, (other, before) in replaced if submission.path.suffix else ():
-        if file == unit and line in inside:
-            place = _("{file}, line {line}").format(file=other, line=before)
-            says = _("{name} is defined twice; the last one counts, the other is at {place}")
-            yield line, says.format(name=name, place=place)
 
 
 def _of_definition(node: ast.stmt, code: _Code) -> Found:
@@ -137,29 +128,40 @@ def _of_definition(node: ast.stmt, code: _Code) -> Found:
             says = _("{name} returns no value; did you forget `return`?")
             yield function.lineno, says.format(name=function.name)
     for part in ast.walk(node):
-        match part:
-            case ast.Attribute():
-                yield from methods(part, code.attributes)
-            case ast.Call():
-                yield from keywords(part)
-                yield from _of_call(part, code)
-            case ast.FunctionDef():
-                yield from variables_of_the_file(part, code.variables)
-            case ast.While():
-                if names := _unchanged(part):
-                    says = _("nothing in this `while` loop changes {names}")
-                    yield part.lineno, says.format(names=", ".join(f"`{name}`" for name in names))
+        if isinstance(part, ast.Call):
+            yield from keywords(part)
+        yield from _of_node(part, code)
 
 
-def _of_call(call: ast.Call, code: _Code) -> Found:
-    called = dotted(call.func)
-    if code.torch_nn and called == "nn.Softmax" and call.args and call.keywords:
-        says = _("`nn.Softmax` is a layer; write `nn.Softmax(dim=…)(X)`, or `torch.softmax`")
-        yield call.lineno, says
-    elif called == "input" and "input" not in code.bound:
-        yield call.lineno, _("the grader gives no keyboard input; use the arguments instead of `input()`")
-    elif called in ("breakpoint", "pdb.set_trace", "ipdb.set_trace"):
-        yield call.lineno, _("remove `{call}()` before you run the check").format(call=called)
+def _of_node(node: ast.AST, code: _Code) -> Found:
+    match node:
+        case ast.Expr(ast.Attribute(ast.Call(ast.Name("super")), "__init__")):
+            yield node.lineno, _("`super().__init__` is not called; add `()`")
+        case ast.Attribute(ast.Call(ast.Name("super"), [_one]), "__init__"):
+            yield node.lineno, _("`super` has only one argument; write `super().__init__()`")
+        case ast.Attribute(ast.Name("super"), name):
+            says = _("`super.{name}` has no brackets; write `super().{name}`")
+            yield node.lineno, says.format(name=name)
+        case ast.Attribute(ast.Call(ast.Name("super")), name) if name in _CONSTRUCTORS:
+            says = _("`super().{name}` does not exist; write `super().__init__`")
+            yield node.lineno, says.format(name=name)
+        case ast.Attribute():
+            yield from methods(node, code.attributes | code.bound)
+        case ast.Call(called, [_first, *_], [_named, *_]) if code.torch_nn and dotted(called) == "nn.Softmax":
+            says = _("`nn.Softmax` is a layer; write `nn.Softmax(dim=…)(X)`, or `torch.softmax`")
+            yield node.lineno, says
+        case ast.Call(ast.Name("input")) if "input" not in code.bound:
+            says = _("the grader gives no keyboard input; use the arguments instead of `input()`")
+            yield node.lineno, says
+        case ast.Call(called) if dotted(called) in _DEBUGGERS:
+            says = _("remove `{call}()` before you run the check")
+            yield node.lineno, says.format(call=dotted(called))
+        case ast.FunctionDef():
+            yield from variables_of_the_file(node, code.variables)
+        case ast.While():
+            if names := _unchanged(node):
+                says = _("nothing in this `while` loop changes {names}")
+                yield node.lineno, says.format(names=", ".join(f"`{name}`" for name in names))
 
 
 def _gives_a_value(function: ast.FunctionDef) -> bool:
@@ -209,7 +211,6 @@ def _of_class(node: ast.ClassDef, code: _Code) -> Found:
     used = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
     if bases[:2] == ["nn", "Module"] and code.torch_nn:
         yield node.lineno, _("`nn,Module` has a comma; write `nn.Module`")
-    yield from _of_super(node)
     if any(base in code.definitions for base in bases):
         return  # what the class inherits is not known
     if "__init__" not in defined:
@@ -228,21 +229,6 @@ def _of_class(node: ast.ClassDef, code: _Code) -> Found:
             yield from _without_super(defined["__init__"])
         if not _REGISTERS & (_names(node) | used):
             yield from _layers_in_lists(node, code)
-
-
-def _of_super(node: ast.ClassDef) -> Found:
-    for part in ast.walk(node):
-        match part:
-            case ast.Expr(ast.Attribute(ast.Call(ast.Name("super")), "__init__")):
-                yield part.value.lineno, _("`super().__init__` is not called; add `()`")
-            case ast.Attribute(ast.Call(ast.Name("super"), [_one]), "__init__"):
-                yield part.lineno, _("`super` has only one argument; write `super().__init__()`")
-            case ast.Attribute(ast.Name("super"), name):
-                says = _("`super.{name}` has no brackets; write `super().{name}`")
-                yield part.lineno, says.format(name=name)
-            case ast.Attribute(ast.Call(ast.Name("super")), name) if name in _CONSTRUCTORS:
-                says = _("`super().{name}` does not exist; write `super().__init__`")
-                yield part.lineno, says.format(name=name)
 
 
 def _without_forward(defined: dict[str, ast.FunctionDef], used: set[str]) -> Found:

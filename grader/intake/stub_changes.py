@@ -9,14 +9,13 @@ import ast
 import hashlib
 import json
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
 
 from grader import given
 from grader.intake.names import Names, hash_of, read_names, untouched
-from grader.intake.read import Blocked, Submission, Unit, submission_from
-from grader.intake.syntax import fault_of, parse, statements
+from grader.intake.read import Blocked, Submission, Unit, submission_from, trees
+from grader.intake.syntax import fault_of, parse, statements, syntax_error
 from grader.support.code import definition_span, definition_spans
 from grader.support.errors import UsageError
 from grader.support.i18n import _
@@ -29,7 +28,7 @@ def is_changed(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequ
 
     A file that cannot be read, or that has a syntax error, counts as changed.
     """
-    found, original = _names(path, read), read_names(Submission(path, (Unit(path.name, stub),)))
+    found, original = _names(path, read), _stub(stub)
     if found is None or found.faults:
         return True
     return any(not untouched(name, found, original) for name in exercises)
@@ -37,7 +36,7 @@ def is_changed(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequ
 
 def answers(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequence[str]) -> bool:
     """Whether a file defines one of the exercises, and not as the stub does."""
-    found, original = _names(path, read), read_names(Submission(path, (Unit(path.name, stub),)))
+    found, original = _names(path, read), _stub(stub)
     mine = [name for name in exercises if found is not None and name in found.definitions]
     return found is not None and any(not untouched(name, found, original) for name in mine)
 
@@ -47,6 +46,10 @@ def _names(path: Path, read: Callable[[], bytes]) -> Names | None:
         return read_names(submission_from(path, read()))
     except (Blocked, OSError):
         return None
+
+
+def _stub(source: str) -> Names:
+    return read_names(Submission(Path("stub.py"), (Unit("stub.py", source),)))
 
 
 def own_tree(submission: Submission, stubs: tuple[str, ...]) -> str:
@@ -65,9 +68,8 @@ def own_tree(submission: Submission, stubs: tuple[str, ...]) -> str:
 def copied_blocks(submission: Submission, exercises: Collection[str]) -> list[str]:
     """Return the exercises whose building block a file holds, under any name and with any comments and docstrings."""
     found = set()
-    for unit in submission.units:
-        with suppress(SyntaxError):
-            found |= {hash_of(node, bare=True) for node in statements(parse(unit.source).body)}
+    for _unit, tree in trees(submission.units):
+        found |= {hash_of(node, bare=True) for node in statements(tree.body)}
     return [name for name in exercises if name in given.BLOCKS and _of_block(name) in found]
 
 
@@ -80,19 +82,7 @@ def _of_block(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _trees(stubs: tuple[str, ...]) -> frozenset[str]:
-    names = [read_names(Submission(Path("stub.py"), (Unit("stub.py", stub),))) for stub in stubs]
-    return frozenset(d.tree for found in names for d in found.definitions.values())
-
-
-def only_answer(names: Sequence[str], answers: Callable[[str], bool]) -> str | None:
-    """Choose the file to grade if none has the name of the assignment.
-
-    Return the only file, or the only one that answers an exercise; None if there is no such file.
-    """
-    if len(names) == 1:
-        return names[0]
-    found = [name for name in names if answers(name)]
-    return found[0] if len(found) == 1 else None
+    return frozenset(d.tree for stub in stubs for d in _stub(stub).definitions.values())
 
 
 def restored(text: str, name: str, stub: str, *, notebook: bool) -> str:
@@ -135,14 +125,11 @@ def _in_notebook(text: str, name: str, original: str) -> str:
         raise UsageError(_("the notebook cannot be read; take a fresh copy of it")) from None
     done = False
     for cell, source in zip(cells, sources, strict=True):
-        try:
-            holds = definition_spans(source, parse(source), name)
-            new = _in_script(source, name, original) if holds else ""
-        except SyntaxError:
-            metadata = cell.get("metadata")
-            new = original if isinstance(metadata, dict) and metadata.get("headway") == name else ""
-        if new:
-            cell["source"], done = new.rstrip("\n"), True
+        match cell.get("metadata"):
+            case {"headway": named} if named == name and syntax_error(source):
+                cell["source"], done = original.rstrip("\n"), True
+        if not syntax_error(source) and definition_spans(source, parse(source), name):
+            cell["source"], done = _in_script(source, name, original).rstrip("\n"), True
     if not done:
         raise UsageError(_("no cell defines {name}; take a fresh copy of the notebook").format(name=name))
     return json.dumps(book, ensure_ascii=False, indent=1) + "\n"

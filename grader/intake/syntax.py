@@ -245,10 +245,7 @@ def _end_of_the_part_before(lines: list[str], error: SyntaxError) -> int:
 
 
 def _is_indented_output(lines: list[str], error: SyntaxError) -> bool:
-    """Whether the error is an indented line below a complete statement without a block.
-
-    Then it is probably the printed output of that statement.
-    """
+    """Whether the error is an indented line below a complete statement without a block: probably its printed output."""
     line = error.lineno or 0
     if error.msg != "unexpected indent":
         return False

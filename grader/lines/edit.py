@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from grader.intake.needs import bound_by
+from grader.intake.uses import bound_by
 
 Piece = tuple[int, int, str]  # start and stop in bytes of the unit, and the text that takes their place
 

@@ -13,8 +13,8 @@ from math import inf
 
 from grader.engine.session import EditedStatement
 from grader.intake.names import Names
-from grader.intake.needs import needs
 from grader.intake.read import Submission
+from grader.intake.uses import needs
 from grader.lines import statements, structural
 from grader.lines.edit import Edit, Text
 from grader.lines.rules import RULES
@@ -135,7 +135,7 @@ def places(submission: Submission, names: Names, name: str, without: Collection[
 
     without: the names of other exercises, whose definitions are left out.
     """
-    needed = needs(submission, names, name)
+    needed = needs(names, name)
     wanted = {
         (known.unit, known.line)
         for own, known in names.definitions.items()

@@ -27,16 +27,15 @@ from grader.classroom.store import Store, StoreKey
 from grader.diagnosis.match import diagnose
 from grader.engine.draft import Draft
 from grader.engine.engine import Engine
-from grader.engine.interface import Source, interface, takes_mask
+from grader.engine.interface import interface, takes_mask
 from grader.engine.result import written
 from grader.intake.course import read_course_file
-from grader.intake.forbidden_calls import uses
 from grader.intake.names import read_names
-from grader.intake.needs import needs, units_to_run
 from grader.intake.read import Blocked, among, content_of, imported_modules, submission_from
 from grader.intake.recognise import lost_exercises, match
 from grader.intake.slips import slips
 from grader.intake.stub_changes import restored
+from grader.intake.uses import needs, units_to_run, uses
 from grader.judge.compare import is_trivial
 from grader.judge.observation import normalise_layouts, read_observation, read_observations
 from grader.judge.verdict import judge_case
@@ -87,9 +86,9 @@ def read_source(data, name="answer.py"):
     for exercise in exercises():
         alias = aliases.get(exercise.name, exercise.name)
         for analysis in (interface, takes_mask):
-            analysis(exercise, alias, Source(submission, names), stubs[exercise.assignment])
+            analysis(exercise, alias, names, stubs[exercise.assignment])
         slips(submission, alias)
-        needs(submission, names, alias)
+        needs(names, alias)
         uses(submission, alias, ["nn.MultiheadAttention", "softmax"])
     units_to_run(submission, ["masked_softmax"])
     list(imported_modules(submission.units))

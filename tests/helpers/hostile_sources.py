@@ -137,12 +137,11 @@ def read(kind, suffix=".py"):
     """
     import json
 
-    from grader.intake.forbidden_calls import uses
     from grader.intake.names import read_names
-    from grader.intake.needs import needs
     from grader.intake.read import Blocked, submission_from
     from grader.intake.recognise import match
     from grader.intake.slips import slips
+    from grader.intake.uses import needs, uses
 
     source = HOSTILE[kind]()
     if suffix == ".ipynb":
@@ -154,7 +153,7 @@ def read(kind, suffix=".py"):
     names = read_names(submission)
     for name in ("masked_softmax", "Head"):
         uses(submission, name, ["nn.MultiheadAttention"])
-        needs(submission, names, name)
+        needs(names, name)
         slips(submission, name)
     asked = read_names(submission_from(Path("stub.py"), b"def masked_softmax(X, valid_lens): ..."))
     return sorted(match(asked.definitions, names)) or sorted(fault.why for fault in names.faults)

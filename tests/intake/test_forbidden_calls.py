@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.intake.forbidden_calls import Use, uses
 from grader.intake.read import Submission, Unit
+from grader.intake.uses import Use, uses
 
 FORBIDS = ("nn.MultiheadAttention", "scaled_dot_product_attention", "nn.Transformer*")
 

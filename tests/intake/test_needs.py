@@ -6,8 +6,8 @@ import pytest
 from helpers.minimal import submission_of
 
 from grader.intake.names import read_names
-from grader.intake.needs import IMPORTS, missing_imports, needs, units_to_run
 from grader.intake.read import Submission, Unit
+from grader.intake.uses import IMPORTS, missing_imports, needs, units_to_run
 
 SOURCE = """
 import math
@@ -32,7 +32,7 @@ output = state = 5
 
 def needed(name, source=SOURCE):
     submission = submission_of(source)
-    return needs(submission, read_names(submission), name)
+    return needs(read_names(submission), name)
 
 
 def test_needs_are_the_names_of_the_file_used_directly_or_indirectly():
