@@ -64,7 +64,7 @@ def register() -> None:
             f"(it is tested with torch {', '.join(TESTED)}): {type(error).__name__}: {error}"
         ) from error
     _start_without_dtensor()
-    torch.inference_mode = _NothingRecorded  # type: ignore[assignment,misc]
+    torch.inference_mode = _nothing_recorded  # type: ignore[assignment,misc]
     torch.cuda.is_available = lambda: True
     torch.cuda.device_count = lambda: 1
     torch.cuda.current_device = lambda: 0
@@ -73,30 +73,14 @@ def register() -> None:
     _registered.extend((library, mode))
 
 
-class _NothingRecorded(torch.no_grad):
-    """Replace `torch.inference_mode`, whose tensors a SimTensor cannot hold.
+def _nothing_recorded(mode: Any = True) -> Any:
+    """Replace `torch.inference_mode`, whose tensors a SimTensor cannot hold: return `torch.no_grad()`.
 
     Unlike the original, this forbids no later use of the tensors. Code is graded on the CPU first, with the original.
     """
-
-    def __new__(cls, mode: Any = True) -> Any:
-        """Return a context manager; or the decorated function, for `@torch.inference_mode` without parentheses."""
-        return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
-
-    def __init__(self, mode: bool = True) -> None:
-        super().__init__()
-        self._mode = mode
-
-    def __enter__(self) -> None:
-        if self._mode:
-            super().__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        if self._mode:
-            super().__exit__(*error)
-
-    def clone(self) -> _NothingRecorded:
-        return type(self)(self._mode)
+    if not isinstance(mode, bool):  # `@torch.inference_mode` without parentheses
+        return torch.no_grad()(mode)
+    return torch.no_grad() if mode else torch.set_grad_enabled(torch.is_grad_enabled())
 
 
 def _start_without_dtensor() -> None:

@@ -16,81 +16,12 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from typing import Any
 
-import torch
-
-from grader.worker.book import BOOK_CLASSES, accept_both
+from grader.worker.book import accept_both, packages
 
 _offered: set[str] = set()  # names of the modules that this file put into sys.modules
 
 # Makes a context in which the student's parts (definitions for earlier assignments) replace the blocks.
 Switch = Callable[[], AbstractContextManager[None]]
-
-
-# The names of edition 1.x for blocks of the course.
-_EDITION_1 = {"TransformerEncoderBlock": "EncoderBlock", "TransformerDecoderBlock": "DecoderBlock"}
-# The functions and dtypes of torch that the book's package offers, under the same or another name.
-_OF_TORCH: dict[str, Any] = {
-    name: getattr(torch, name)
-    for name in [
-        "abs",
-        "arange",
-        "cos",
-        "cosh",
-        "exp",
-        "eye",
-        "float32",
-        "int32",
-        "int64",
-        "linspace",
-        "log",
-        "matmul",
-        "meshgrid",
-        "normal",
-        "ones",
-        "ones_like",
-        "rand",
-        "randn",
-        "sigmoid",
-        "sin",
-        "sinh",
-        "stack",
-        "tanh",
-        "tensor",
-        "zeros",
-        "zeros_like",
-    ]
-} | {
-    "argmax": torch.Tensor.argmax,
-    "astype": torch.Tensor.type,
-    "batch_matmul": torch.bmm,
-    "concat": torch.cat,
-    "expand_dims": torch.Tensor.unsqueeze,
-    "reduce_mean": torch.Tensor.mean,
-    "reduce_sum": torch.Tensor.sum,
-    "repeat": torch.Tensor.repeat,
-    "reshape": torch.Tensor.reshape,
-    "size": torch.Tensor.numel,
-    "swapaxes": torch.Tensor.swapaxes,
-    "to": torch.Tensor.to,
-    "transpose": torch.Tensor.t,
-}
-_NOT_BLOCKS = _OF_TORCH | BOOK_CLASSES
-_WITHOUT_EFFECT = ("logger", "Logger", "check_len", "check_shape", "init_seq2seq")
-
-
-class _Silent:
-    """Replace the book's logger, initialisers and checks: accept everything, do nothing."""
-
-    def __init__(self, *args: Any, **kwargs: Any):
-        pass
-
-    def __getattr__(self, name: str) -> _Silent:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self
-
-    def __call__(self, *args: Any, **kwargs: Any) -> _Silent:
-        return self
 
 
 class Withheld:
@@ -159,38 +90,6 @@ def _compiled(source: str, file: str) -> types.CodeType:
     return compile(source, file, "exec")
 
 
-class _Book(types.ModuleType):
-    """A book's helper package: the allowed blocks, the base classes, functions of torch, a silent logger."""
-
-    def __init__(self, name: str, given: _Given):
-        super().__init__(name)
-        self.__path__: list[str] = []
-        self._given = given
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if name in _WITHOUT_EFFECT:
-            return _Silent if name[0].isupper() else _Silent()
-        if name in _NOT_BLOCKS:
-            return _NOT_BLOCKS[name]
-        try:
-            return getattr(self._given, _EDITION_1.get(name, name))
-        except AttributeError:
-            raise AttributeError(
-                f"{self.__name__}.{name} is not available: the grader offers only this course's blocks, and some names of torch"
-            ) from None
-
-
-class _OtherFramework(types.ModuleType):
-    """`d2l.mxnet` and the like: an import works, any use raises ImportError."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise ImportError(f"{self.__name__} is not available: these exercises are graded in PyTorch only")
-
-
 def install(
     sources: Mapping[str, str], withheld: Collection[str] = (), own: Mapping[str, _Own] | None = None
 ) -> Switch:
@@ -242,7 +141,4 @@ def _offer(modules: Mapping[str, types.ModuleType]) -> None:
 
 def _modules(given: _Given) -> dict[str, types.ModuleType]:
     """Return the blocks, and the books' packages that offer them."""
-    books = {name: _Book(name, given) for name in ("d2l", "d2l.torch", "d2lzh_pytorch")}
-    others = {name: _OtherFramework(f"d2l.{name}") for name in ("mxnet", "tensorflow", "jax", "paddle")}
-    books["d2l"].__dict__.update({"torch": books["d2l.torch"], **others})
-    return {"grader.given": given, **books, **{one.__name__: one for one in others.values()}}
+    return {"grader.given": given, **packages(given)}

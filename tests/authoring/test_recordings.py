@@ -14,7 +14,7 @@ from grader.authoring.content import read, read_all
 from grader.authoring.hidden_cases import cases_digest, hidden_folder
 from grader.authoring.recordings import CODE, key, record_all
 from grader.authoring.scaffold import scaffold
-from grader.authoring.verify_all import verify
+from grader.authoring.verify import verify
 from grader.bundle import files as bundles
 from grader.support.errors import UsageError
 

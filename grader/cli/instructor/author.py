@@ -115,7 +115,7 @@ def verify(names: tuple[str, ...], seed: str, device: str, jobs: int, course: Pa
     """
     from rich.console import Console
 
-    from grader.authoring.verify_all import verify
+    from grader.authoring.verify import verify
     from grader.engine.devices import extra_devices
     from grader.intake.course import solutions_of
     from grader.student.status_line import status_line
@@ -161,15 +161,12 @@ def _table(rows: Sequence[Row], with_device: bool) -> Table:
             "✗" if row.problems else "✓",
             f"{row.assignment[:2]} {row.exercise}",
             str(sum(row.facets.values())),
-            f"{row.caught}/{row.mistakes}",
-            f"{row.named}/{row.mistakes}",
-            f"{row.accepted}/{row.variants}",
-            f"{row.refused}/{row.trivial}",
-            _of(row.device_caught, row.device_mistakes, with_device),
-            _of(row.advised, row.policies, row.policies > 0),
+            *(_of(row, column, True) for column in ("caught", "named", "right", "trivial")),
+            _of(row, "device", with_device),
+            _of(row, "advice", row.known["advice"] > 0),
         )
     return table
 
 
-def _of(caught: int, known: int, tried: bool) -> str:
-    return f"{caught}/{known}" if tried else "–"
+def _of(row: Row, column: str, tried: bool) -> str:
+    return f"{row.met[column]}/{row.known[column]}" if tried else "–"
