@@ -19,141 +19,38 @@ from typing import Any
 
 import numpy as np
 
-from grader.bundle.model import OTHER_DTYPES, PRECISION
+from grader.bundle.model import FACETS, OTHER_DTYPES, POLICIES, PRECISION, Check
 from grader.bundle.safetensors import Array
 from grader.bundle.steps import in_dtype, in_short
-from grader.cases.checks import Again, Checks
+from grader.cases.steps import Steps, as_stored, spelled
 from grader.worker import steps as do
-from grader.worker.steps import Callee, Filled, Ref
+from grader.worker.steps import Ref
 
 
-class Case(Checks):
-    """A case: its author adds steps and checks with these methods.
+class Case(Steps):
+    """A case: its author adds steps and checks with these methods. Each check is one line of the report.
 
     `id` is unique within its exercise. `dtype` is that of every floating tensor in it. `caps`: False if every check
     is about an optional argument that is left out, or about an unusual size; see `check`.
     """
 
     def __init__(self, id: str, exercise: str, dtype: str = "float32", caps: bool = True):
-        super().__init__(id, exercise, dtype, caps)
-        self.again: list[Again] = []
+        super().__init__(id, exercise, dtype)
+        self.caps = caps
+        self.checks: list[Check] = []
+        self.for_judge: dict[str, Array] = {}
+        # Results to check again in other dtypes: what is seen, the title, the parameters of the check.
+        self._again: list[tuple[str, str, Mapping[str, Any]]] = []
         self.like = ""  # the id of the case that this one repeats in another dtype
         self.exam: Case | None = None
         self.costly = False
-        self.shapes: dict[str, tuple[int, ...]] = {}  # of observations, if the reference is not run
         for made in _collecting:
             made.append(self)
 
-    # ---- what happens -------------------------------------------------------------------------------
-
-    def build(self, of: str = "", name: str = "module", /, **kwargs: Any) -> Ref:
-        """Construct the exercise's class, or the class `of` of the submission, by keyword.
-
-        `grader.worker.constructors` lists the classes for which a second constructor is accepted.
-        """
-        self._add(do.Build(name, of or self.exercise, kwargs))
-        return Ref(name)
-
-    def load(self, module: Ref, weights: Mapping[str, Array | Filled]) -> None:
-        """Load weights into a module, by these names or into another known layout.
-
-        Their names and shapes are the *contract* of the module. The observation `parameters` says which parameters
-        were found; `check_parameters` judges it.
-        """
-        recipes: dict[str, str | Filled] = {}
-        for name, values in weights.items():
-            if isinstance(values, Filled):
-                recipes[name] = values
-            else:
-                recipes[name] = f"{module.name}.{name}"
-                self._hold(f"{module.name}.{name}", values)
-        self._add(do.Load(module.name, recipes))
-
-    def provide(self, source: str, of: str, name: str = "module", /, **kwargs: Any) -> Ref:
-        """Construct a class from source code that belongs to the case, not to the submission.
-
-        For exercises that take a module as their argument. The code is in the bundle, so it must not contain an
-        answer to a public exercise.
-        """
-        self._add(do.Provide(name, source, of, kwargs))
-        return Ref(name)
-
-    def provide_with_parts(self, source: str, of: str, name: str = "module", /, **kwargs: Any) -> Ref:
-        """Build a module like `provide`.
-
-        Blocks that the code imports from `grader.given` are the student's own, if the student wrote them.
-        """
-        self._add(do.Provide(name, source, of, kwargs, own=True))
-        return Ref(name)
-
-    def train(self, module: Ref) -> None:
-        self._add(do.Mode(module.name, train=True))
-
-    def eval(self, module: Ref) -> None:
-        self._add(do.Mode(module.name, train=False))
-
-    def grad(self, on: bool) -> None:
-        """Turn the recording of gradients on or off for the next steps, like `torch.set_grad_enabled`.
-
-        It is on at the start.
-        """
-        self._add(do.Grad(on))
-
-    def seed(self, number: int) -> None:
-        """Seed torch before something random. Judge such a result by its structure, for example with `varies`.
-
-        Its values are not the same on every machine.
-        """
-        self._add(do.Seed(number))
-
-    def call(
-        self, *args: Any, on: Ref | None = None, name: str = "", axes: Sequence[str] = (), **kwargs: Any
-    ) -> Ref:
-        """Call the exercise's function, or the module `on`, with these arguments. `axes` name those of the result."""
-        name, callee = name or self._name("out"), Callee(self.exercise)
-        if on is not None:
-            callee = Callee(ref=on.name, at=on.at)
-        self._add(do.Call(name, callee, list(args), kwargs))
-        return self._named(name, axes)
-
-    def call_training(self, steps: int, *args: Any, name: str = "") -> Ref:
-        """Call the exercise's function, which trains for `steps` steps; the worker reports each while it runs."""
-        name = name or self._name("out")
-        self._add(do.Call(name, Callee(self.exercise), list(args), {}, steps))
-        return Ref(name)
-
-    def method(self, module: Ref, method: str, *args: Any, name: str = "") -> Ref:
-        """Call a method of a module, such as `init_state`."""
-        name = name or self._name(method)
-        self._add(do.Call(name, Callee(ref=module.name, method=method), list(args), {}))
-        return Ref(name)
-
-    def join(self, parts: Sequence[Ref] | Ref, dim: int, name: str = "", axes: Sequence[str] = ()) -> Ref:
-        """Concatenate results, so that a sequence decoded step by step becomes one tensor.
-
-        `parts` may also be a single result that is a list of tensors.
-        """
-        name = name or self._name("joined")
-        self._add(do.Join(name, parts if isinstance(parts, Ref) else list(parts), dim))
-        return self._named(name, axes)
-
-    def part(
-        self, whole: Ref, *slices: tuple[int | None, int | None], name: str = "", axes: Sequence[str] = ()
-    ) -> Ref:
-        """Take a slice of a result: one `(start, stop)` per axis."""
-        name = name or self._name("part")
-        self._add(do.Part(name, whole, list(slices)))
-        return self._named(name, axes or self._axes.get(whole, ()))
-
-    def stages(self, module: Ref, **titles: str) -> None:
-        """Watch submodules during the first call that reaches them, for diagnosis only.
-
-        A keyword is a path with `__` for dots, such as `attention` or `blks__block0`, and watches the output;
-        `attention__in0` watches the first argument, `attention__in1` the second. The value names the stage in plain
-        words. A module with another structure has no such stage.
-        """
-        watched = [do.Stage(path.replace("__", "."), title) for path, title in titles.items()]
-        self._add(do.Stages(module.name, watched))
+    def hold_for_judge(self, name: str, values: Array) -> str:
+        """Store a tensor for a judge only: no worker ever receives it. Returns the name."""
+        self.for_judge[name] = np.asarray(values)
+        return name
 
     def examined(self, exam: Case, costly: bool = True) -> None:
         """Measure the result of this case with the case `exam`, which runs in a worker without student code.
@@ -163,167 +60,112 @@ class Case(Checks):
         """
         self.exam, self.costly = exam, costly
 
-    # ---- what is observed ---------------------------------------------------------------------------
-
-    def state(self, module: Ref, returned: Ref) -> tuple[str, ...]:
-        """Observe the weights of a state dict by the contract's names, and load them into the module.
-
-        An exam takes them over with `load_state`. Returns the names of the observations.
-        """
-        shapes = self._loaded(module).shapes(self.tensors)
-        found = {f"state {name}": shape for name, shape in shapes.items()}
-        self.shapes |= found
-        self._add(do.State(module.name, returned))
-        return tuple(found)
-
-    def load_state(self, module: Ref, names: Sequence[str]) -> None:
-        """Load the weights that `state` of the examined case observed."""
-        self._add(do.Load(module.name, {name.removeprefix("state "): name for name in names}))
-
-    def sentences(self, ref: Ref, steps: int, eos: int, name: str = "sentences") -> str:
-        """Observe generated sentences in any accepted layout: at most `steps` tokens each, cut at `eos`."""
-        self._add(do.Sentences(name, ref, steps, eos))
-        self.axes[name] = ("sentence", "step")
-        return name
-
-    def see(self, ref: Ref, name: str = "", axes: Sequence[str] = (), shape: Sequence[int] = ()) -> str:
-        """Observe a tensor. Returns the name of the observation. `shape`: only where the reference is not run."""
-        name = name or _spelled(ref)
-        if shape:
-            self.shapes[name] = tuple(shape)
-        if not any(isinstance(step, do.See) and step.name == name for step in self.steps):
-            self._add(do.See(name, ref))
-            self.axes[name] = tuple(axes) or self._axes.get(ref, ())
-        return name
-
-    def see_value(self, ref: Ref, name: str = "") -> str:
-        """Observe a bool, a number, None, or a tensor with one value. Returns the name of the observation.
-
-        Of any other value, only its kind is observed.
-        """
-        name = name or _spelled(ref)
-        self._add(do.SeeValue(name, ref))
-        return name
-
-    def see_none(self, ref: Ref, name: str) -> None:
-        """Observe 1 if a value is None, 0 if it is not, and nothing if it cannot be read.
-
-        For diagnosis only: it tells mistakes apart that agree in everything else. A right answer may store the value
-        elsewhere.
-        """
-        self._add(do.SeeNone(f"none {name}", ref))
-
-    def weights(
+    def check(
         self,
-        module: Ref,
-        heads: int | None = None,
-        name: str = "weights",
-        axes: Sequence[str] = (),
-        steps: int | None = None,
-    ) -> str:
-        """Observe the attention weights that a module stores, in any accepted layout.
+        facet: str,
+        judge: str,
+        of: Sequence[str],
+        title: str,
+        *,
+        policy: str = "",
+        caps: bool = True,
+        **params: Any,
+    ) -> None:
+        """Add a check by the name of its judge. The methods below cover the usual ones.
 
-        `heads`: the number of heads; the judge then compares in the layout (B, H, T, S). `steps`: the number of
-        steps of a recurrent decoder with one query each; the layout is then (steps, B, 1, S).
+        policy: one of POLICIES, if a failure is advice and costs no points. caps: False for values with an unusual
+        size, such as one head, or with an optional argument left out. The check is then of the facet *defaults*, whose
+        failure does not limit the points. Raises ValueError for an unknown facet or policy.
         """
-        self._add(do.Weights(name, module, heads, steps))
-        usual = ("batch", "query", "key") if heads is None else ("batch", "head", "query", "key")
-        self.axes[name] = tuple(axes) or usual
-        return name
+        facet = facet if caps and self.caps else "defaults"
+        if facet not in FACETS:
+            raise ValueError(f"unknown facet {facet!r}")
+        if policy and policy not in POLICIES:
+            raise ValueError(f"unknown policy {policy!r}")
+        id = f"{self.id}/{facet}"
+        taken = sum(check.id.split("#")[0] == id for check in self.checks)
+        id = f"{id}#{taken + 1}" if taken else id
+        self.checks.append(as_stored(Check(id, facet, title, judge, tuple(of), params, policy)))
 
-    def weights_of_layers(self, module: Ref, heads: int, part: int | None = None) -> str:
-        """Observe the attention weights that a stack of layers stores; the judge compares (L, B, H, T, S).
+    def check_shape(self, ref: Ref, title: str = "shape and dtype of the result", policy: str = "") -> None:
+        """The shape and the dtype are those of the reference in the case's dtype; see `judge.structure.shape`."""
+        self.check("shapes", "shape", [self.see(ref)], title, policy=policy)
 
-        `part`: which of the two lists of a decoder.
+    def check_values(self, ref: Ref, title: str, facet: str = "values", **params: Any) -> None:
+        """The values are those of the reference. `tol`: relative to 1 + |reference|; replaces the default."""
+        self.check(facet, "equal", [self.see(ref)], title, **params)
+
+    def check_precision(self, ref: Ref, title: str, **params: Any) -> None:
+        """In each of `bundle.model.OTHER_DTYPES`, the result is right and has this dtype. A failure is advice.
+
+        A float32 case is repeated in these dtypes. A case in another dtype gets the check itself. `tol`: as in
+        `check_values`.
         """
-        name = "weights" if part is None else f"weights {part}"
-        self._add(do.Weights(name, module, heads, part=part, layers=True))
-        self.axes[name] = ("layer", "batch", "head", "query", "key")
-        return name
+        see = self.see(ref)
+        if self.dtype == "float32":
+            self._again.append((see, title, params))
+        else:
+            self._check_precise(see, title, params)
 
-    def gradients(
-        self,
-        of: Ref | Sequence[Ref],
-        upstream: Array | Sequence[Array],
-        wrt: Sequence[Ref] = (),
-        parameters: Ref | None = None,
-    ) -> tuple[str, ...]:
-        """Observe gradients of the scalar Σ (y · g): each y in `of` has its fixed g in `upstream`.
+    def _check_precise(self, see: str, title: str, params: Mapping[str, Any]) -> None:
+        self.check("precision", "precise", [see], f"{self.dtype}: {title}", policy=PRECISION, **params)
 
-        `wrt`: inputs made with `grad=True`. `parameters`: a module; its loaded weights are differentiated too.
-        Returns the names of the observations.
-        """
-        outs = [of] if isinstance(of, Ref) else list(of)
-        ups = [upstream] if isinstance(upstream, np.ndarray) else list(upstream)
-        names = []
-        for i, array in enumerate(ups):
-            names.append(self._name(f"upstream{i}"))
-            self._hold(names[-1], array)
-        seen = [f"grad {ref.name}" for ref in wrt]
-        if parameters is not None:
-            seen += [f"grad {name}" for name in self._loaded(parameters).weights]
-        module = parameters.name if parameters is not None else None
-        self._add(do.Gradients(outs, names, [ref.name for ref in wrt], module))
-        return tuple(seen)
+    def check_one_of(self, ref: Ref, title: str, facet: str) -> None:
+        """The result equals that of the reference, or of another accepted answer (`bank.also`)."""
+        self.check(facet, "one_of", [self.see(ref)], title)
 
-    def after(self, *inputs: Ref) -> tuple[str, ...]:
-        """Observe inputs again, after the calls."""
-        for ref in inputs:
-            self._add(do.After(f"after {ref.name}", ref.name))
-        return tuple(f"after {ref.name}" for ref in inputs)
+    def check_gradients(self, names: Sequence[str], title: str, **params: Any) -> None:
+        """The gradients are those of the reference. `names`: as `gradients` returns them. `tol`: see `check_values`."""
+        self.check("gradients", "equal", names, title, **params)
 
-    # ---- what is measured ---------------------------------------------------------------------------
+    def check_unchanged(self, *inputs: Ref, title: str = "the arguments are unchanged") -> None:
+        """The steps so far do not change the values of these inputs, which are observed once more."""
+        names = [f"after {ref.name}" for ref in inputs]
+        for name, ref in zip(names, inputs, strict=True):
+            self._add(do.After(name, ref.name))
+        self.check("purity", "unchanged", names, title)
 
-    def parameter_count(self, module: Ref, name: str) -> str:
-        """Observe the number of values in all parameters of a module. Returns the name of the observation."""
-        self._add(do.ParameterCount(name, module))
-        return name
+    def check_parameters(
+        self, title: str = "names and shapes of the parameters", may_have: Sequence[str] = ()
+    ) -> None:
+        """The module has the parameters of the reference. `may_have`: further ones that change no result."""
+        params: dict[str, Any] = {"may_have": list(may_have)} if may_have else {}
+        self.check("purity", "parameters", ["parameters"], title, **params)
 
-    def flops(self, module: Ref, *args: Any, name: str) -> str:
-        """Observe the number of floating-point operations of one call, as torch.utils.flop_counter counts them: two
-        for each multiplication in a matrix product, a convolution or fused attention, and nothing else. Returns the
-        name of the observation.
-        """
-        self._add(do.Flops(name, module, list(args)))
-        return name
+    def check_weights(
+        self, name: str, title: str = "the stored attention weights", optional: bool = False
+    ) -> None:
+        """The stored weights equal the expected ones. `optional`: none, or another layout, passes too."""
+        self.check("weights", "kept_weights", [name], title, optional=optional)
 
-    def descend(self, module: Ref, of: Ref, upstream: Array, rate: float) -> None:
-        """Minimise Σ (`of` · `upstream`) by one step of gradient descent on all parameters that the module trains now.
+    def check_weights_of_layers(self, name: str, title: str) -> None:
+        """The stored weights are those of every layer, in this order. A stack that stores none passes too."""
+        self.check("weights", "kept_weights", [name], title, may_miss=True)
 
-        A later output of the module then depends on the gradients, whatever its parameters are called.
-        """
-        name = self._name("upstream")
-        self._hold(name, upstream)
-        self._add(do.Descend(module, of, name, rate))
+    def check_value(self, ref: Ref, want: Any, facet: str, title: str, says: str) -> None:
+        """A bool, a number, None, or a tensor with one value is `want`. `says`: the message of the report if not."""
+        self._add(do.SeeValue(name := spelled(ref), ref))
+        self.check(facet, "value", [name], title, want=want, says=says)
 
-    def removals(self, rows: Ref, heads: int) -> str:
-        """Observe the rows of a removal experiment as a tensor (rows, 3 + heads): seed, order, accuracy, and the
-        removed heads, padded with -1. Returns the name of the observation.
-        """
-        self._add(do.Removals("removals", rows, heads))
-        self.axes["removals"] = ("row", "column")
-        return "removals"
-
-    # ---- inside -------------------------------------------------------------------------------------
+    def check_same(
+        self, left: Ref, right: Ref, title: str, facet: str, says: str = "", caps: bool = True
+    ) -> None:
+        """Two results of the student's own code agree, whatever their values."""
+        self.check(facet, "same", [self.see(left), self.see(right)], title, caps=caps, says=says)
 
     def in_other_dtypes(self) -> Iterator[Case]:
         """Yield the case in each other dtype, once for each result whose precision its author asked for.
 
         Values and dtype of the result are checked. Which dtype an answer uses inside is not.
         """
-        for asked in self.again:
+        for see, title, params in self._again:
             for dtype in OTHER_DTYPES:
                 again = Case(f"{self.id}-{dtype}", self.exercise, dtype)
-                again.like, again.steps = self.id, in_short(self.steps, asked.see)
+                again.like, again.steps = self.id, in_short(self.steps, see)
                 again.tensors = in_dtype(self.tensors, again.steps, dtype)
-                again.axes = {asked.see: self.axes[asked.see]}
-                title = f"{dtype}: {asked.title}"
-                again.check("precision", "precise", [asked.see], title, policy=PRECISION, **asked.params)
+                again.axes = {see: self.axes[see]}
+                again._check_precise(see, title, params)
                 yield again
-
-    def _loaded(self, module: Ref) -> do.Load:
-        """Return the step that loads the weights of a module."""
-        return next(s for s in self.steps if isinstance(s, do.Load) and s.module == module.name)
 
 
 _collecting: list[list[Case]] = []  # one list per open block of `collected`
@@ -338,7 +180,3 @@ def collected() -> Iterator[list[Case]]:
         yield made
     finally:
         _collecting.remove(made)
-
-
-def _spelled(ref: Ref) -> str:
-    return ref.name + "".join(f"[{i}]" for i in ref.at)
