@@ -2,13 +2,12 @@
 
     from grader.authoring import Case, edit, mistake, trivial, variant
 
-These files import only from here and from `grader.given`, so that they do not depend on how the grader is laid out. A
-name that needs torch is loaded on first use.
+These files import only from here and from `grader.given`, so that they do not depend on how the grader is laid out.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from grader.authoring.bank import also, device_mistake, dtype_mistake, edit, mistake, mutant, trivial, variant
 from grader.bundle.steps import round_to
@@ -18,9 +17,6 @@ from grader.cases.draw import block_arguments, eye, filled, zeros
 from grader.judge.removals import spearman
 from grader.support.code import definition_span, stub
 from grader.worker.steps import Filled, Ref
-
-if TYPE_CHECKING:
-    from grader.authoring.observe import blocks
 
 __all__ = [
     "Case",
@@ -47,9 +43,8 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name == "blocks":  # needs torch
-        from grader.authoring.observe import blocks
+def blocks(*names: str) -> list[Any]:
+    """Return building blocks by name, for a generator of cases that must run a model."""
+    from grader.authoring import observe  # needs torch
 
-        return blocks
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return observe.blocks(*names)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from textwrap import dedent
 
 from grader.bundle.model import POLICIES, PRECISION
@@ -58,9 +59,7 @@ class Edit:
         )
 
 
-def edit(old: str, new: str, times: int = 1) -> Edit:
-    """Replace a piece of the reference; see `Edit`."""
-    return Edit(old, new, times)
+edit = Edit  # what files of mistakes call it: they say what to do
 
 
 def _plain(text: str) -> str:
@@ -142,14 +141,10 @@ def mistake(
     return answer
 
 
-def device_mistake(id: str, *change: Change, says: str, asks: str, seen: str = "") -> KnownAnswer:
-    """Describe an answer that is right on the CPU; on a GPU it mixes tensors of two devices."""
-    return mistake(id, *change, says=says, asks=asks, kind="policy", breaks=DEVICE, seen=seen)
-
-
-def dtype_mistake(id: str, *change: Change, says: str, asks: str, seen: str = "") -> KnownAnswer:
-    """Describe an answer that is right in float32; in another dtype it raises, or gives a wrong value or dtype."""
-    return mistake(id, *change, says=says, asks=asks, kind="policy", breaks=PRECISION, seen=seen)
+# An answer that is right on the CPU; on a GPU it mixes tensors of two devices.
+device_mistake = partial(mistake, kind="policy", breaks=DEVICE)
+# An answer that is right in float32; in another dtype it raises, or gives a wrong value or dtype.
+dtype_mistake = partial(mistake, kind="policy", breaks=PRECISION)
 
 
 def mutant(id: str, *change: Change, says: str) -> KnownAnswer:
