@@ -113,14 +113,10 @@ def encoder_block(draw: Draw, D: int, hidden: int, *, bias: bool = False, prefix
 
 def decoder_block(draw: Draw, D: int, hidden: int, *, prefix: str = "") -> Weights:
     """Return the weights of attention1, addnorm1, attention2, addnorm2, ffn and addnorm3."""
-    return (
-        multi_head(draw, D, prefix=f"{prefix}attention1.")
-        | norm(draw, D, f"{prefix}addnorm1.")
-        | multi_head(draw, D, prefix=f"{prefix}attention2.")
-        | norm(draw, D, f"{prefix}addnorm2.")
-        | ffn(draw, D, hidden, D, f"{prefix}ffn.")
-        | norm(draw, D, f"{prefix}addnorm3.")
-    )
+    out: Weights = {}
+    for i in (1, 2):
+        out |= multi_head(draw, D, prefix=f"{prefix}attention{i}.") | norm(draw, D, f"{prefix}addnorm{i}.")
+    return out | ffn(draw, D, hidden, D, f"{prefix}ffn.") | norm(draw, D, f"{prefix}addnorm3.")
 
 
 def transformer_decoder(draw: Draw, V: int, D: int, hidden: int, layers: int) -> Weights:
