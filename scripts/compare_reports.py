@@ -113,8 +113,7 @@ def grade(folder: Path, only: str, share: int, of: int) -> None:
     public, hidden = load_all(ROOT / "assignments"), load_all(hidden_folder(ROOT / "solutions"))
     if not of:
         return
-    launcher = choose("auto")
-    launcher.warm("full")
+    launcher = choose("auto", warm="full")  # any true value; a commit may know levels instead
     engines = {
         "public": Engine(public, launcher, GradingOptions(quick=True, terms=FOREIGN)),
         "hidden": Engine(hidden, launcher, GradingOptions(quick=True, terms=HIDDEN)),

@@ -40,5 +40,5 @@ def print_page(doc: str, name: str, page: Callable[[], str]) -> None:
 def course_engine(**options: Any) -> Iterator[Engine]:
     """Yield an engine that grades with the public cases, without the longest trainings. options: of GradingOptions."""
     bundles, grading = load_all(ROOT / "assignments"), GradingOptions(quick=True, **options)
-    with closing(choose(warm="full")) as launcher, closing(Engine(bundles, launcher, grading)) as engine:
+    with closing(choose(warm=True)) as launcher, closing(Engine(bundles, launcher, grading)) as engine:
         yield engine

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from grader.authoring.bank import also, device_mistake, dtype_mistake, edit, mistake, mutant, trivial, variant
-from grader.bundle.steps import round_to
+from grader.bundle.files import round_to
 from grader.cases import draw as weights
 from grader.cases.case import Case
 from grader.cases.draw import block_arguments, eye, filled, zeros

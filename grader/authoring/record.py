@@ -19,9 +19,9 @@ from grader.authoring.bank import apply
 from grader.authoring.content import Assignment, Described
 from grader.authoring.observe import observe
 from grader.authoring.signatures import signatures
+from grader.bundle.files import unused_inputs, unused_tensors
 from grader.bundle.model import Bundle, Header, RecordedCase
 from grader.bundle.safetensors import Array
-from grader.bundle.steps import unused_inputs, unused_tensors
 from grader.cases.case import Case
 from grader.diagnosis.signature import named_by
 from grader.judge.compare import FLOATS

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from grader.bundle.files import in_dtype, in_short
 from grader.bundle.model import FACETS, OTHER_DTYPES, POLICIES, PRECISION, Check
 from grader.bundle.safetensors import Array
-from grader.bundle.steps import in_dtype, in_short
 from grader.cases.steps import Steps, as_stored, spelled
 from grader.worker import steps as do
 from grader.worker.steps import Ref

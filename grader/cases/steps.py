@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
+from grader.bundle.files import round_to
 from grader.bundle.model import Check
 from grader.bundle.safetensors import Array
-from grader.bundle.steps import round_to
 from grader.worker import steps as do
 from grader.worker.steps import Callee, Filled, Ref, Step
 

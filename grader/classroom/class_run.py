@@ -13,8 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from grader.authoring.hidden_cases import cases_digest
-from grader.bundle.model import Bundle
-from grader.bundle.rules import NO_RULES, Rules
+from grader.bundle.model import NO_RULES, Bundle, Rules
 from grader.classroom.discover import SubmittedFile
 from grader.classroom.grade import (
     RunConfig,

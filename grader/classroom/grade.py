@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.bundle.files import load_all
-from grader.bundle.model import Bundle, Exercise
-from grader.bundle.rules import NO_RULES, Rules
+from grader.bundle.model import NO_RULES, Bundle, Exercise, Rules
 from grader.classroom.store import Store, StoreKey
 from grader.engine.engine import Engine, known
 from grader.engine.grading import GradingOptions
@@ -49,7 +48,7 @@ class RunConfig:
     key: StoreKey
     only: tuple[str, ...] = ()  # the exercises to grade; empty: all
     rules: Rules = NO_RULES  # of the course
-    warm: str = "none"  # how much of torch the worker server imports, see `Launcher.warm`
+    warm: bool = False  # whether the worker server imports more of torch, see `Launcher.warm`
     public: Path | None = None  # the folder of the public cases, if lines to look at are wanted
 
 

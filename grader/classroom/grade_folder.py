@@ -12,8 +12,7 @@ from pathlib import Path
 
 from grader.authoring.hidden_cases import hidden_folder
 from grader.bundle.files import load_all
-from grader.bundle.model import Bundle
-from grader.bundle.rules import Rules
+from grader.bundle.model import Bundle, Rules
 from grader.classroom.class_run import (
     WARM_FROM,
     GradedSubmission,
@@ -30,8 +29,8 @@ from grader.classroom.store import Store, StoreKey, default_store
 from grader.intake.course import Course, wanted_exercises
 from grader.intake.course import find as find_course
 from grader.report.model import Report
+from grader.sandbox.base import AUTO, TIERS
 from grader.sandbox.choose import best_tier
-from grader.sandbox.tiers import AUTO, row
 from grader.student.status_line import status_line
 from grader.support.errors import UsageError
 from grader.support.i18n import _
@@ -142,7 +141,7 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
         key=room.key,
         rules=room.rules,
         only=only,
-        warm="full" if options.cluster or len(found) >= WARM_FROM * jobs else "none",
+        warm=bool(options.cluster) or len(found) >= WARM_FROM * jobs,
         public=room.course.root if options.lines and room.course.settings.name_lines else None,
     )
     Store(store, room.key).close()  # raise BadData before anything is started
@@ -209,8 +208,8 @@ def folder_of(root: Path) -> Path:
 def _tier(options: GradeOptions) -> str:
     """Choose the sandbox tier. On a cluster, a tier that is named need not work on this machine."""
     asked = options.sandbox
-    if options.cluster is not None and asked != AUTO and (row(asked).confined or options.trusted):
-        return row(asked).name
+    if options.cluster is not None and asked != AUTO and (TIERS[asked].confined or options.trusted):
+        return asked
     says = _(
         "the basic sandbox does not stop a determined attacker: use a better one (see grader doctor), or add --trusted-submissions"
     )

@@ -19,8 +19,7 @@ from typing import Annotated
 import msgspec
 
 from grader.bundle.files import digest_of_cases
-from grader.bundle.model import Bundle
-from grader.bundle.rules import NAME, PAGE, QUESTION
+from grader.bundle.model import NAME, PAGE, QUESTION, Bundle
 from grader.intake.course import Course, one_exercise
 from grader.report.model import ExerciseResult
 from grader.support.errors import UsageError

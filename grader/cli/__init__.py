@@ -11,7 +11,7 @@ def run() -> None:
     os.environ["PYTHONSAFEPATH"] = "1"  # processes of the grader import nothing from the current folder
     try:
         from grader.cli.main import main
-        from grader.support.plain_output import tolerate_any_encoding
+        from grader.support.sanitize import tolerate_any_encoding
 
         tolerate_any_encoding()
         main()

@@ -15,7 +15,7 @@ from typing import Annotated
 import click
 import msgspec
 
-from grader.bundle.rules import PAGE
+from grader.bundle.model import PAGE
 from grader.cli.shared_options import course_option, sandbox_option
 from grader.intake.course import find, one_exercise
 from grader.intake.read import read_own, read_submission

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from grader.sandbox.tiers import AUTO, CHOICES
+from grader.sandbox.base import AUTO, CHOICES
 from grader.support.i18n import _
 
 FILE = click.Path(path_type=Path, dir_okay=False)

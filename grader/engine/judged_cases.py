@@ -9,8 +9,7 @@ from functools import partial
 
 from msgspec import structs
 
-from grader.bundle.model import Exercise, RecordedCase
-from grader.bundle.rules import FACTS
+from grader.bundle.model import FACTS, Exercise, RecordedCase
 from grader.bundle.safetensors import Array, encode
 from grader.engine.grading import Context, Grading, GradingOptions
 from grader.engine.lease import Lease

@@ -14,8 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from grader.bundle.files import MANIFEST_FILE, load, load_all
-from grader.bundle.model import FACETS, POLICIES, Bundle, Exercise
-from grader.bundle.rules import PAGE, Rules
+from grader.bundle.model import FACETS, PAGE, POLICIES, Bundle, Exercise, Rules
 from grader.intake.read import read_bytes
 from grader.intake.stub_changes import is_changed
 from grader.support.errors import UsageError

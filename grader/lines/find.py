@@ -7,8 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from grader.bundle.model import Exercise
-from grader.bundle.rules import FACTS, NAME
+from grader.bundle.model import FACTS, NAME, Exercise
 from grader.engine.attempt import attempt
 from grader.engine.engine import Engine
 from grader.engine.grading import Context, Grading

@@ -15,8 +15,7 @@ from traitlets.config import Configurable
 
 from grader.authoring.hidden_cases import SEED_VARIABLE, hidden_folder, seed_file
 from grader.bundle.files import load_all
-from grader.bundle.model import Bundle, Exercise
-from grader.bundle.rules import NO_RULES
+from grader.bundle.model import NO_RULES, Bundle, Exercise
 from grader.classroom.class_run import store_key
 from grader.classroom.grade import BoundedGrading, RunConfig, Task, TaskResult, results_without_grading
 from grader.classroom.groups import FILE as GROUPS
@@ -24,8 +23,8 @@ from grader.classroom.groups import Groups, read_groups
 from grader.classroom.store import Store, StoreKey
 from grader.intake.course import MARK, Course
 from grader.report.model import ExerciseResult, Report
+from grader.sandbox.base import AUTO, CHOICES
 from grader.sandbox.choose import best_tier
-from grader.sandbox.tiers import AUTO, CHOICES
 from grader.support.errors import BadData, UsageError
 from grader.support.i18n import _
 from grader.support.version import __version__
@@ -170,7 +169,7 @@ def _made(settings: Headway, asked: Sequence[str], store: Path) -> CourseGrader:
             Store(usable, key).close()
     except BadData as bad:
         usable, warnings = None, [*warnings, str(bad)]
-    config = RunConfig(cases, usable, key, rules=rules, warm="full")  # warm: imports all of torch first
+    config = RunConfig(cases, usable, key, rules=rules, warm=True)  # warm: imports all of torch first
     grading = BoundedGrading(bundles, config, jobs=1)
     keep = course.settings.keep if course else "newest"
     return CourseGrader(bundles, key, grading, groups, rules.level, keep, warnings)

@@ -92,7 +92,7 @@ class Line:
     certainty: "repaired" if one change there makes every case pass; "suspected" if it is only likely to be wrong.
     change: the kind of change in words. touched: the columns of `text` that the change touches, start and stop.
     `change` and `touched` are empty if the line is only suspected, if the diagnosis has a known mistake, or at
-    level 1 of the diagnosis (see grader/bundle/rules.py).
+    level 1 of the diagnosis (see grader/bundle/model.py).
     """
 
     file: str

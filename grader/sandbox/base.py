@@ -1,6 +1,7 @@
 """The interface between the engine and the sandbox: start a worker, talk over three pipes, stop it.
 
-The default limits and the timeouts for starting workers are here, too.
+The default limits, the timeouts for starting workers, and the table of tiers are here, too. The command line imports
+this to list its options: keep it light.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ from typing import Protocol
 from grader.support.errors import GraderError
 
 # Timeouts in seconds. A bundle cannot change them.
-START_SECONDS = 120.0  # for a server or a cold worker to import torch: a cold disk reads it slowly
-FORK_SECONDS = 30.0  # for a running server to fork and confine a worker
+START_SECONDS = 120.0  # until a worker is ready: torch is imported first, and a cold disk reads it slowly
 SHORT_SECONDS = 60.0  # the longest time limit for loading a file and for a case that is not costly
 
 
@@ -52,6 +52,34 @@ class Program:
     entry: str = "grader.worker.main:serve"
     prepare: str = ""
     code: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tier:
+    """How a tier is implemented.
+
+    implementation: "module:class"; a `forkserver.ConfinedTier` if `confined`, else a `Launcher`. confined: the kernel
+    confines the workers, so the tier also suits submissions that are not trusted.
+    not_promised: attacks of the self-test that the tier may let through.
+    """
+
+    implementation: str
+    confined: bool
+    not_promised: frozenset[str] = frozenset()
+
+
+# The order is the rank: the best tier first. To add a tier, add a file for its class and a row here.
+TIERS = {
+    # Linux with namespaces, as root or as a user who may make user namespaces.
+    "strict": Tier("grader.sandbox.strict:Strict", confined=True),
+    # Linux 5.13 or newer with Landlock.
+    "landlock": Tier("grader.sandbox.landlock:LandlockTier", True, not_promised=frozenset({"see_processes"})),
+    # It needs nothing, and is always the last.
+    "basic": Tier("grader.sandbox.basic:ColdLauncher", confined=False),
+}
+CONFINED = tuple(name for name, tier in TIERS.items() if tier.confined)
+AUTO = "auto"  # the best tier that works on this machine
+CHOICES = (AUTO, *TIERS)
 
 
 @dataclass(frozen=True)
@@ -110,8 +138,8 @@ class Launcher(Protocol):
     def start(self, limits: Limits) -> Process:
         """Return a fresh worker. Raises SandboxError if any step of the tier fails."""
 
-    def warm(self, level: str) -> None:
-        """Import more of torch ("full") in the background. May do nothing."""
+    def warm(self) -> None:
+        """Import more of torch for later workers, in the background. May do nothing."""
 
     def close(self) -> None:
         """Stop what this launcher started; in `basic`, not the workers that `start` returned."""

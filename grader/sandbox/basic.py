@@ -147,8 +147,7 @@ def _command(warm: bool) -> list[str]:
     here = str(Path(__file__).resolve().parents[2])  # site-packages or, in a checkout, the repository
     paths = list(dict.fromkeys([here, sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]))
     source = _STREAMS + _START.format(paths=paths)
-    level = "full" if warm else "none"
-    return [python(), "-I", "-S", "-X", "utf8", "-c", source, str(os.getpid()), level]
+    return [python(), "-I", "-S", "-X", "utf8", "-c", source, str(os.getpid()), "warm" if warm else ""]
 
 
 def _environment(scratch: str, cuda: bool) -> dict[str, str]:
@@ -173,39 +172,37 @@ def _environment(scratch: str, cuda: bool) -> dict[str, str]:
 class ColdLauncher:
     """Starts cold workers, which import torch for about a second each.
 
-    The first worker starts at once, and imports torch while the caller does other work. With the warm level
-    "full", a spare worker always waits for the next `start`. Each worker is used once.
+    The first worker starts at once, and imports torch while the caller does other work. When it is warm, a spare worker
+    always waits for the next `start`. Each worker is used once.
     """
 
     tier = "basic"
 
-    def __init__(self, cuda: bool = False, warm: str = "none") -> None:
+    def __init__(self, cuda: bool = False, warm: bool = False) -> None:
         self._cuda = cuda
-        self._keeps_spare = warm == "full"
-        self._spare: ColdProcess | None = ColdProcess(cuda, self._keeps_spare)
+        self._warm = warm
+        self._spare: ColdProcess | None = ColdProcess(cuda, warm)
 
     def start(self, limits: Limits) -> ColdProcess:
         process, self._spare = self._spare, None
         if process is not None and not process.is_alive():
             process.close()
             process = None
-        process = process or ColdProcess(self._cuda, self._keeps_spare)
+        process = process or ColdProcess(self._cuda, self._warm)
         process.limit(limits)
-        self._refill()
+        if self._warm:
+            self.warm()
         return process
 
-    def warm(self, level: str) -> None:
-        """Keep a spare from now on, if `level` is "full"."""
-        self._keeps_spare = level == "full"
-        self._refill()
+    def warm(self) -> None:
+        """Keep a spare from now on."""
+        self._warm = True
+        if self._spare is None:
+            with contextlib.suppress(SandboxError):  # the next `start` tries again, and says why it fails
+                self._spare = ColdProcess(self._cuda, warm=True)
 
     def close(self) -> None:
         """Close the spare. Callers close the workers that they got."""
         if self._spare is not None:
             self._spare.close()
             self._spare = None
-
-    def _refill(self) -> None:
-        if self._keeps_spare and self._spare is None:
-            with contextlib.suppress(SandboxError):  # the next `start` tries again, and says why it fails
-                self._spare = ColdProcess(self._cuda, warm=True)

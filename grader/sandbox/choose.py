@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
+from pkgutil import resolve_name
 
-from grader.sandbox.base import Launcher, Program, SandboxError, TierReport
-from grader.sandbox.tiers import AUTO, TIERS, row
+from grader.sandbox.base import AUTO, CHOICES, TIERS, Launcher, Program, SandboxError, TierReport
 from grader.support.errors import UsageError
 from grader.support.i18n import _
 
@@ -13,15 +13,16 @@ _OPEN_FILES = 128  # a run needs fewer than 90; a worker's descriptors start at 
 _TRANSIENT = "took too long"  # a report with such a reason is not cached: the machine was only busy
 
 
-def choose(asked: str = AUTO, program: Program | None = None, *, warm: str = "none") -> Launcher:
+def choose(asked: str = AUTO, program: Program | None = None, *, warm: bool = False) -> Launcher:
     """Start a launcher of the tier `asked`; "auto" is the best that works.
 
     program and warm are those of `SandboxLauncher`; `basic` ignores the first. Raises SandboxError for an
     unknown name, and with the reason if the named tier does not work here.
     """
     name = best_tier(asked)
-    if sys.platform != "linux" or not row(name).confined:
-        launcher: Launcher = row(name).load()(warm=warm)
+    tier = TIERS[name]
+    if sys.platform != "linux" or not tier.confined:
+        launcher: Launcher = resolve_name(tier.implementation)(warm=warm)
         return launcher
     from grader.sandbox.launcher import SandboxLauncher
 
@@ -36,9 +37,11 @@ def best_tier(asked: str, refusal: str = "") -> str:
     """
     if reason := _too_few_open_files():
         raise SandboxError(reason)
-    works = (one.name for one in TIERS if report_on(one.name).available)  # the tiers after it are not tested
-    name = next(works) if asked == AUTO else row(asked).name
-    if refusal and not row(name).confined:
+    works = (tier for tier in TIERS if report_on(tier).available)  # the tiers after it are not tested
+    name = next(works) if asked == AUTO else asked
+    if name not in TIERS:
+        raise SandboxError(f"{name!r} is not a sandbox tier: choose one of {', '.join(CHOICES)}")
+    if refusal and not TIERS[name].confined:
         raise UsageError(refusal)
     report = report_on(name)
     if not report.available:
@@ -49,12 +52,12 @@ def best_tier(asked: str, refusal: str = "") -> str:
 
 def report_all(fresh: bool = False) -> tuple[TierReport, ...]:
     """Return one report per tier, for `grader doctor`; `fresh` ignores cached self-tests."""
-    return tuple(report_on(one.name, fresh) for one in TIERS)
+    return tuple(report_on(tier, fresh) for tier in TIERS)
 
 
 def report_on(tier: str, fresh: bool = False) -> TierReport:
     """Report what the self-test of a tier found; from the cache, if nothing has changed since it ran."""
-    if not row(tier).confined:
+    if not TIERS[tier].confined:
         return TierReport(tier, True, _("works anywhere; does not stop a determined attacker"))
     if sys.platform != "linux":
         return TierReport(tier, False, f"needs Linux; this is {sys.platform}")

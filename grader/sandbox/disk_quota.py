@@ -45,7 +45,7 @@ def enforce(number: int, limits: Limits, supervisor: int) -> None:
 
     Call it after `kernel.forbid_new_privileges`, and before the filter that forbids sockets.
     """
-    listener = kernel.load_asking_filter(seccomp.asking_program())
+    listener = kernel.load_filter(seccomp.asking_program(), asking=True)
     with socket.socket(fileno=supervisor) as end:
         packets.send(end, {"number": number, "bytes": limits.file_bytes}, [listener])
     os.close(listener)

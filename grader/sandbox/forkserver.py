@@ -1,58 +1,82 @@
 """The worker server: imports torch once, and forks a confined worker whenever the parent asks for one.
 
-It is started by exec with a small environment (`server._environment`), so it holds no secret: the memory
-that a worker inherits has only Python, torch and the program that serves requests. `server.Server` runs it as
+It is started by exec with a small environment (`launcher._ENVIRONMENT`), so it holds no secret: the memory
+that a worker inherits has only Python, torch and the program that serves requests. `launcher.Server` runs it as
 
-    python -I -S -B -c BOOTSTRAP PACKAGE CONTROL PARENT_ALIVE_PIPE PARENT
+    python -I -S -B -c BOOTSTRAP PACKAGE CONTROL PARENT
 
-PACKAGE is the folder of the package `grader`. CONTROL is the descriptor of the control socket. PARENT_ALIVE_PIPE is a
-descriptor that becomes readable when the parent ends. PARENT is the pid of the parent. The new process becomes the
-supervisor, and forks the worker server.
+PACKAGE is the folder of the package `grader`. CONTROL is the descriptor of the control socket. PARENT is the pid of the
+parent. The new process becomes the supervisor, and forks the worker server.
 
-The supervisor kills the server when the parent ends. It watches the parent through a process descriptor, and a pipe
-that only the parent holds. The kernel's death signal is not enough: the kernel sends it when the parent's thread ends,
-not the parent. The server cannot watch, because it may be busy importing torch when the parent is killed. For the same
-reason the supervisor serves the disk quota.
+The supervisor kills the server when the parent ends or closes its side of the control socket. It watches the parent
+through a process descriptor, too: a process that the parent forked may hold a copy of the socket. The kernel's death
+signal is not enough: the kernel sends it when the parent's thread ends, not the parent. The server cannot watch,
+because it may be busy importing torch when the parent is killed. For the same reason the supervisor serves the disk
+quota.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import resource
 import select
 import signal
 import socket
 import sys
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pkgutil import resolve_name
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
-from grader.sandbox import huge_pages, kernel, lockdown, packets, resources
+from grader.sandbox import kernel, lockdown, packets
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.disk_quota import DiskQuota
-from grader.sandbox.tiers import Tier, row
-from grader.sandbox.visible_paths import plan
+from grader.sandbox.visible_paths import Layout, plan
 from grader.worker import preload
 
 if sys.platform != "linux":
     raise ImportError("this module needs Linux")
 
 
-@dataclass(frozen=True)
-class _Child:
-    pid: int
-    number: int
-    status: socket.socket
+class ConfinedTier(Protocol):
+    """The server's side of a confined tier: its steps, in the order of their calls.
+
+    A failed step raises SandboxError with its name, or OSError.
+    """
+
+    layout: Layout  # the paths that workers may see
+    quota: DiskQuota | None  # `separate` makes it, the supervisor serves it
+
+    def separate(self) -> None:
+        """In the supervisor, before it forks the server."""
+
+    def enclose(self) -> None:
+        """In the server, before it imports torch and the program."""
+
+    def fork(self, number: int) -> int:
+        """In the server: fork worker `number` and return its pid. No number is used twice."""
+
+    def kept_descriptors(self) -> list[int]:
+        """Return the descriptors that `confine` needs in the worker, besides the worker's pipes."""
+
+    def confine(self, number: int, limits: Limits, kept: list[int]) -> None:
+        """In the worker: every step except the filter of system calls, which comes last."""
+
+    def clean_up(self, number: int) -> None:
+        """In the server, after worker `number` died."""
+
+    def leave(self) -> None:
+        """In the supervisor, after the server and its workers died."""
 
 
 def main() -> None:
     """Become the supervisor, and fork the worker server as its child."""
-    resources.lift_memory_limit()
-    control = socket.socket(fileno=int(sys.argv[2]))
-    parent_alive_pipe, parent = int(sys.argv[3]), int(sys.argv[4])
-    process_end = os.pidfd_open(parent)  # readable when the parent ends
+    _lift_memory_limit()
+    control, parent = socket.socket(fileno=int(sys.argv[2])), int(sys.argv[3])
+    parent_end = os.pidfd_open(parent)  # readable when the parent ends
     if os.getppid() != parent:  # it has ended already
         os._exit(1)
     received = packets.receive(control)
@@ -61,56 +85,54 @@ def main() -> None:
     config, _ = received
     try:
         layout = plan(config["package"], config["sites"], config["code"])
-        tier: Tier = row(config["tier"]).load()(layout, config["temporary"])
+        tier: ConfinedTier = resolve_name(config["tier"])(layout, config["scratch"])
         tier.separate()
-        supervisor_pid, server = os.getpid(), os.fork()
+        supervisor, server = os.getpid(), os.fork()
     except (SandboxError, OSError) as error:
         packets.send(control, {"failed": str(error)})
         return
     if server == 0:
-        os.close(parent_alive_pipe)
-        os.close(process_end)
-        _become_server(tier, control, config, supervisor_pid)
+        os.close(parent_end)
+        _become_server(tier, control, config, supervisor)
+    code = _supervise(server, parent_end, control.fileno(), tier.quota)
     control.close()
-    code = _supervise(server, (parent_alive_pipe, process_end), tier.quota)
     tier.leave()
     os._exit(code)
 
 
-def _supervise(server: int, parent_alive: Sequence[int], quota: DiskQuota | None) -> int:
+def _lift_memory_limit() -> None:
+    """Undo the soft limit of address space that this process inherited from the process that grades."""
+    _soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+
+
+def _supervise(server: int, parent_end: int, control: int, quota: DiskQuota | None) -> int:
     """Wait until the server or its parent ends, then kill the server. Return its exit code or signal."""
     server_end = os.pidfd_open(server)
-    while not _wait((server_end, *parent_alive), quota):
-        continue
+    ends = {server_end, parent_end, control}
+    ready: list[tuple[int, int]] = []
+    while not any(descriptor in ends for descriptor, _ in ready):
+        for descriptor, event in ready:
+            if quota:
+                quota.serve(descriptor, event)
+        poll = select.poll()
+        for descriptor in (server_end, parent_end, *(quota.descriptors if quota else ())):
+            poll.register(descriptor, select.POLLIN)
+        poll.register(control, 0)  # not its messages, which are for the server; only its end
+        ready = poll.poll()
     signal.pidfd_send_signal(server_end, signal.SIGKILL)
     _, status = os.waitpid(server, 0)
     return abs(os.waitstatus_to_exitcode(status))
 
 
-def _wait(ends: Sequence[int], quota: DiskQuota | None) -> bool:
-    poll = select.poll()
-    asking = quota.descriptors if quota else []
-    for descriptor in (*ends, *asking):
-        poll.register(descriptor, select.POLLIN)
-    ready = poll.poll()
-    if any(descriptor in ends for descriptor, _ in ready):
-        return True
-    for descriptor, event in ready:
-        if quota:
-            quota.serve(descriptor, event)
-    return False
-
-
 def _become_server(
-    tier: Tier, control: socket.socket, config: dict[str, Any], supervisor_pid: int
+    tier: ConfinedTier, control: socket.socket, config: dict[str, Any], supervisor: int
 ) -> NoReturn:
     code = 1
     try:
         in_own_pid_namespace = os.getppid() == 0
-        kernel.die_with_parent(0 if in_own_pid_namespace else supervisor_pid)
-        server = _Server(tier, control, config)
-        packets.send(control, {"ready": True, "leaves": tier.leaves})
-        server.serve()
+        kernel.die_with_parent(0 if in_own_pid_namespace else supervisor)
+        _Server(tier, control, config).serve()
         code = 0
     except SandboxError as error:
         packets.send(control, {"failed": str(error)})
@@ -122,15 +144,14 @@ def _become_server(
 
 
 class _Server:
-    def __init__(self, tier: Tier, control: socket.socket, config: dict[str, Any]) -> None:
+    def __init__(self, tier: ConfinedTier, control: socket.socket, config: dict[str, Any]) -> None:
         # Opened now, because `enclose` may hide /proc.
         self._tasks = os.open("/proc/self/task", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._maps = os.open("/proc/self/maps", os.O_RDONLY | os.O_CLOEXEC)
         self._statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
         self._tier = tier
         self._control = control
-        self._children: dict[int, _Child] = {}
-        self._level = "none"
+        self._children: dict[int, tuple[int, socket.socket]] = {}  # by the descriptor of its process
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
         tier.enclose()
@@ -161,28 +182,26 @@ class _Server:
             return False
         message, descriptors = received
         if "warm" in message:
-            self._warm(message["warm"])
+            self._warm()
         else:
             self._start(message["number"], Limits(**message["limits"]), descriptors)
         return True
 
-    def _warm(self, level: str) -> None:
+    def _warm(self) -> None:
         """Import more of torch. If it fails, each worker imports what it needs."""
         try:
             preload.warm()
-            huge_pages.collapse_pages(self._maps)
+            kernel.collapse_pages(self._maps)
         except Exception:
             traceback.print_exc()
-            return
-        self._level = level
-        packets.send(self._control, {"warmed": level})
 
     def _start(self, number: int, limits: Limits, descriptors: list[int]) -> None:
         request, reply, log, status = descriptors
         asker = socket.socket(fileno=status)
         try:
             self._require_one_thread()
-            own = resources.address_space(self._statm)
+            # Bytes of address space: Python with a CPU build of torch takes 0.6 GiB; a CUDA build maps 3 GiB of libraries.
+            own = int(os.pread(self._statm, 100, 0).split()[0]) * resource.getpagesize()
             limits = replace(limits, memory_bytes=own + limits.memory_bytes)
             pid = self._tier.fork(number)
             if pid == 0:
@@ -195,9 +214,9 @@ class _Server:
         finally:
             for descriptor in (request, reply, log):
                 os.close(descriptor)
-        self._children[process_end] = _Child(pid, number, asker)
+        self._children[process_end] = number, asker
         self._poll.register(process_end, select.POLLIN)
-        _report(asker, {"level": self._level}, [process_end])
+        _report(asker, {}, [process_end])
 
     def _require_one_thread(self) -> None:
         """Raise SandboxError for a second thread: a lock that it holds during the fork stays locked in the worker."""
@@ -206,15 +225,15 @@ class _Server:
             raise SandboxError(f"fork a worker: the server has {count} threads instead of one")
 
     def _report_end(self, process_end: int) -> None:
-        child = self._children.pop(process_end)
+        number, asker = self._children.pop(process_end)
         self._poll.unregister(process_end)
+        end = os.waitid(os.P_PIDFD, process_end, os.WEXITED)
+        assert end is not None
         os.close(process_end)
-        _, status = os.waitpid(child.pid, 0)
-        code = os.waitstatus_to_exitcode(status)
-        message = {"code": code if code >= 0 else None, "signal": -code if code < 0 else None}
-        _report(child.status, {"exit": message})
-        child.status.close()
-        self._tier.clean_up(child.number)
+        how = "code" if end.si_code == os.CLD_EXITED else "signal"
+        _report(asker, {"exit": {"code": None, "signal": None, how: end.si_status}})
+        asker.close()
+        self._tier.clean_up(number)
 
     def _become_worker(self, number: int, limits: Limits, descriptors: list[int]) -> NoReturn:
         code, status = 1, descriptors[3]
@@ -228,11 +247,11 @@ class _Server:
                 del sys.modules[name]
             lockdown.reset_signals()
             lockdown.filter_system_calls()
-            packets.write(status, {"ready": True})
+            os.write(status, b'{"ready": true}')  # calls on sockets are already forbidden
             os.close(status)
         except BaseException as error:
             with contextlib.suppress(OSError):
-                packets.write(status, {"failed": str(error) or type(error).__name__})
+                os.write(status, json.dumps({"failed": str(error) or type(error).__name__}).encode())
             os._exit(code)
         try:
             self._entry(lockdown.REQUEST, lockdown.REPLY)

@@ -1,21 +1,61 @@
-"""The launcher of strict and landlock: a worker server, restarted when it dies, and workers forked ahead."""
+"""The launcher of strict and landlock: a worker server, restarted when it dies, and workers forked ahead.
+
+Each worker has a socket of its own to the server, for messages about it. It is closed when the worker or the server
+ends, so nothing waits for a server that died.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
+import socket
+import subprocess
 import sys
+import tempfile
 import threading
 import time
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
-from grader.sandbox.base import FORK_SECONDS, START_SECONDS, Limits, Program, SandboxError
-from grader.sandbox.server import SandboxedProcess, Server
-from grader.worker.preload import LEVELS
+from grader.sandbox import packets
+from grader.sandbox.base import START_SECONDS, TIERS, Exit, Limits, Program, SandboxError
+from grader.sandbox.visible_paths import SITE_NAMES
+from grader.support.files import owned
 
 if sys.platform != "linux":
     raise ImportError("this module needs Linux")
 
 _ATTEMPTS = 3
+# Make a package `grader` from the folder in the first argument, without running its __init__.py.
+_BOOTSTRAP = (
+    "import sys, types; package = types.ModuleType('grader'); package.__path__ = [sys.argv[1]]; "
+    "sys.modules['grader'] = package; from grader.sandbox.forkserver import main; main()"
+)
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+# The server's environment has, of its parent's, only LD_LIBRARY_PATH.
+_ENVIRONMENT = {
+    "CUDA_VISIBLE_DEVICES": "",
+    "HOME": "/nonexistent",
+    "LC_ALL": "C.UTF-8",
+    "MALLOC_ARENA_MAX": "4",  # each arena reserves 64 MiB of the worker's address space
+}
+_NEEDED = ("torch", "numpy", "safetensors")
+
+
+def site_folders() -> list[str]:
+    """Return folders on this process's path with installed packages, found without importing any.
+
+    The project's own folder, which an editable install puts on the path, is left out.
+    """
+    found = [
+        folder
+        for folder in sys.path
+        if os.path.basename(folder) in SITE_NAMES
+        or any(folder and os.path.isfile(os.path.join(folder, name, "__init__.py")) for name in _NEEDED)
+    ]
+    return list(dict.fromkeys(os.path.realpath(folder) for folder in found if folder))
 
 
 class SandboxLauncher:
@@ -23,24 +63,23 @@ class SandboxLauncher:
     background; `start` waits for it. May be used from several threads.
 
     `ahead`: a worker is forked ahead, with the most recent limits, so that a start need not
-    wait for the fork. `warm` is the level at the start; see the method `warm`. Each worker is used once.
+    wait for the fork. `warm`: call the method `warm` at the start. Each worker is used once.
     """
 
     def __init__(
-        self, tier: str, program: Program | None = None, *, ahead: bool = True, warm: str = "none"
+        self, tier: str, program: Program | None = None, *, ahead: bool = True, warm: bool = False
     ) -> None:
         self.tier = tier
         self._program = program or Program()
         self._ahead = ahead
-        self._level = "none"
+        self._warm = warm
         self._lock = threading.Lock()
         self._spare: SandboxedProcess | None = None
         # Under root, the number of a worker decides its user. A random first number makes it rare that two launchers
         # share users.
         self._number = int.from_bytes(os.urandom(2), "big")
         self._closed = False
-        self._server = Server(self.tier, self._program)
-        self.warm(warm)
+        self._server = Server(tier, self._program, warm)
         if ahead:
             self._spare = self._ask(Limits())
 
@@ -58,28 +97,30 @@ class SandboxLauncher:
                 worker = self._take(limits)
                 self._spare = self._ask(limits) if self._ahead else None
             try:
-                is_up = server.wait_until_ready(time.monotonic() + START_SECONDS)
-                if is_up and worker.wait_until_ready(time.monotonic() + FORK_SECONDS):
+                if worker.wait_until_ready(time.monotonic() + START_SECONDS):
                     return worker
+                server.is_alive()  # raises if the server said why it ended
             except BaseException:
                 worker.close()
                 raise
             worker.close()
         raise SandboxError(
-            f"the worker server exited {_ATTEMPTS} times; its last output: {self._server.last_output_line()}"
+            f"the worker server exited {_ATTEMPTS} times; its last output: {server.last_output_line()}"
         )
 
-    def warm(self, level: str) -> None:
+    def warm(self) -> None:
         """Have the server import more of torch, without waiting for it; see `preload`.
 
-        Workers requested meanwhile wait a second or two, except those forked ahead.
+        Workers requested meanwhile wait a second or two.
         """
-        if level not in LEVELS:
-            raise ValueError(f"{level!r} is no warm level: choose one of {', '.join(LEVELS)}")
         with self._lock:
-            if level != self._level:
-                self._level = level
-                self._server.warm(level)
+            if not self._warm:
+                self._warm = True
+                self._server.warm()
+                if self._spare is not None:  # replaced by one that is forked afterwards
+                    limits = self._spare.limits
+                    self._drop_spare()
+                    self._spare = self._ask(limits)
 
     def close(self) -> None:
         """Stop everything this launcher started. Safe to call twice."""
@@ -96,16 +137,12 @@ class SandboxLauncher:
         if not self._server.is_alive():
             self._drop_spare()
             self._server.close()
-            self._server = Server(self.tier, self._program)
-            if self._level != "none":
-                self._server.warm(self._level)
+            self._server = Server(self.tier, self._program, self._warm)
         return self._server
 
     def _take(self, limits: Limits) -> SandboxedProcess:
-        spare = self._spare
-        levels = ("", self._server.level)  # "": not forked yet
-        if spare and spare.limits == limits and spare.is_fresh() and spare.level in levels:
-            return spare
+        if self._spare and self._spare.limits == limits and self._spare.is_fresh():
+            return self._spare
         self._drop_spare()
         return self._ask(limits)
 
@@ -117,3 +154,167 @@ class SandboxLauncher:
         if self._spare is not None:
             self._spare.close()
             self._spare = None
+
+
+class Server:
+    """One running worker server. Its start takes a second; the constructor does not wait for it."""
+
+    def __init__(self, tier: str, program: Program, warm: bool) -> None:
+        self.control, server_end = packets.pair()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the server)
+        package = str(Path(__file__).resolve().parents[1])
+        libraries = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+        arguments = [package, str(server_end.fileno()), str(os.getpid())]
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-B", "-c", _BOOTSTRAP, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._errors,
+                pass_fds=(server_end.fileno(),),
+                env=dict.fromkeys(_ONE_THREAD, "1") | _ENVIRONMENT | libraries,
+                cwd="/",
+                start_new_session=True,
+            )
+        except OSError as error:
+            self.control.close()
+            raise SandboxError(f"start the server: {error}") from error
+        finally:
+            server_end.close()
+        temporary = Path(tempfile.gettempdir())
+        # The prefix has this process's id, so that a later run can remove what a killed one left.
+        scratch = str(temporary / owned(temporary, "headway"))
+        config = {"tier": TIERS[tier].implementation, "package": package, "sites": site_folders()}
+        with contextlib.suppress(OSError):  # it exited already; reported when a worker is requested
+            packets.send(self.control, asdict(program) | config | {"scratch": scratch})
+        if warm:
+            self.warm()
+
+    def warm(self) -> None:
+        """Ask it to import more of torch. Workers that are requested later have it, too."""
+        with contextlib.suppress(OSError):
+            packets.send(self.control, {"warm": True})
+
+    def is_alive(self) -> bool:
+        """Return whether the server still runs. Raises SandboxError with the step that failed, if it has said so."""
+        try:
+            received = packets.receive(self.control, 0.0)
+        except TimeoutError:
+            return self._process.poll() is None
+        if received is None:
+            return False
+        raise SandboxError(received[0]["failed"])
+
+    def last_output_line(self) -> str:
+        """Return the last line that the server printed, or "(no output)"."""
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "(no output)"
+
+    def close(self) -> None:
+        """Kill the server and its workers, and wait for the supervisor, which cleans up."""
+        self.control.close()
+        self._process.wait()
+        self._errors.close()
+
+
+class SandboxedProcess:
+    """A worker requested from a server. It can be used after `wait_until_ready`."""
+
+    def __init__(self, control: socket.socket, number: int, limits: Limits) -> None:
+        self.limits = limits
+        self._exit: Exit | None = None
+        self._failure = ""
+        self._pidfd = -1
+        self._ready = False
+        self._gone = False  # whether the server has closed its side of `_status`
+        self._closed = False
+        request, self.to_worker = os.pipe()
+        self.from_worker, reply = os.pipe()
+        self.log, self.log_writer = os.pipe()
+        self._status, status = packets.pair()
+        try:
+            message = {"number": number, "limits": asdict(limits)}
+            packets.send(control, message, (request, reply, self.log_writer, status.fileno()))
+        except OSError:
+            self._gone = True
+        finally:
+            status.close()
+            for descriptor in (request, reply):
+                os.close(descriptor)
+
+    def wait_until_ready(self, deadline: float) -> bool:
+        """Wait until the worker is confined. Return False if the server exited before.
+
+        Raises SandboxError with the step that failed.
+        """
+        while not (self._ready and self._pidfd >= 0):
+            if self._failure:
+                raise SandboxError(self._failure)
+            if self._gone or self._exit is not None:
+                return False
+            if not self._receive(deadline):
+                raise SandboxError("confine a worker: it took too long")
+        return True
+
+    def is_fresh(self) -> bool:
+        """Return whether the worker can still be used: it has not exited, and the server still reports on it."""
+        while not self._gone and self._receive(0.0):
+            continue
+        return not self._gone and self._exit is None
+
+    def kill(self) -> None:
+        """Kill the worker and all it started. Safe to call twice.
+
+        In `strict` a namespace dies with its first process; in `landlock` the worker cannot start a process.
+        """
+        if self._pidfd >= 0 and self._exit is None:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+
+    def wait(self, timeout: float = 5.0) -> Exit:
+        """Wait for the exit. Raises SandboxError after `timeout` seconds, and if the server exited first.
+
+        When the server exits, its workers are killed. Student code cannot cause this.
+        """
+        deadline = time.monotonic() + timeout
+        while self._exit is None:
+            if self._gone:
+                raise SandboxError("the worker server exited while a worker ran")
+            if not self._receive(deadline):
+                raise SandboxError(f"kill a worker: it still runs after {timeout:g} seconds")
+        return self._exit
+
+    def close(self) -> None:
+        """Kill if needed, wait, and close the descriptors. Safe to call twice."""
+        if self._closed:
+            return
+        self._closed = True
+        # A worker without a process descriptor cannot be killed, but it exits when its pipe closes.
+        for descriptor in (self.to_worker, self.from_worker, self.log, self.log_writer):
+            os.close(descriptor)
+        self.kill()
+        if self._ready:
+            with contextlib.suppress(SandboxError):
+                self.wait()
+        self._status.close()
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+
+    def _receive(self, deadline: float) -> bool:
+        """Receive a message about the worker, or their end; False if none came until `deadline`."""
+        try:
+            received = packets.receive(self._status, deadline - time.monotonic())
+        except TimeoutError:
+            return False
+        if received is None:
+            self._gone = True
+            return True
+        message, descriptors = received
+        self._failure = message.get("failed", self._failure)
+        self._ready = self._ready or "ready" in message
+        if "exit" in message:
+            self._exit = Exit(**message["exit"])
+        if descriptors:
+            (self._pidfd,) = descriptors
+        return True

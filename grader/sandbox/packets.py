@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import array
 import json
-import os
+import select
 import socket
 import sys
 from collections.abc import Sequence
@@ -31,15 +31,21 @@ def send(end: socket.socket, message: dict[str, Any], descriptors: Sequence[int]
     end.sendmsg([json.dumps(message).encode()], rights, socket.MSG_NOSIGNAL)
 
 
-def receive(end: socket.socket, wait: bool = True) -> tuple[dict[str, Any], list[int]] | None:
+def receive(end: socket.socket, seconds: float | None = None) -> tuple[dict[str, Any], list[int]] | None:
     """Return the next message and its descriptors, or None if the other side is closed.
 
-    With wait=False, raise BlockingIOError if there is no message yet.
+    Raises TimeoutError if none comes within `seconds`, or if another thread takes it. None: wait without a limit.
     """
-    flags = socket.MSG_CMSG_CLOEXEC | (0 if wait else socket.MSG_DONTWAIT)
+    poll = select.poll()
+    poll.register(end, select.POLLIN)
+    if not poll.poll(None if seconds is None else max(0.0, seconds) * 1000):
+        raise TimeoutError
     try:
         # Not `socket.recv_fds`: up to Python 3.12 it ignores the flags, and waits.
+        flags = socket.MSG_CMSG_CLOEXEC | socket.MSG_DONTWAIT
         data, extra, _, _ = end.recvmsg(_LARGEST, socket.CMSG_LEN(_MOST_DESCRIPTORS * _INT), flags)
+    except BlockingIOError:
+        raise TimeoutError from None
     except ConnectionResetError:
         return None
     found = array.array("i")
@@ -47,8 +53,3 @@ def receive(end: socket.socket, wait: bool = True) -> tuple[dict[str, Any], list
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
             found.frombytes(rights[: len(rights) - len(rights) % _INT])
     return (json.loads(data), list(found)) if data else None
-
-
-def write(descriptor: int, message: dict[str, Any]) -> None:
-    """Send through a bare descriptor, where calls on sockets are already forbidden."""
-    os.write(descriptor, json.dumps(message).encode())

@@ -16,14 +16,14 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from grader.sandbox import visible_paths
-from grader.sandbox.base import Canary, Limits, Program, SandboxError, TierReport
-from grader.sandbox.tiers import CONFINED, row
-from grader.support.files import cache_folder, owned
+import msgspec
+
+from grader.sandbox.base import CONFINED, TIERS, Canary, Limits, Program, SandboxError, TierReport
+from grader.sandbox.launcher import SandboxLauncher, site_folders
+from grader.support.files import cache_folder, owned, write_atomically
 
 if sys.platform != "linux":
     raise ImportError("this module needs Linux")
@@ -36,17 +36,20 @@ _SECONDS = 10.0  # until the worker has sent all results
 def examine(tier: str) -> TierReport:
     """Try `tier` on this machine. Takes a fifth of a second; nothing of torch is imported."""
     try:
-        canaries = tuple(_judge(tier, _attack(tier)))
+        results = _attack(tier)
     except (SandboxError, OSError) as error:
         return TierReport(tier, False, str(error))
+    canaries = tuple(
+        Canary(name, held=achieved is None or not promised, promised=promised, achieved=achieved or "")
+        for name, achieved in results.items()
+        for promised in [name not in TIERS[tier].not_promised]
+    )
     broken = [canary for canary in canaries if not canary.held]
     reason = "; ".join(f"{canary.name.replace('_', ' ')}: {canary.achieved}" for canary in broken)
     return TierReport(tier, not broken, reason, canaries)
 
 
 def _attack(tier: str) -> dict[str, str | None]:
-    from grader.sandbox.launcher import SandboxLauncher
-
     program = Program("attacks:serve", code=(str(Path(__file__).with_name("canaries")),))
     # The prefix has this process's id, so that a later run can remove what a killed one left.
     prefix = owned(Path(tempfile.gettempdir()), "headway")
@@ -74,7 +77,7 @@ def _targets(folder: str) -> Iterator[tuple[dict[str, Any], socket.socket]]:
     file = os.path.join(folder, "canary.txt")
     Path(file).write_text(_CANARY)
     os.chmod(file, 0o666)
-    torch = [os.path.join(site, "torch", "__init__.py") for site in visible_paths.site_folders()]
+    torch = [os.path.join(site, "torch", "__init__.py") for site in site_folders()]
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
         targets = {
@@ -119,35 +122,32 @@ def _traces(targets: dict[str, Any], listener: socket.socket) -> dict[str, str]:
     return found | {"connect_out": "a connection arrived"}
 
 
-def _judge(tier: str, results: dict[str, str | None]) -> Iterator[Canary]:
-    for name, achieved in results.items():
-        promised = name not in row(tier).not_promised
-        held = achieved is None or not promised
-        yield Canary(name, held=held, promised=promised, achieved=achieved or "")
-
-
 # ---- the cache of reports
+
+
+class _Cache(msgspec.Struct):
+    circumstances: dict[str, str]
+    reports: dict[str, TierReport]
 
 
 def cached(tier: str) -> TierReport | None:
     """Return the cached report of a tier, or None if it is missing or anything changed since."""
     try:
-        stored = json.loads(_read_own(_file()))
-        if stored["circumstances"] != circumstances():
-            return None
-        report = stored["reports"][tier]
-        canaries = tuple(Canary(**canary) for canary in report.pop("canaries"))
-        return TierReport(**report, canaries=canaries)
-    except (OSError, ValueError, KeyError, TypeError):
+        stored = msgspec.json.decode(_read_own(_file()), type=_Cache)
+        return stored.reports.get(tier) if stored.circumstances == circumstances() else None
+    except (OSError, msgspec.MsgspecError, KeyError):
         return None
 
 
 def store(report: TierReport) -> None:
     """Store a report. If /proc cannot be read or the cache folder cannot be written, the next run tests again."""
-    others = [cached(tier) for tier in CONFINED if tier != report.tier]
-    reports = {one.tier: asdict(one) for one in [*others, report] if one is not None}
+    known = {tier: report if tier == report.tier else cached(tier) for tier in CONFINED}
+    reports = {tier: one for tier, one in known.items() if one is not None}
     with suppress(OSError):
-        _write_own(_file(), json.dumps({"circumstances": circumstances(), "reports": reports}))
+        text = msgspec.json.encode(_Cache(circumstances(), reports))
+        _file().parent.mkdir(parents=True, exist_ok=True)
+        _file().unlink(missing_ok=True)  # the new one does not get the permissions of the old one
+        write_atomically(_file(), text, mode=0o600)
 
 
 def circumstances() -> dict[str, str]:
@@ -169,21 +169,13 @@ def _file() -> Path:
     return cache_folder() / "sandbox.json"
 
 
-def _read_own(path: Path) -> str:
+def _read_own(path: Path) -> bytes:
     """Read the cache only if this user owns it and no other user can read or write it."""
-    with open(path, encoding="utf-8") as file:
+    with open(path, "rb") as file:
         found = os.fstat(file.fileno())
         if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
             raise OSError("other users can access the cache")
         return file.read()
-
-
-def _write_own(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent)  # mode 600
-    with open(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(name, path)
 
 
 def _text(path: str) -> str:

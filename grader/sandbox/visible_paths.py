@@ -16,8 +16,7 @@ _SYSTEM_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cac
 # Facts about the processor. torch chooses its kernels by them, and must choose the same as outside the sandbox.
 _PROCESSOR = ("/proc/cpuinfo", "/sys/devices/system/cpu")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
-_NEEDED = ("torch", "numpy", "safetensors")
-_SITE_NAMES = ("site-packages", "dist-packages")
+SITE_NAMES = ("site-packages", "dist-packages")
 
 
 @dataclass(frozen=True)
@@ -59,20 +58,6 @@ def plan(package: str, site_folders: Sequence[str], code: Sequence[str] = ()) ->
         code=tuple(served),
         path=(*_standard_path(), *sites, *code),
     )
-
-
-def site_folders() -> list[str]:
-    """Return folders on this process's path with installed packages, found without importing any.
-
-    The project's own folder, which an editable install puts on the path, is left out.
-    """
-    found = [
-        folder
-        for folder in sys.path
-        if os.path.basename(folder) in _SITE_NAMES
-        or any(folder and os.path.isfile(os.path.join(folder, name, "__init__.py")) for name in _NEEDED)
-    ]
-    return list(dict.fromkeys(os.path.realpath(folder) for folder in found if folder))
 
 
 def steps(layout: Layout) -> Iterator[tuple[str, str]]:
@@ -132,7 +117,7 @@ def _unused_sites(libraries: Iterable[str], used: Iterable[str]) -> list[str]:
     found: list[str] = []
     for library in filter(os.path.isdir, libraries):
         pythons = [name for name in os.listdir(library) if name.startswith("python")]
-        found += [os.path.join(library, python, name) for name in _SITE_NAMES for python in ("", *pythons)]
+        found += [os.path.join(library, python, name) for name in SITE_NAMES for python in ("", *pythons)]
     return [folder for folder in found if os.path.isdir(folder) and os.path.realpath(folder) not in used]
 
 

@@ -113,7 +113,7 @@ class Watcher:
         self.engine.close()
         if not self._warm:
             self._warm = True
-            self.launcher.warm("full")
+            self.launcher.warm()
 
     def save_current(self) -> None:
         """Save which exercise the next run continues with."""

@@ -1,8 +1,12 @@
-"""Make text from a student safe to show: limit its length, and escape characters that could hide or reorder it."""
+"""Make text safe to show: limit its length, escape characters that could hide or reorder it, and replace those that an
+output cannot print."""
 
 from __future__ import annotations
 
+import codecs
+import io
 import re
+import sys
 import unicodedata
 
 # Marks that reorder text, so that shown code differs from the code that runs (https://trojansource.codes).
@@ -35,3 +39,24 @@ def _shown(char: str) -> str:
     if char in _BIDI or unicodedata.category(char) in ("Cc", "Cs", "Co", "Cn", "Zl", "Zp"):
         return f"\\u{ord(char):04x}"
     return char
+
+
+# Each character, followed by the one to print instead.
+_SIGNS = "✓+ ✗x ○o ≠# −- –- ·- ×x •* ━= ─- │| █# ▇# “\" ”\" ‘' ’' ‹< ›>"
+NEAR = {pair[0]: pair[1] for pair in _SIGNS.split()} | {"…": "...", "→": "->"}
+HANDLER = "grader.near"
+
+
+def tolerate_any_encoding() -> None:
+    """Make standard output and standard error replace characters that their encoding lacks."""
+    codecs.register_error(HANDLER, _near)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=HANDLER)
+
+
+def _near(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lost = error.object[error.start : error.end]
+    return "".join(NEAR.get(sign, "?") for sign in lost), error.end

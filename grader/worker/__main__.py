@@ -1,6 +1,6 @@
-"""A cold worker, which no server forked: `python -m grader.worker REQUEST_FD REPLY_FD PARENT_PID LEVEL`.
+"""A cold worker, which no server forked: `python -m grader.worker REQUEST_FD REPLY_FD PARENT_PID WARM`.
 
-It imports torch, waits for its limits, and answers requests. With LEVEL "full" it also imports, before it waits, the
+It imports torch, waits for its limits, and answers requests. If WARM is not empty, it also imports, before it waits, the
 parts of torch that torch loads on first use.
 """
 
@@ -59,7 +59,7 @@ def main() -> None:
     with kept_heap():  # without garbage collection, the import is faster
         from grader.worker.main import serve
 
-    if sys.argv[4] == "full":
+    if sys.argv[4]:
         warm()
     try:
         limits = _LIMITS.unpack(read_exactly(request, _LIMITS.size))

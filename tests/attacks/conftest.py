@@ -18,9 +18,8 @@ from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
 from grader.intake.read import Submission, read_submission
 from grader.report.model import ExerciseResult
-from grader.sandbox.base import Limits
+from grader.sandbox.base import CONFINED, Limits
 from grader.sandbox.choose import choose, report_on
-from grader.sandbox.tiers import CONFINED
 
 # The limits of attacks that exhaust time, memory, disk or processes.
 LITTLE = Limits(

@@ -32,8 +32,8 @@ from grader.engine.grading import GradingOptions
 from grader.engine.terms import HIDDEN
 from grader.intake.read import Submission
 from grader.report.model import Report
+from grader.sandbox.base import AUTO
 from grader.sandbox.choose import choose
-from grader.sandbox.tiers import AUTO
 from grader.support.code import BEGIN, END
 
 SEARCH = Path(__file__).with_name("search.py")

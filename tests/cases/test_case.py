@@ -7,7 +7,7 @@ import torch
 
 from grader.authoring.content import read
 from grader.authoring.scaffold import scaffold
-from grader.bundle.steps import round_to
+from grader.bundle.files import round_to
 from grader.cases.case import Case
 from grader.cases.draw import eye, filled, zeros
 from grader.support.errors import UsageError

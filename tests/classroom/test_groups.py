@@ -13,7 +13,7 @@ from helpers.school import ANSWER, SHARED, WRONG, make_school, records_of, run
 from msgspec import structs
 
 from grader.bundle.files import digest_of_cases
-from grader.bundle.rules import FACTS, NAME, PAGE, Rules
+from grader.bundle.model import FACTS, NAME, PAGE, Rules
 from grader.classroom.adopt import adopt
 from grader.classroom.groups import (
     FILE,

@@ -8,7 +8,7 @@ from helpers.answers import BY_ID
 from helpers.minimal import submission_of
 from msgspec import structs
 
-from grader.bundle.rules import Rules
+from grader.bundle.model import Rules
 from grader.engine.engine import Engine
 from grader.engine.scoring import score, share
 from grader.nbgrader.preprocessors import comment_on

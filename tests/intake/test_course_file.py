@@ -6,8 +6,7 @@ import pytest
 from helpers.command_line import ROOT
 from msgspec.structs import replace
 
-from grader.bundle.model import FACETS
-from grader.bundle.rules import NO_RULES, Rules
+from grader.bundle.model import FACETS, NO_RULES, Rules
 from grader.intake.course import MAX_BYTES, Course, CourseFile, read_course_file
 from grader.support.errors import UsageError
 

@@ -14,11 +14,9 @@ from typing import Any
 
 import pytest
 
-from grader.sandbox.base import Limits, Program
+from grader.sandbox.base import CONFINED, Limits, Program
 from grader.sandbox.choose import report_on
-from grader.sandbox.launcher import SandboxLauncher
-from grader.sandbox.server import SandboxedProcess
-from grader.sandbox.tiers import CONFINED
+from grader.sandbox.launcher import SandboxedProcess, SandboxLauncher
 
 ROOT = Path(__file__).resolve().parents[2]  # `entries/report.py` runs without `helpers`
 ENTRIES = Path(__file__).with_name("entries")

@@ -10,12 +10,13 @@ import subprocess
 import sys
 import time
 from contextlib import nullcontext
+from pkgutil import resolve_name
 
 import pytest
 
 from grader.sandbox import choose as choose_module
-from grader.sandbox import selftest
-from grader.sandbox.base import SandboxError
+from grader.sandbox import launcher, selftest
+from grader.sandbox.base import CHOICES, TIERS, SandboxError
 from grader.sandbox.choose import (
     best_tier,
     choose,
@@ -23,7 +24,6 @@ from grader.sandbox.choose import (
     report_on,
 )
 from grader.sandbox.selftest import Canary, TierReport
-from grader.sandbox.tiers import CHOICES, NAMES, TIERS
 from grader.support.errors import UsageError
 
 
@@ -87,9 +87,7 @@ def test_traces_are_found_even_if_a_canary_does_not_report_them(tmp_path):
 
 
 def test_a_step_that_fails_is_the_reason_in_the_report(tier, monkeypatch):
-    from grader.sandbox import visible_paths
-
-    monkeypatch.setattr(visible_paths, "site_folders", lambda: ["/nowhere/at/all", "relative"])
+    monkeypatch.setattr(launcher, "site_folders", lambda: ["/nowhere/at/all", "relative"])
     # without targets, the worker raises a KeyError
     monkeypatch.setattr(selftest, "_targets", lambda _folder: nullcontext(({}, None)))
     report = selftest.examine(tier)
@@ -164,7 +162,7 @@ def test_auto_chooses_the_best_available_tier(monkeypatch, working):
         choose_module, "report_on", lambda tier, fresh=False: TierReport(tier, tier in working, "no")
     )
     assert set(available_tiers()) == working
-    assert tier_of("auto") == next(name for name in NAMES if name in working)
+    assert tier_of("auto") == next(name for name in TIERS if name in working)
     assert tier_of("basic") == "basic"
 
 
@@ -192,8 +190,8 @@ def test_every_list_of_tiers_comes_from_the_table():
         option = next(option for option in command.params if option.name == "sandbox")
         assert tuple(option.type.choices) == CHOICES
     assert tuple(Headway.class_traits()["sandbox"].values) == CHOICES
-    assert [report.tier for report in report_all()] == list(NAMES)
-    assert all(row.load().__module__ == row.implementation.split(":")[0] for row in TIERS)
+    assert [report.tier for report in report_all()] == list(TIERS)
+    assert all(resolve_name(row.implementation) for row in TIERS.values())
 
 
 def test_off_linux_only_the_basic_tier_works(monkeypatch):

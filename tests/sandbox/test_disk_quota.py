@@ -78,7 +78,7 @@ def test_folders_count_as_files(start, tier):
     reply = start(file_bytes=SMALL).ask(
         PRELUDE + "answer = sum(libc.mkdir(f'd{n}'.encode(), 0o700) == 0 for n in range(3000))"
     )
-    # In strict the folder is a tmpfs with a limit of its own, `resources.SCRATCH_ENTRIES`.
+    # In strict the folder is a tmpfs with a limit of its own, `strict._SCRATCH_ENTRIES`.
     assert reply["answer"] <= (1024 if tier == "strict" else disk_quota.ENTRIES)
 
 

@@ -98,9 +98,9 @@ def test_without_namespaces_landlock_is_chosen(report):
 START_THREADS = """
 import os, resource, sys
 sys.path.insert(0, sys.argv[1])
-from grader.sandbox import resources
+from grader.sandbox import lockdown
 from grader.sandbox.canaries.attacks import _attempt, start_many_threads
-limit = resources.tasks_of(os.geteuid()) + 12 + 40  # 12: the limit of the self-test; 40: see the test
+limit = lockdown.tasks_of(os.geteuid()) + 12 + 40  # 12: the limit of the self-test; 40: see the test
 resource.setrlimit(resource.RLIMIT_NPROC, (limit, limit))
 print(_attempt(start_many_threads, {}))
 """

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from grader.sandbox import visible_paths
+from grader.sandbox import launcher, visible_paths
 
 
 @pytest.fixture
@@ -103,7 +103,5 @@ def test_a_folder_with_packages_or_torch_is_a_site_folder_the_project_is_not(
 ):
     (tmp_path / "mine" / "torch").mkdir(parents=True)
     (tmp_path / "mine" / "torch" / "__init__.py").write_text("")
-    monkeypatch.setattr(
-        visible_paths.sys, "path", ["", str(package.parent), str(site), str(tmp_path / "mine")]
-    )
-    assert visible_paths.site_folders() == [str(site), str(tmp_path / "mine")]
+    monkeypatch.setattr(launcher.sys, "path", ["", str(package.parent), str(site), str(tmp_path / "mine")])
+    assert launcher.site_folders() == [str(site), str(tmp_path / "mine")]

@@ -4,7 +4,6 @@ PROJECT: the root of the project. CODE: the folder of `standin.py`. With "refuse
 namespaces, as in a container.
 """
 
-import errno
 import json
 import os
 import sys
@@ -41,7 +40,7 @@ def answer_in(tier: str) -> object:
 
 if "refuse" in options:
     kernel.forbid_new_privileges()
-    kernel.load_filter(seccomp.assemble((), (), {"unshare": errno.EPERM}, default=None))
+    kernel.load_filter(seccomp.assemble({"unshare": seccomp.REFUSE}, (), seccomp.ALLOW))
 reports = [[report.tier, report.available, report.reason] for report in report_all(fresh=True)]
 answers = {tier: answer_in(tier) for tier in ("strict", "landlock")}
 print(json.dumps({"reports": reports, "auto": choose().tier, **answers}))
