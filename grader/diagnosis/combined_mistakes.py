@@ -1,56 +1,39 @@
 """Name several known mistakes that occur together, although their pair was not recorded.
 
-A slot is one result of one case. The table (`Signatures`) has a row of slots per right answer, per known mistake and
-per recorded pair. The answer must be explained in every slot: it has a right result, or the result of the one mistake
-that changes this slot. If several mistakes change it, it has the result of one of them; in the slots of a single case
-(MIXED) it may have another wrong result. Each named mistake must explain a slot that no other mistake explains.
+A row r of the table (`Signatures`) is a known mistake or a recorded pair. In slot s, one result of one case:
+
+    wrong[s]        the answer has another result than every right answer
+    changes[r, s]   the row has another result than every right answer
+    fits[r, s]      the answer has the result of the row, or any result fits one of the two
+    shows[r, s]     the row changes the slot, and the answer is wrong in the same way
+
+A set X of rows explains the answer if no mistake is in two of its rows, no two rows contradict each other, and
+
+    wrong[s], no row changes s      → some row fits s
+    wrong[s], rows change s         → a row that changes s fits; in the slots of one case (MIXED) it need not
+    changes[r, s], no other row     → r fits s
+    for each row r of X             → the slots that r shows, without those in which another row of X shows
+                                      the same, are enough (`_Search.enough`)
+
+The smallest sets count. The mistakes that are in all of them are named; if there is none, each set.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
-from grader.bundle.model import RecordedCase, Signatures
-from grader.diagnosis.distance import NEAR, Compared, distances
+from grader.bundle.model import RecordedCase
+from grader.bundle.safetensors import Array
+from grader.diagnosis.signature import NEAR, Compared, distances
 from grader.judge.verdict import Budget
 
-TOGETHER = 3  # the most rows of the table that may explain an answer; each is a mistake or a recorded pair
+TOGETHER = 3  # the most rows of a set
 MIXED = 1  # the most cases in which mistakes together may give a result that none gives alone
 CANDIDATES = 24  # rows that may take part; if more of them match in parts, no mistake is named
 VAGUE = "values"  # the state of a check that many mistakes share
-
-
-@dataclass(frozen=True)
-class _Row:
-    """One row of the table compared with the answer, as sets of slot numbers.
-
-    changes: slots in which the row differs from every right answer. fits: slots in which the answer has the row's
-    result, or in which any result fits (ANY or NaN in one of the two). shows: changed slots in which the answer is
-    wrong in the same way.
-    """
-
-    number: int
-    ids: frozenset[str]
-    changes: frozenset[int]
-    fits: frozenset[int]
-    shows: frozenset[int]
-
-
-@dataclass(frozen=True)
-class _Answer:
-    """The slots of an answer. wrong: those that differ from every right answer. open: wrong slots that need no
-    explanation. sizes: per slot, a word for the tensor sizes of its case.
-    """
-
-    table: Signatures
-    sizes: Sequence[str]
-    wrong: frozenset[int]
-    open: frozenset[int] = frozenset()
 
 
 def together(answer: Compared, cases: Sequence[RecordedCase], budget: Budget) -> tuple[tuple[str, ...], ...]:
@@ -59,110 +42,103 @@ def together(answer: Compared, cases: Sequence[RecordedCase], budget: Budget) ->
     If none do, and fewer than half of the wrong slots are exceptions, search again without these slots. Raises
     JudgingTimeoutError if the budget is spent.
     """
-    wrong, rows = _slots(answer.wrong), _rows(answer)
-    raised = frozenset(slot for slot in wrong if answer.states[slot].startswith("!"))
-    of = {case.id: repr(sorted({tensor.shape for tensor in case.tensors.values()})) for case in cases}
-    sizes = [of[slot.split("|")[0]] for slot in answer.table.slots]
-    found = _explained(rows, _Answer(answer.table, sizes, wrong), budget)
-    if not found and raised and 2 * len(raised) < len(wrong):
-        found = _explained(rows, _Answer(answer.table, sizes, wrong, open=raised), budget)
+    raised = answer.wrong & np.array([state.startswith("!") for state in answer.states], dtype=bool)
+    found = _Search(answer, cases, np.ones_like(raised)).explanations(budget)
+    if not found and raised.any() and 2 * raised.sum() < answer.wrong.sum():
+        found = _Search(answer, cases, ~raised).explanations(budget)
     return found
 
 
-def _slots(where: Any) -> frozenset[int]:
-    return frozenset(np.flatnonzero(where).tolist())
+class _Search:
+    """The rows of the table that the answer shows somewhere, as arrays (rows, slots).
 
-
-def _rows(answer: Compared) -> list[_Row]:
-    found = []
-    for number, ids in enumerate(answer.table.explains):
-        if ids and answer.shown[number].any():
-            slots = (answer.changed[number], answer.apart[number] < NEAR, answer.shown[number])
-            found.append(_Row(number, frozenset(ids), *map(_slots, slots)))
-    return found
-
-
-def _explained(rows: Iterable[_Row], answer: _Answer, budget: Budget) -> tuple[tuple[str, ...], ...]:
-    """Return the smallest sets of mistakes that explain all slots but the open ones.
-
-    If several sets fit, return the mistakes that are in all of them; if no mistake is, return all sets. Return () if no
-    set fits, or if there are more than CANDIDATES rows.
+    kept: the slots that must be explained. sizes: per slot, a word for the tensor sizes of its case.
     """
-    # If the answer is right in a slot that a mistake changes, it does not have this mistake.
-    possible = [row for row in rows if row.changes <= (row.fits | answer.wrong | answer.open)]
-    able = [row for row in possible if _enough(row, row.shows, answer)]
-    if len(able) > CANDIDATES:
-        return ()
-    sets = [
-        frozenset[str]().union(*(row.ids for row in chosen))
-        for count in range(1, TOGETHER + 1)
-        for chosen in budget.within(combinations(able, count))
-        if _explain(chosen, answer)
-    ]
-    fewest = dict.fromkeys(ids for ids in sets if len(ids) == min(map(len, sets)))
-    common = frozenset[str].intersection(*fewest) if fewest else frozenset[str]()
-    return tuple(tuple(sorted(ids)) for ids in ([common] if common else fewest))
 
+    def __init__(self, answer: Compared, cases: Sequence[RecordedCase], kept: Array) -> None:
+        self.table, self.kept = answer.table, kept
+        self.wrong = answer.wrong & kept
+        self.rows = [r for r, ids in enumerate(self.table.explains) if ids and answer.shown[r].any()]
+        self.ids = [frozenset(self.table.explains[row]) for row in self.rows]
+        self.states = self.table.states[self.rows]
+        self.changes, self.shows = answer.changed[self.rows], answer.shown[self.rows]
+        self.fits = answer.apart[self.rows] < NEAR
+        self.case = np.array([slot.split("|")[0] for slot in self.table.slots])
+        of = {case.id: repr(sorted({tensor.shape for tensor in case.tensors.values()})) for case in cases}
+        self.sizes = np.array([of[id] for id in self.case])
 
-def _explain(chosen: Sequence[_Row], answer: _Answer) -> bool:
-    """Return whether these rows together explain the answer, and each of them is needed."""
-    names = frozenset[str]().union(*(row.ids for row in chosen))
-    if len(names) < sum(len(row.ids) for row in chosen):  # two rows have the same mistake
+    def explanations(self, budget: Budget) -> tuple[tuple[str, ...], ...]:
+        """Return the smallest sets of mistakes that explain all kept slots, or the mistakes that are in all of them.
+
+        Return () if no set fits, or if there are more than CANDIDATES rows.
+        """
+        # If the answer is right in a slot that a mistake changes, it does not have this mistake.
+        impossible = np.asarray((self.changes & self.kept & ~self.fits & ~self.wrong).any(axis=1))
+        able = [r for r in range(len(self.rows)) if not impossible[r] and self.enough(r, self.shows[r])]
+        if len(able) > CANDIDATES:
+            return ()
+        sets = [
+            frozenset[str]().union(*(self.ids[r] for r in chosen))
+            for count in range(1, TOGETHER + 1)
+            for chosen in budget.within(combinations(able, count))
+            if self.explain(list(chosen))
+        ]
+        fewest = dict.fromkeys(ids for ids in sets if len(ids) == min(map(len, sets)))
+        common = frozenset[str].intersection(*fewest) if fewest else frozenset[str]()
+        return tuple(tuple(sorted(ids)) for ids in ([common] if common else fewest))
+
+    def explain(self, chosen: list[int]) -> bool:
+        """Return whether these rows together explain the answer, and each of them is needed."""
+        names = frozenset[str]().union(*(self.ids[r] for r in chosen))
+        if len(names) < sum(len(self.ids[r]) for r in chosen):  # two rows have the same mistake
+            return False
+        if any(self.contradict(*two) for two in combinations(chosen, 2)):
+            return False
+        changes, fits = self.changes[chosen], self.fits[chosen]
+        changed = changes.any(axis=0)
+        if (self.wrong & ~changed & ~fits.any(axis=0)).any():
+            return False
+        mixed = self.wrong & changed & ~(changes & fits).any(axis=0)
+        if len(set(self.case[mixed])) > MIXED:
+            return False
+        return all(self.is_seen(r, [other for other in chosen if other != r]) for r in chosen)
+
+    def contradict(self, one: int, other: int) -> bool:
+        """Return whether a check has different findings for two rows. Then no answer can show both.
+
+        The state VAGUE and exceptions do not count.
+        """
+        for slot in np.flatnonzero(self.changes[one] & self.changes[other]):
+            found = {self.states[one, slot], self.states[other, slot]} - {VAGUE}
+            if (
+                "|check:" in self.table.slots[slot]
+                and len(found) == 2
+                and not any(s.startswith("!") for s in found)
+            ):
+                return True
         return False
-    if any(_contradict(answer.table, *two) for two in combinations(chosen, 2)):
-        return False
-    touched = frozenset[int]().union(*(row.changes for row in chosen))
-    untouched = answer.wrong - answer.open - touched
-    # A wrong slot that no row changes must be one in which any result fits one of the rows.
-    if not all(any(slot in row.fits for row in chosen) for slot in untouched):
-        return False
-    given_by_one = frozenset[int]().union(*(row.fits & row.changes for row in chosen))
-    mixed = answer.wrong & (touched - answer.open - given_by_one)
-    if len({answer.table.slots[slot].split("|")[0] for slot in mixed}) > MIXED:
-        return False
-    return all(_is_seen(row, [other for other in chosen if other is not row], answer) for row in chosen)
 
+    def is_seen(self, row: int, others: list[int]) -> bool:
+        elsewhere = self.changes[others].any(axis=0)
+        if (self.changes[row] & self.kept & ~elsewhere & ~self.fits[row]).any():
+            return False
+        alone = self.shows[row]
+        for other in others:
+            if (alone & self.shows[other]).any():
+                number, table = self.rows[other], self.table
+                apart = distances(table, table.states[number], table.numbers[number], [self.rows[row]])[0]
+                alone = alone & ~(self.shows[other] & (apart < NEAR))
+        return self.enough(row, alone)
 
-def _contradict(table: Signatures, one: _Row, other: _Row) -> bool:
-    """Return whether a check has different findings for two mistakes. Then no answer can show both.
+    def enough(self, row: int, slots: Array) -> bool:
+        """Return whether these slots show a row in two cases of different sizes.
 
-    The state VAGUE and exceptions do not count.
-    """
-    for slot in one.changes & other.changes:
-        found = {table.states[row.number][slot] for row in (one, other)} - {VAGUE}
-        if "|check:" in table.slots[slot] and len(found) == 2 and not any(s.startswith("!") for s in found):
-            return True
-    return False
-
-
-def _is_seen(row: _Row, others: Sequence[_Row], answer: _Answer) -> bool:
-    """Return whether the answer has the result of this row in every slot that no other row changes.
-
-    Enough slots must show this row alone, see `_enough`.
-    """
-    elsewhere = frozenset[int]().union(*(other.changes for other in others))
-    if not row.changes - elsewhere - answer.open <= row.fits:
-        return False
-    shown = row.shows
-    table = answer.table
-    for other in others:
-        if both := shown & other.shows:  # without the slots in which both rows have the same result
-            apart = distances(table, table.states[other.number], table.numbers[other.number], [row.number])[0]
-            shown -= both & _slots(apart < NEAR)
-    return _enough(row, shown, answer)
-
-
-def _enough(row: _Row, shown: frozenset[int], answer: _Answer) -> bool:
-    """Return whether these slots show a row in two cases of different sizes.
-
-    One case is enough if the row changes cases of one size only. A slot in which the row only has a wrong value (VAGUE)
-    shows nothing. A slot in which it raises counts only if the row raises in every slot that it changes.
-    """
-    states = answer.table.states[row.number]
-    raised = {slot for slot in row.changes if states[slot].startswith("!")}
-    shown -= {slot for slot in row.changes if states[slot] == VAGUE}
-    shown -= answer.open
-    if raised < row.changes:
-        shown -= raised
-    needed = min(2, len({answer.sizes[slot] for slot in row.changes}))
-    return len({answer.sizes[slot] for slot in shown}) >= needed
+        One case is enough if the row changes cases of one size only. A slot in which the row only has a wrong value
+        (VAGUE) shows nothing. A slot in which it raises counts only if the row raises in every slot that it changes.
+        """
+        changes, states = self.changes[row], self.states[row]
+        raises = np.array([state.startswith("!") for state in states], dtype=bool)
+        slots = slots & self.kept & (states != VAGUE)
+        if not raises[changes].all():
+            slots = slots & ~raises
+        return len(set(self.sizes[slots])) >= min(2, len(set(self.sizes[changes])))

@@ -4,18 +4,81 @@ two sizes that do not match come from.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
 
 import numpy as np
 
-from grader.bundle.model import RecordedCase
+from grader.bundle.model import Exercise, RecordedCase
 from grader.bundle.safetensors import Array
-from grader.diagnosis.signature import sizes_in
-from grader.judge.compare import differs
-from grader.judge.observation import StudentError
-from grader.report.finding import Fact
+from grader.diagnosis.raised import sizes_in
+from grader.judge.compare import TOLERANCE, differs, wrong_form
+from grader.judge.observation import Observation, StudentError
+from grader.judge.verdict import JudgedCase, JudgedCheck
+from grader.report.finding import EXCEPTION, Fact
 from grader.worker.steps import Build
+
+MOST = 2  # origins of one size that are named; a size with more of them says little
+
+
+def facts_about(
+    exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequence[JudgedCheck]
+) -> list[Fact]:
+    """Return the facts about a failed answer. checks: those that count; the other arguments are those of `diagnose`."""
+    failed = {check.facet for check in checks if check.outcome != "passed"}
+    passed = {check.facet for check in checks if check.outcome == "passed"}
+    seen = [(case, judged[case.id].observation) for case in exercise.cases if case.id in judged]
+    observed = [(case, found) for case, found in seen if found is not None]
+    # The failure that a report shows is the first. If it is an exception, no value of another case explains it.
+    raised_first = next(one.finding.kind for one in checks if one.outcome != "passed") == EXCEPTION
+    return [
+        *of_facets(failed, passed),
+        *([] if raised_first else _of_first_wrong(observed)),
+        *_first_stage(observed),
+        *(_of_shown_exception(observed, checks) if exercise.level else ()),
+    ]
+
+
+_Observed = Sequence[tuple[RecordedCase, Observation]]
+
+
+def _of_first_wrong(observed: _Observed) -> list[Fact]:
+    for case, observation in observed:
+        compared = (check for check in case.checks if check.judge == "equal" and not check.policy)
+        for name in (name for check in compared for name in check.of):
+            seen, header, want = observation.seen.get(name), case.headers[name], case.expected[name]
+            if seen is None or wrong_form(seen, header) is not None or seen.array is None:
+                continue
+            tolerance = TOLERANCE[case.dtype]
+            if differs(seen.array, want, tolerance).any():
+                lens = [tensor for name, tensor in case.tensors.items() if "valid_len" in name]
+                known = lens[0] if len(lens) == 1 else None
+                return of_numbers(seen.array, want, header.axes, tolerance, known)
+    return []
+
+
+def _first_stage(observed: _Observed) -> list[Fact]:
+    """Return a fact about the first wrong stage: an intermediate result that a case watches.
+
+    Stages that were not observed are skipped.
+    """
+    for case, observation in observed:
+        for stage in case.stages:
+            seen = observation.seen.get(stage.name)
+            if seen is None or stage.name not in case.expected:
+                continue
+            want, tolerance = case.expected[stage.name], 10 * TOLERANCE[case.dtype]
+            if seen.array is None or seen.shape != want.shape or differs(seen.array, want, tolerance).any():
+                return [Fact("stage", {"stage": stage.title})]
+    return []
+
+
+def _of_shown_exception(observed: _Observed, checks: Sequence[JudgedCheck]) -> list[Fact]:
+    """If the case of the first failed check raised an exception about sizes, say where these sizes come from."""
+    first = next((check.id for check in checks if check.outcome == "failed"), "")
+    at = (n for n, (case, _) in enumerate(observed) if any(check.id == first for check in case.checks))
+    shown = observed[next(at, len(observed)) :]
+    return of_sizes((observation.error, case) for case, observation in shown)
 
 
 def of_numbers(
@@ -28,39 +91,27 @@ def of_numbers(
     wrong = differs(got, want, tolerance)
     if not wrong.any() or got.shape != want.shape:
         return []
-    facts = [*_constant(got, want), *_arrangement(got, want, tolerance), *_ratio(got, want, tolerance)]
-    return facts or _padding(wrong, lens) or _where(wrong, axes)
+    pattern = _pattern(got, want, tolerance) if np.isfinite(got).all() else []
+    return pattern or _padding(wrong, lens) or _where(wrong, axes)
 
 
-def _constant(got: Array, want: Array) -> list[Fact]:
-    """One value everywhere, where there should be several."""
-    if got.size < 4 or not np.isfinite(got).all():
-        return []
-    if (got != got.flat[0]).any() or (want == want.flat[0]).all():
-        return []
-    value = float(got.flat[0]) + 0.0  # + 0.0 turns -0.0 into 0.0
-    return [Fact("one-value", {"value": value})]
-
-
-def _ratio(got: Array, want: Array, tolerance: float) -> list[Fact]:
-    """Every value is the same multiple of the expected one."""
+def _pattern(got: Array, want: Array, tolerance: float) -> list[Fact]:
+    """One value everywhere, where there should be several; the right values in other positions; every value the same
+    multiple of the expected one.
+    """
+    facts = []
+    several = got.size >= 4
+    if several and (got == got.flat[0]).all() and (want != want.flat[0]).any():
+        facts.append(Fact("one-value", {"value": float(got.flat[0]) + 0.0}))  # + 0.0 turns -0.0 into 0.0
+    if several and not differs(np.sort(got.ravel()), np.sort(want.ravel()), 10 * tolerance).any():
+        facts.append(Fact("positions"))
     big = np.abs(want) > 1e-2
-    if big.sum() < 3 or not np.isfinite(got).all():
-        return []
-    with np.errstate(over="ignore", invalid="ignore"):  # numbers near the end of the range may overflow
-        ratio = float(np.median(got[big].astype(np.float64) / want[big]))
-        if not 1e-6 <= abs(ratio) < np.inf or differs(got, ratio * want, 10 * tolerance).any():
-            return []
-    return [Fact("ratio", {"ratio": ratio})]
-
-
-def _arrangement(got: Array, want: Array, tolerance: float) -> list[Fact]:
-    """The right values, in other positions."""
-    if got.size < 4 or not np.isfinite(got).all():
-        return []
-    if differs(np.sort(got.ravel()), np.sort(want.ravel()), 10 * tolerance).any():
-        return []
-    return [Fact("positions")]
+    if big.sum() >= 3:
+        with np.errstate(over="ignore", invalid="ignore"):  # numbers near the end of the range may overflow
+            ratio = float(np.median(got[big].astype(np.float64) / want[big]))
+            if 1e-6 <= abs(ratio) < np.inf and not differs(got, ratio * want, 10 * tolerance).any():
+                facts.append(Fact("ratio", {"ratio": ratio}))
+    return facts
 
 
 def _padding(wrong: Array, lens: Array | None) -> list[Fact]:
@@ -85,11 +136,11 @@ def _where(wrong: Array, axes: Sequence[str]) -> list[Fact]:
         wrong_at = np.flatnonzero(hit).tolist()
         places = {"first": wrong_at[0], "last": wrong_at[-1], "before": wrong_at[0] - 1}
         data = {"axis": name, "n": axis, **places, "places": ", ".join(map(str, wrong_at))}
-        facts.append(Fact(f"only/{_pattern(wrong_at, hit.size)}", data))
+        facts.append(Fact(f"only/{_places(wrong_at, hit.size)}", data))
     return facts
 
 
-def _pattern(hit: Sequence[int], size: int) -> str:
+def _places(hit: Sequence[int], size: int) -> str:
     """Return which positions along an axis are wrong. `hit` is neither empty nor complete."""
     if len(hit) == 1:
         return "one"
@@ -109,9 +160,6 @@ def of_facets(failed: Collection[str], passed: Collection[str]) -> list[Fact]:
         return [Fact("facets/some-masks")]
     worst = next((facet for facet in ("masking", "gradients", "modes", "weights") if facet in failed), None)
     return [Fact(f"facets/{worst}")] if worst else []
-
-
-MOST = 2  # origins of one size that are named; a size with more of them says little
 
 
 def of_sizes(errors: Iterable[tuple[StudentError | None, RecordedCase]]) -> list[Fact]:

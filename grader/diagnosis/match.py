@@ -12,14 +12,11 @@ import numpy as np
 
 from grader.bundle.model import Exercise, RecordedCase, Signatures
 from grader.bundle.safetensors import Array
-from grader.diagnosis import distance, facts
 from grader.diagnosis.combined_mistakes import together
-from grader.diagnosis.distance import FAR, NEAR, Compared
-from grader.diagnosis.signature import named_by, signature
-from grader.judge.compare import TOLERANCE, differs, wrong_form
-from grader.judge.observation import Observation
+from grader.diagnosis.facts import facts_about
+from grader.diagnosis.signature import FAR, NEAR, Compared, distances, named_by, signature
 from grader.judge.verdict import Budget, JudgedCase, JudgedCheck, JudgingTimeoutError
-from grader.report.finding import EXCEPTION, Fact
+from grader.report.finding import Fact
 from grader.report.model import Kind
 
 SECONDS = 5.0  # of CPU time for finding a name; all known mistakes and pairs are found in a hundredth of that
@@ -52,16 +49,16 @@ def diagnose(
     """
     checks = [check for check in checks if check.counts]
     if all(check.outcome == "passed" for check in checks):
-        return Diagnosed(policies=distance.of_passed(exercise, judged) if exercise.level else ())
+        return Diagnosed(policies=_policies_of_passed(exercise, judged) if exercise.level else ())
     try:
         known = explanations(exercise, judged, Budget(SECONDS)) if exercise.level else ()
     except JudgingTimeoutError:
         known = ()
-    advised = distance.of_explanations(exercise, known)
-    if mistakes := distance.without(exercise, known):
+    advised = _policies_in(exercise, known)
+    if mistakes := _costly(exercise, known):
         return Diagnosed(_kind(exercise, mistakes), mistakes, policies=advised)
     kind: Kind = "unknown" if exercise.signatures is not None else "none"
-    return Diagnosed(kind, facts=tuple(_facts(exercise, judged, checks)), policies=advised)
+    return Diagnosed(kind, facts=tuple(facts_about(exercise, judged, checks)), policies=advised)
 
 
 def explanations(
@@ -112,72 +109,47 @@ def _kind(exercise: Exercise, known: tuple[tuple[str, ...], ...]) -> Kind:
     return "one_of" if len(known) > 1 else "different" if different.issuperset(known[0]) else "exact"
 
 
-# ---- where, when nothing matches ----------------------------------------------------------------------------
+# ---- policies: known mistakes that cost no points
 
 
-def _facts(exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequence[JudgedCheck]) -> list[Fact]:
-    failed = {check.facet for check in checks if check.outcome != "passed"}
-    passed = {check.facet for check in checks if check.outcome == "passed"}
-    return [
-        *facts.of_facets(failed, passed),
-        *([] if _raised_first(checks) else _of_first_wrong(exercise, judged)),
-        *first_stage(exercise, judged),
-        *(_of_shown_exception(exercise, judged, checks) if exercise.level else ()),
-    ]
+def _policies_of_passed(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> tuple[str, ...]:
+    """Return the ids of the known policies that an answer equals in all cases about their policy.
 
-
-def _of_shown_exception(
-    exercise: Exercise, judged: Mapping[str, JudgedCase], checks: Sequence[JudgedCheck]
-) -> list[Fact]:
-    """If the case of the first failed check raised an exception about sizes, say where these sizes come from."""
-    first = next((check.id for check in checks if check.outcome == "failed"), "")
-    seen = [(found.error, case) for case in exercise.cases if (found := _observation(judged, case.id))]
-    shown = (at for at, (_error, case) in enumerate(seen) if any(check.id == first for check in case.checks))
-    return facts.of_sizes(seen[next(shown, len(seen)) :])
-
-
-def _raised_first(checks: Sequence[JudgedCheck]) -> bool:
-    """Whether the failure that a report shows is an exception. Then no value of another case explains it."""
-    return next(one.finding.kind for one in checks if one.outcome != "passed") == EXCEPTION
-
-
-def _of_first_wrong(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> list[Fact]:
-    for case in exercise.cases:
-        observation = _observation(judged, case.id)
-        if observation is None:
-            continue
-        compared = (check for check in case.checks if check.judge == "equal" and not check.policy)
-        for name in (name for check in compared for name in check.of):
-            seen, header, want = observation.seen.get(name), case.headers[name], case.expected[name]
-            if seen is None or wrong_form(seen, header) is not None or seen.array is None:
-                continue
-            tolerance = TOLERANCE[case.dtype]
-            if differs(seen.array, want, tolerance).any():
-                lens = [tensor for name, tensor in case.tensors.items() if "valid_len" in name]
-                known = lens[0] if len(lens) == 1 else None
-                return facts.of_numbers(seen.array, want, header.axes, tolerance, known)
-    return []
-
-
-def _observation(judged: Mapping[str, JudgedCase], case: str) -> Observation | None:
-    return judged[case].observation if case in judged else None
-
-
-def first_stage(exercise: Exercise, judged: Mapping[str, JudgedCase]) -> list[Fact]:
-    """Return a fact about the first wrong stage: an intermediate result that a case watches.
-
-    Stages that were not observed are skipped.
+    Leave out a policy if a right answer equals the answer in these cases, too.
+    The answer passed: everything else about it is right.
     """
-    for case in exercise.cases:
-        observation = _observation(judged, case.id)
-        if observation is None:
-            continue
-        for stage in case.stages:
-            name = stage.name
-            seen = observation.seen.get(name)
-            if seen is None or name not in case.expected:
-                continue
-            want, tolerance = case.expected[name], 10 * TOLERANCE[case.dtype]
-            if seen.array is None or seen.shape != want.shape or differs(seen.array, want, tolerance).any():
-                return [Fact("stage", {"stage": stage.title})]
-    return []
+    table, cases = exercise.signatures, named_by(exercise.cases)
+    if table is None:
+        return ()
+    near = distances(table, *signature(cases, judged)) < NEAR
+    about = {case.id: case.policy for case in cases}
+    of_slot = np.array([about[slot.split("|")[0]] for slot in table.slots])
+    policy = {mistake.id: mistake.policy for mistake in exercise.mistakes if mistake.policy}
+    right = [row for row, ids in enumerate(table.explains) if not ids]
+    equal = [
+        ids[0]
+        for row, ids in enumerate(table.explains)
+        if len(ids) == 1 and ids[0] in policy and near[row, of_slot == policy[ids[0]]].all()
+    ]
+    # A policy is broken if no single right answer equals the answer in all cases about the policy.
+    broken = {name for name in policy.values() if not near[right][:, of_slot == name].all(axis=1).any()}
+    return tuple(dict.fromkeys(id for id in equal if policy[id] in broken))
+
+
+def _policies_in(exercise: Exercise, known: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return the ids of known policies in the explanations of a failed answer.
+
+    A policy counts only if every explanation contains a mistake of it.
+    """
+    policy = {mistake.id: mistake.policy for mistake in exercise.mistakes}
+    if not known:
+        return ()
+    sure = set.intersection(*({policy[id] for id in ids} for ids in known)) - {""}  # "": of no policy
+    return tuple(dict.fromkeys(id for ids in known for id in ids if policy[id] in sure))
+
+
+def _costly(exercise: Exercise, known: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Return the explanations with only the mistakes that cost points; leave out those that become empty."""
+    costly = {mistake.id for mistake in exercise.mistakes if not mistake.policy}
+    kept = (tuple(id for id in ids if id in costly) for ids in known)
+    return tuple(dict.fromkeys(ids for ids in kept if ids))

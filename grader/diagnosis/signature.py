@@ -1,4 +1,5 @@
 """The signature of an answer: a state and two values per slot. A slot is one observation, or one check, of one case.
+And how far it is from the signatures of known mistakes and right answers, slot by slot.
 
 Two answers that compute the same have the same signature, whatever their code is. A tensor is reduced to two fixed
 random projections. So a signature is small, and a tensor with more than two values cannot be read back.
@@ -7,16 +8,17 @@ random projections. So a signature is small, and a tensor with more than two val
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from math import prod
 
 import numpy as np
 
-from grader.bundle.model import Check, RecordedCase
+from grader.bundle.model import Check, RecordedCase, Signatures
 from grader.bundle.safetensors import Array
-from grader.judge.observation import Observation, StudentError
+from grader.diagnosis.raised import raised
+from grader.judge.observation import Observation
 from grader.judge.properties import may_be_anything
 from grader.judge.verdict import JudgedCase
 from grader.report.finding import Finding
@@ -136,7 +138,7 @@ def _code(check: Check, judged: JudgedCase | None) -> str:
     if finding is not None:
         return state(finding)
     error = judged.observation.error
-    return _raised(error) if error is not None else "gone"
+    return raised(error) if error is not None else "gone"
 
 
 # Kinds of findings whose state has more than the kind; the values are those of the finding.
@@ -170,7 +172,7 @@ def _of_tensor(name: str, observation: Observation | None) -> tuple[str, Array]:
         return "gone", nothing
     seen = observation.seen.get(name)
     if seen is None:
-        return _raised(observation.error) if observation.error else "absent", nothing
+        return raised(observation.error) if observation.error else "absent", nothing
     if seen.array is None:
         return f"odd {seen.odd} {seen.shape}", nothing
     array = seen.array.astype(np.float64)
@@ -179,56 +181,6 @@ def _of_tensor(name: str, observation: Observation | None) -> tuple[str, Array]:
     if not finite.all():
         word = "holes " + hashlib.sha256(np.packbits(finite).tobytes()).hexdigest()[:12]
     return f"{word}{'x'.join(map(str, seen.shape or ()))}", project(np.where(finite, array, 0.0))
-
-
-# The messages of the mistake bank name float64, those of a student float32.
-_DTYPES = re.compile(r"torch\.\w*Tensor|\b(Float|Double|float|double)\b")
-# Names that the code chose, in messages of Python.
-_NAMES = re.compile(r"'[^']*'|\"[^\"]*\"|\b\w+(\.<?\w+>?)*\(\)")
-# The requested shape depends on how an answer is written; the number of values does not.
-_FORM = re.compile(r"shape '\[[^]]*\]' is invalid for input of size (\d+)")
-# Messages of torch about two sizes that do not match. The operation that raises depends on how a product is written.
-_SIZES = (
-    re.compile(r"to be: \[(\d+), \d+\] but got: \[(?!\1,)(\d+), \d+\]"),
-    re.compile(r"to be: \[(\d+), (\d+)\] but got: \[\1, (\d+)\]"),
-    re.compile(r"has size (\d+) for operand \d+ which does not broadcast with previously seen size (\d+)"),
-    re.compile(r"shape of the mask \[(\d++)[^\]]*\] at index 0 does not match .*tensor \[(\d+)"),
-    re.compile(r"size[^(]*\((\d+)\) must match the (?:existing )?size[^(]*\((\d+)\)"),
-)
-
-
-def _raised(error: StudentError) -> str:
-    """Return an exception as a state: its type, the step that raised it, and its message."""
-    words = _words(error)
-    return f"!{error.type} {error.step} {hashlib.sha256(words.encode('utf-8', 'backslashreplace')).hexdigest()[:8]}"
-
-
-def _words(error: StudentError) -> str:
-    """Return the message of an exception without sizes, and without names or dtypes (see `_said`).
-
-    Two sizes that do not match stay, and the number of values of a tensor that cannot be reshaped.
-    """
-    words = _said(error)
-    if sizes := sizes_in(error):
-        return "sizes " + " ".join(sorted(sizes))
-    if form := _FORM.search(words):
-        return f"reshape {form[1]}"
-    return re.sub(r"\d+", "#", words)
-
-
-def sizes_in(error: StudentError) -> tuple[str, ...]:
-    """Return the two sizes that do not match, in the order of the message; () if the exception is about none."""
-    for sizes in _SIZES:
-        if found := sizes.search(_said(error)):
-            return found.groups()[-2:]  # one pattern has a group before them
-    return ()
-
-
-def _said(error: StudentError) -> str:
-    """Return the first line of the message: of a RuntimeError without dtypes, of others without names."""
-    # Older versions of torch write at:: in the name of a dtype.
-    first = error.message.split("\n")[0].replace(" at::", " c10::")
-    return _DTYPES.sub("", first) if error.type == "RuntimeError" else _NAMES.sub("", first)
 
 
 def project(array: Array) -> Array:
@@ -247,3 +199,69 @@ def _directions(shape: tuple[int, ...]) -> Array:
     seed = int.from_bytes(hashlib.sha256(repr(shape).encode()).digest()[:8], "little")
     rng = np.random.Generator(np.random.PCG64(seed))
     return rng.standard_normal((PROJECTIONS, prod(shape))) / max(1, prod(shape)) ** 0.5
+
+
+# ---- distances
+
+# In float32 an answer is within about 1e-6 of its own mistake's row, and about 1e-2 from the nearest other row.
+NEAR, FAR = 1e-4, 1e-2
+
+
+def distances(
+    table: Signatures, states: Sequence[str], numbers: Array, rows: list[int] | slice = slice(None)
+) -> Array:
+    """Return how far an answer is from each row of the table, per slot: (rows, slots).
+
+    It is 0 if a state is ANY (any result fits, such as a random one), and infinite if the states differ otherwise.
+    For equal states it is the largest difference of the numbers, divided by 1 + the row's largest absolute number; 0
+    if one of the row's numbers is NaN.
+    rows: indices of the rows to compare with.
+    """
+    mine = np.array(states, dtype=object)
+    row_states, row_numbers = table.states[rows], table.numbers[rows]
+    anything = (row_states == ANY) | (mine == ANY)
+    is_open = anything | np.isnan(row_numbers).any(axis=2)
+    difference = np.abs(row_numbers - numbers).max(axis=2, initial=0.0)
+    difference = difference / (1 + np.abs(row_numbers).max(axis=2, initial=0.0))
+    difference = np.where(is_open, 0.0, np.nan_to_num(difference, nan=np.inf))
+    return np.where((row_states == mine) | anything, difference, np.inf)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """An answer compared with the table of known mistakes and right answers.
+
+    states, numbers: the signature of the answer, (slots,) and (slots, projections). The computed arrays are
+    (rows, slots); only `wrong` is (slots,).
+    """
+
+    table: Signatures
+    states: Sequence[str]
+    numbers: Array
+
+    @cached_property
+    def apart(self) -> Array:
+        """Return the distances of the answer from each row."""
+        return distances(self.table, self.states, self.numbers)
+
+    @cached_property
+    def wrong(self) -> Array:
+        """Return per slot whether the answer differs from every right answer."""
+        return np.asarray((self.apart[self._right] >= NEAR).all(axis=0))
+
+    @cached_property
+    def changed(self) -> Array:
+        """Whether a mistake gives what no right answer gives."""
+        table = self.table
+        apart = [distances(table, table.states[row], table.numbers[row]) for row in self._right]
+        return np.asarray((np.array(apart) >= NEAR).all(axis=0))
+
+    @cached_property
+    def shown(self) -> Array:
+        """Whether the answer has a result that the mistake gives and that no right answer gives."""
+        is_open = (self.table.states == ANY) | np.isnan(self.table.numbers).any(axis=2)
+        return np.asarray(self.changed & (self.apart < NEAR) & ~is_open & self.wrong)
+
+    @property
+    def _right(self) -> list[int]:
+        return [row for row, ids in enumerate(self.table.explains) if not ids]  # no mistake explains the row

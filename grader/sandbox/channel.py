@@ -10,7 +10,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from queue import SimpleQueue
 
@@ -45,8 +45,10 @@ class Channel:
         self._ended = self._closed = False
         self._log, self._recent = bytearray(), bytearray()
         self._printed = 0
-        self._mark, self._marked = b"", False
-        self._recent_marks: list[bytes] = []
+        self._mark = b"\0" + secrets.token_bytes(
+            15
+        )  # "\0", which code rarely prints: then nothing is held back
+        self._marks_sent = self._marks_seen = 0
         self._log_writer = process.log_writer
         self._requests: SimpleQueue[bytes | None] = SimpleQueue()
         for pump, descriptor in (
@@ -66,13 +68,12 @@ class Channel:
         """Make `recent` empty: it then collects the output of the next request."""
         with self._changed:
             self._recent.clear()
-            self._recent_marks.clear()
 
     @property
     def recent(self) -> bytes:
         """The output of the worker since `forget_recent`, at most its first `MAX_RECENT` bytes."""
         with self._changed:
-            return _without(self._recent_marks, bytes(self._recent))
+            return bytes(self._recent)
 
     def send(self, data: bytes) -> None:
         """Queue `data` for the worker. Does not wait until it is written: a worker may never read it."""
@@ -105,17 +106,13 @@ class Channel:
 
         This side writes a mark into the log's pipe. All earlier output comes before the mark.
         """
-        # A mark begins with "\0", which code rarely prints. At the end of full output, `_without` takes
-        # "\0" for the start of a mark.
-        mark = b"\0" + secrets.token_bytes(15)
         with self._changed:
             self._require_little_output()
-            self._mark, self._marked = mark, False
-            self._recent_marks.append(mark)
-        os.write(self._log_writer, mark)
+            self._marks_sent += 1
+        os.write(self._log_writer, self._mark)
         deadline = time.monotonic() + SETTLE_SECONDS
         with self._changed:
-            while not self._marked and time.monotonic() < deadline:
+            while self._marks_seen < self._marks_sent and time.monotonic() < deadline:
                 self._changed.wait(SLICE)
             self._require_little_output()
 
@@ -165,36 +162,21 @@ class Channel:
             self._changed.notify_all()
 
     def _pump_log(self, descriptor: int) -> None:
+        held = b""  # what may be the beginning of a mark
         while chunk := _read(descriptor):
+            *before_marks, rest = (held + chunk).split(self._mark)
+            begun = range(len(self._mark) - 1, 0, -1)
+            held = next((self._mark[:n] for n in begun if rest.endswith(self._mark[:n])), b"")
+            text = b"".join(before_marks) + rest.removesuffix(held)
             with self._changed:
-                self._log += chunk
-                self._recent += chunk[: MAX_RECENT - len(self._recent)]
-                self._printed += len(chunk)
-                self._remove_mark(len(chunk))
+                self._log += text
+                self._recent += text[: MAX_RECENT - len(self._recent)]
+                self._printed += len(text)
+                self._marks_seen += len(before_marks)
                 if len(self._log) > 2 * MAX_LOG:
                     self._log = self._log[:MAX_LOG] + self._log[-MAX_LOG:]
-                if self._marked or self._printed > self._output_bytes:
+                if before_marks or self._printed > self._output_bytes:
                     self._changed.notify_all()
-
-    def _remove_mark(self, new: int) -> None:
-        """Remove the mark of `settle` if it is in the log. new: how many bytes were just added."""
-        if self._mark and not self._marked:
-            place = self._log.find(self._mark, max(0, len(self._log) - new - len(self._mark)))
-            if place >= 0:
-                del self._log[place : place + len(self._mark)]
-                self._printed -= len(self._mark)
-                self._marked = True
-
-
-def _without(marks: Sequence[bytes], printed: bytes) -> bytes:
-    """Remove marks, and the beginning of one at the end of a full `printed`."""
-    if len(printed) == MAX_RECENT:
-        starts = [mark[:size] for mark in marks for size in range(1, len(mark))]
-        cut = max((len(start) for start in starts if printed.endswith(start)), default=0)
-        printed = printed[: len(printed) - cut]
-    for mark in marks:
-        printed = printed.replace(mark, b"")
-    return printed
 
 
 def _run(pump: Callable[[int], None], descriptor: int) -> None:

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from grader.bundle.model import Check, Header, RecordedCase, Signatures
 from grader.diagnosis.combined_mistakes import together
-from grader.diagnosis.distance import Compared
 from grader.diagnosis.match import known_rows
-from grader.diagnosis.signature import ANY, signature
+from grader.diagnosis.signature import ANY, Compared, signature
 from grader.judge.observation import Observation, StudentError
 from grader.judge.verdict import Budget, JudgingTimeoutError, judge_all
 
@@ -20,7 +19,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
 from common_pairs import COMMONEST, pairs
 
-# As in many books: an odd number of features makes it raise, and the table stays in single precision.
 # As in many books: an odd number of features makes it raise, and the table stays in single precision.
 POSITIONS = "PositionalEncoding/right_odd_crash"
 SCORES = "DotProductAttention/wrong_weights_not_kept"

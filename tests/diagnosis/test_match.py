@@ -10,7 +10,7 @@ from helpers.command_line import ROOT
 from grader.authoring.bank import apply
 from grader.authoring.content import read_all
 from grader.diagnosis import match as diagnosis
-from grader.diagnosis.distance import NEAR, distances
+from grader.diagnosis.signature import NEAR, distances
 
 ASSIGNMENTS = {e.name: a for a in read_all(ROOT / "solutions") for e in a.exercises}
 

@@ -27,8 +27,8 @@ def test_deep_closed_and_linked_folders_are_removed_and_no_link_is_followed(tmp_
 
 
 def test_a_link_in_place_of_the_folder_is_refused(tmp_path):
-    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "folder").mkdir(parents=True)
     (tmp_path / "top").symlink_to("outside")
     with pytest.raises(OSError, match="top"):
         remove_tree(str(tmp_path / "top"))
-    assert os.path.isdir(tmp_path / "outside")
+    assert os.listdir(tmp_path / "outside") == ["folder"]
