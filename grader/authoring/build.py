@@ -7,6 +7,7 @@ the `build` group.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -96,7 +97,7 @@ def is_same(old: bytes, new: bytes, name: str) -> bool:
         return True
     try:
         if name == MANIFEST_FILE:
-            return bundles.read_text(old, name) == bundles.read_text(new, name)
+            return bool(json.loads(old) == json.loads(new))
         if name != TENSORS_FILE:
             return False
         before, after = decode(old), decode(new)

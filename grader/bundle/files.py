@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,8 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from grader.bundle.model import SCHEMA, Bundle, Exercise, RecordedCase
-from grader.bundle.safetensors import Array, Later, StoredTensors, encode
+from grader.bundle.model import SCHEMA, Arrays, Bundle, Exercise, RecordedCase
+from grader.bundle.safetensors import Array, Later, encode, stored_folders
 from grader.support.errors import BadData
 from grader.support.files import read_regular, write_atomically
 from grader.worker.steps import (
@@ -42,7 +42,7 @@ class _Format(msgspec.Struct):
 
 def digest(exercise: Exercise) -> str:
     """Return a hash of everything that a bundle stores about the exercise, also of its texts."""
-    return _digest(_text(exercise), _arrays(exercise))
+    return _digest(*_apart(exercise))
 
 
 def digest_of_cases(exercise: Exercise) -> str:
@@ -61,9 +61,9 @@ def _digest(fields: Any, arrays: dict[str, Array]) -> str:
 
 def dump(bundle: Bundle) -> tuple[bytes, bytes]:
     """Return the contents of `bundle.json` and of `bundle.safetensors`."""
-    text = replace(bundle, exercises=tuple(map(_text, bundle.exercises)))
-    arrays = {name: array for e in bundle.exercises for name, array in _arrays(e).items()}
-    return msgspec.json.encode(text) + b"\n", encode(arrays)
+    texts, arrays = zip(*map(_apart, bundle.exercises), strict=True) if bundle.exercises else ((), ())
+    text = msgspec.json.encode(replace(bundle, exercises=texts)) + b"\n"
+    return text, encode({name: array for found in arrays for name, array in found.items()})
 
 
 def save(bundle: Bundle, folder: Path) -> None:
@@ -74,11 +74,11 @@ def save(bundle: Bundle, folder: Path) -> None:
     write_atomically(folder / MANIFEST_FILE, text)
 
 
-def read_text(text: bytes, where: str) -> Bundle:
-    """Return the bundle in `bundle.json`, without any array.
+def loads(text: bytes, data: bytes, where: str = "this") -> Bundle:
+    """Return the bundle in the contents of its two files. Its tensors are decoded when they are asked for.
 
-    where: the file's name in the message. Raises BadData if another version of the grader wrote it, or for a wrong
-    field.
+    where: the name of `bundle.json` in messages. Raises BadData if another version of the grader wrote it, for a wrong
+    field, and for tensors in another format.
     """
     try:
         found = msgspec.json.decode(text, type=_Format).schema
@@ -86,20 +86,16 @@ def read_text(text: bytes, where: str) -> Bundle:
             raise BadData(
                 f"{where} has the format {found}, and this version of the grader reads the format {SCHEMA}"
             )
-        return msgspec.json.decode(text, type=Bundle)
+        bundle = msgspec.json.decode(text, type=Bundle)
     except msgspec.MsgspecError as error:
         raise BadData(f"{where}: {error}") from None
+    stored = stored_folders(data)
 
+    def complete(exercise: Exercise) -> Exercise:
+        filled = _with_arrays(exercise, lambda folder, _: stored.get(folder, {}))
+        return replace(filled, assignment=bundle.assignment, cases=_with_repeated(filled.cases))
 
-def loads(text: bytes, data: bytes, where: str = "this") -> Bundle:
-    """Return the bundle in the contents of its two files. Its tensors are decoded when they are asked for.
-
-    Raises BadData as `read_text` does, and for tensors in another format.
-    """
-    bundle, stored = read_text(text, where), StoredTensors(data)
-    return replace(
-        bundle, exercises=tuple(_with_arrays(e, bundle.assignment, stored) for e in bundle.exercises)
-    )
+    return replace(bundle, exercises=tuple(map(complete, bundle.exercises)))
 
 
 def load(folder: Path) -> Bundle:
@@ -113,66 +109,55 @@ def load_all(root: Path) -> list[Bundle]:
     return [load(path.parent) for path in sorted(root.glob(f"*/{MANIFEST_FILE}"))]
 
 
-# ---- which arrays are in which folder of the names in `bundle.safetensors`
+# ---- what is in which file
 
 
-def _text(exercise: Exercise) -> Exercise:
-    """Return an exercise as `bundle.json` has it: without its arrays, and without what they determine."""
-    signatures = exercise.signatures and replace(exercise.signatures, arrays={})
-    cases = tuple(map(_case_text, exercise.cases))
-    return replace(exercise, assignment="", cases=cases, signatures=signatures)
+def _with_arrays(exercise: Exercise, put: Callable[[str, Arrays], Arrays]) -> Exercise:
+    """Return an exercise with other arrays: what `put` returns for a folder of names in the file, and its arrays now.
+
+    A case that repeats another in another dtype has its steps and inputs from that case; see `_with_repeated`.
+    """
+
+    def case(one: RecordedCase) -> RecordedCase:
+        stem = f"{exercise.name}/{one.id}"
+        return replace(
+            one,
+            steps=() if one.like else one.steps,
+            tensors={} if one.like else put(f"{stem}/in", one.tensors),
+            expected=put(f"{stem}/want", one.expected),
+            for_judge=put(f"{stem}/judge", one.for_judge),
+            exam=one.exam and case(one.exam),
+        )
+
+    known = exercise.signatures
+    signatures = known and replace(known, arrays=put(f"{exercise.name}/signatures", known.arrays))
+    return replace(exercise, cases=tuple(map(case, exercise.cases)), signatures=signatures)
 
 
-def _case_text(case: RecordedCase) -> RecordedCase:
-    steps = () if case.like else case.steps
-    exam = case.exam and _case_text(case.exam)
-    return replace(case, steps=steps, exam=exam, tensors={}, expected={}, for_judge={})
+def _apart(exercise: Exercise) -> tuple[Exercise, dict[str, Array]]:
+    """Return an exercise as `bundle.json` has it, and its arrays by their names in the other file."""
+    arrays: dict[str, Array] = {}
+
+    def take(folder: str, found: Arrays) -> Arrays:
+        arrays.update({f"{folder}/{name}": array for name, array in found.items()})
+        return {}
+
+    return replace(_with_arrays(exercise, take), assignment=""), arrays
 
 
-def _arrays(exercise: Exercise) -> dict[str, Array]:
-    """Return the arrays of an exercise by their names in the file."""
-    folders: dict[str, Mapping[str, Array]] = {}
-    for case in exercise.cases:
-        for one in (case, case.exam):
-            if one is not None:
-                stem = f"{exercise.name}/{one.id}"
-                folders |= {f"{stem}/want": one.expected, f"{stem}/judge": one.for_judge}
-                folders |= {} if one.like else {f"{stem}/in": one.tensors}
-    if exercise.signatures is not None:
-        folders[f"{exercise.name}/signatures"] = exercise.signatures.arrays
-    return {f"{folder}/{name}": array for folder, found in folders.items() for name, array in found.items()}
+def _with_repeated(cases: Sequence[RecordedCase]) -> tuple[RecordedCase, ...]:
+    """Return the cases; those that repeat an earlier one get its steps and inputs."""
+    found: dict[str, RecordedCase] = {}
+    for case in cases:
+        if base := found.get(case.like):
+            steps = tuple(in_short(base.steps, case.checks[0].of[0]))  # it has one check of one observation
+            tensors = Later(partial(in_dtype, base.tensors, steps, case.dtype))
+            case = replace(case, steps=steps, tensors=tensors)
+        found[case.id] = case
+    return tuple(found.values())
 
 
-def _with_arrays(exercise: Exercise, assignment: str, stored: StoredTensors) -> Exercise:
-    """Return an exercise of `bundle.json` with its arrays."""
-    name, cases = exercise.name, dict[str, RecordedCase]()
-    for case in exercise.cases:
-        cases[case.id] = _case(case, name, stored, cases.get(case.like))
-    arrays = stored.folder(f"{name}/signatures")
-    signatures = exercise.signatures and replace(exercise.signatures, arrays=arrays)
-    return replace(exercise, assignment=assignment, cases=tuple(cases.values()), signatures=signatures)
-
-
-def _case(
-    case: RecordedCase, exercise: str, stored: StoredTensors, base: RecordedCase | None
-) -> RecordedCase:
-    """Return a case with its arrays. base: the case that it repeats in another dtype; None if it repeats none."""
-    stem = f"{exercise}/{case.id}"
-    steps, tensors = case.steps, stored.folder(f"{stem}/in")
-    if base is not None:
-        steps = tuple(
-            in_short(base.steps, case.checks[0].of[0])
-        )  # such a case has one check of one observation
-        tensors = Later(partial(in_dtype, base.tensors, steps, case.dtype))
-    return replace(
-        case,
-        steps=steps,
-        tensors=tensors,
-        expected=stored.folder(f"{stem}/want"),
-        for_judge=stored.folder(f"{stem}/judge"),
-        exam=case.exam and _case(case.exam, exercise, stored, None),
-    )
-
+# ---- steps in another dtype
 
 # Steps that a result does not depend on.
 _ASIDE = (Gradients, After, Weights, Stages, See, SeeValue, SeeNone)
@@ -205,9 +190,10 @@ def in_short(steps: Sequence[Step], see: str) -> list[Step]:
 def in_dtype(tensors: Mapping[str, Array], steps: Sequence[Step], dtype: str) -> dict[str, Array]:
     """Return the tensors of the steps `Input` and `Load`; the floating ones are rounded to the dtype."""
     names = {name for step in steps if isinstance(step, (Input, Load)) for name in tensors_of(step)}
-    kept = {name: array for name, array in tensors.items() if name in names}
     return {
-        name: round_to(array, dtype) if array.dtype.kind == "f" else array for name, array in kept.items()
+        name: round_to(array, dtype) if array.dtype.kind == "f" else array
+        for name, array in tensors.items()
+        if name in names
     }
 
 

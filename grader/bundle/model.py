@@ -8,7 +8,6 @@ those of `bundle.json`. The fields that are mappings of arrays are in the other 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -280,18 +279,17 @@ def bundle_of(bundles: Iterable[Bundle], exercise: str) -> Bundle:
 FACTS, NAME, QUESTION, PAGE = range(4)  # what a diagnosis may say at most
 
 
-@dataclass(frozen=True)
-class Rules:
-    """The rules of one course; without any, the exercises are as they were recorded.
+class Rules(Struct, frozen=True):
+    """The settings of a course; without any, the exercises are as they were recorded.
 
     counted: policies that cost points. points: exercise → points. weights: facet → weight, in every exercise.
     own_weights: exercise → facet → weight; it overrides `weights`. level: what a diagnosis may say at most.
     """
 
     counted: frozenset[str] = frozenset()
-    points: Mapping[str, float] = field(default_factory=dict)
-    weights: Mapping[str, float] = field(default_factory=dict)
-    own_weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    points: Mapping[str, float] = {}
+    weights: Mapping[str, float] = {}
+    own_weights: Mapping[str, Mapping[str, float]] = {}
     level: int = PAGE
 
     def apply(self, bundles: Sequence[Bundle]) -> list[Bundle]:
@@ -311,19 +309,20 @@ class Rules:
             points=self.points.get(exercise.name, exercise.points),
             weights={**exercise.weights, **self.weights, **self.own_weights.get(exercise.name, {})},
             level=level,
-            cases=tuple(self._case(case) for case in exercise.cases),
+            cases=tuple(
+                replace(case, checks=tuple(map(self._check, case.checks))) for case in exercise.cases
+            ),
             mistakes=tuple(self._mistake(mistake, level) for mistake in exercise.mistakes),
         )
+
+    def _check(self, check: Check) -> Check:
+        return replace(check, policy="") if check.policy in self.counted else check
 
     def _mistake(self, mistake: KnownMistake, level: int) -> KnownMistake:
         if mistake.policy in self.counted:
             mistake = replace(mistake, policy="", kind="mistake")
         asks = mistake.asks if level >= QUESTION else ""
         return replace(mistake, asks=asks, page=mistake.page if level >= PAGE else "")
-
-    def _case(self, case: RecordedCase) -> RecordedCase:
-        checks = (replace(c, policy="") if c.policy in self.counted else c for c in case.checks)
-        return replace(case, checks=tuple(checks))
 
 
 NO_RULES = Rules()

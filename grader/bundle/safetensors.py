@@ -1,6 +1,6 @@
 """Read and write safetensors with the safetensors library, and limit the sizes in an untrusted file.
 
-`read` is for a file that may be hostile; `StoredTensors` is for one of the course, and decodes only what is asked for.
+`read` is for a file that may be hostile; `stored_folders` is for one of the course, and decodes only what is asked for.
 
 The library checks the format (https://github.com/huggingface/safetensors): the header is JSON, and the tensors
 tile the bytes without a hole or an overlap. Worker replies come from untrusted code. So the length of the header
@@ -125,34 +125,29 @@ class _Place(msgspec.Struct):
     data_offsets: tuple[int, int]
 
 
-class StoredTensors:
-    """The tensors of a file of the course, by the folders in their names, such as "exercise/case/in".
+def stored_folders(data: bytes) -> dict[str, Mapping[str, Array]]:
+    """Return the arrays of a file of the course, decoded when asked for, by the folders in their names.
 
-    All after the third slash is the name of the array in its folder. Raises BadData for a file that is cut off.
+    In "exercise/case/in/X", all after the third slash is the name of the array in its folder. Raises BadData for a file
+    that is cut off.
     """
+    start = 8 + int.from_bytes(data[:8], "little")
+    try:
+        places = msgspec.json.decode(data[8:start], type=dict[str, _Place])
+    except msgspec.MsgspecError as error:
+        raise BadData(str(error)) from None
+    if start + max((place.data_offsets[1] for place in places.values()), default=0) != len(data):
+        raise BadData("tensors are missing")
+    folders: defaultdict[str, dict[str, _Place]] = defaultdict(dict)
+    for path, place in places.items():
+        *folder, name = path.split("/", 3)
+        folders["/".join(folder)][name] = place
+    values = memoryview(data)[start:]
+    return {folder: Later(partial(_decoded, found, values)) for folder, found in folders.items()}
 
-    def __init__(self, data: bytes):
-        start = 8 + int.from_bytes(data[:8], "little")
-        try:
-            places = msgspec.json.decode(data[8:start], type=dict[str, _Place])
-        except msgspec.MsgspecError as error:
-            raise BadData(str(error)) from None
-        if start + max((place.data_offsets[1] for place in places.values()), default=0) != len(data):
-            raise BadData("tensors are missing")
-        self._values = memoryview(data)[start:]
-        self._folders: defaultdict[str, dict[str, _Place]] = defaultdict(dict)
-        for path, place in places.items():
-            *folder, name = path.split("/", 3)
-            self._folders["/".join(folder)][name] = place
 
-    def folder(self, path: str) -> Mapping[str, Array]:
-        """Return the arrays of a folder; none for an unknown one."""
-        places = self._folders.get(path)
-        return Later(partial(self._decoded, places)) if places else {}
-
-    def _decoded(self, places: Mapping[str, _Place]) -> dict[str, Array]:
-        arrays = {}
-        for name, place in places.items():
-            data = self._values[slice(*place.data_offsets)]
-            arrays[name] = Tensor("", place.shape, place.dtype, data).array()
-        return arrays
+def _decoded(places: Mapping[str, _Place], values: memoryview) -> dict[str, Array]:
+    return {
+        name: Tensor("", place.shape, place.dtype, values[slice(*place.data_offsets)]).array()
+        for name, place in places.items()
+    }

@@ -22,8 +22,7 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
 
     A regular file is replaced, and the new one gets its permissions; `mode` is for a file that is not there yet. A
     device, a pipe, a socket, and the standard output under any name stay: the data is written into them.
-    A killed process may leave a temporary file beside `path`; on most file systems of Linux, only if it is
-    killed between two system calls at the end. Raises CannotWrite with a sentence.
+    A killed process may leave a temporary file beside `path`. Raises CannotWrite with a sentence.
     """
     with _in_a_sentence(path):
         found = _status(path)
@@ -103,13 +102,6 @@ def _write_into(file: Path | int, data: bytes) -> None:
 
 
 def _replace(path: Path, data: bytes, mode: int) -> None:
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError):  # on a file system without unnamed files, go on to a named one
-            return _by_unnamed_file(path, data, mode)
-    return _by_named_file(path, data, mode)
-
-
-def _by_named_file(path: Path, data: bytes, mode: int) -> None:
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with open(descriptor, "wb") as file:  # closed before it is renamed: Windows renames no open file
@@ -119,28 +111,6 @@ def _by_named_file(path: Path, data: bytes, mode: int) -> None:
     except BaseException:
         os.unlink(name)
         raise
-
-
-if sys.platform == "linux":
-
-    def _by_unnamed_file(path: Path, data: bytes, mode: int) -> None:
-        fd = os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, mode)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            with open(fd, "wb", closefd=False) as file:
-                file.write(data)
-            os.fchmod(fd, mode)
-            ready = f".{path.name}.{os.getpid()}.new"  # complete from its first moment
-            # Python follows the link under /proc to the file only if it gets the descriptor of a folder.
-            os.link(f"/proc/self/fd/{fd}", ready, dst_dir_fd=folder, follow_symlinks=True)
-            try:
-                os.replace(ready, path.name, src_dir_fd=folder, dst_dir_fd=folder)
-            except BaseException:
-                os.unlink(ready, dir_fd=folder)
-                raise
-        finally:
-            os.close(folder)
-            os.close(fd)
 
 
 def open_regular(path: Path) -> BinaryIO:

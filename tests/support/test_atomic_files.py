@@ -13,7 +13,6 @@ from helpers.targets import KINDS, target
 from helpers.targets import OLD as BEFORE
 
 import grader
-from grader.support import files as atomic_files
 from grader.support.errors import CannotWrite
 from grader.support.files import write_atomically, write_own
 
@@ -23,7 +22,6 @@ WRITER = """
 import os, sys
 from pathlib import Path
 sys.path.insert(0, {root!r})
-{before}
 from grader.support.files import write_atomically
 path, n = Path({path!r}), {size}
 print("ready", flush=True)
@@ -31,22 +29,14 @@ while True:
     write_atomically(path, b"a" * n)
     write_atomically(path, b"b" * n)
 """
-# Code that the writer runs first: it chooses an unnamed or a named temporary file.
-WAYS = [
-    pytest.param(
-        "", id="unnamed", marks=pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="not Linux")
-    ),
-    pytest.param("import grader.support.files as a; a._by_unnamed_file = a._by_named_file", id="named"),
-]
 
 
-@pytest.mark.parametrize("before", WAYS)
-def test_a_killed_writer_leaves_the_old_content_or_the_new(tmp_path, before, request):
+def test_a_killed_writer_leaves_the_old_content_or_the_new(tmp_path):
     path = tmp_path / "progress.json"
     path.write_bytes(OLD)
     rng = random.Random(2)
     for _ in range(6):
-        code = WRITER.format(root=ROOT, before=before, path=str(path), size=len(OLD))
+        code = WRITER.format(root=ROOT, path=str(path), size=len(OLD))
         writer = subprocess.Popen([sys.executable, "-S", "-c", code], stdout=subprocess.PIPE)
         writer.stdout.readline()
         for _ in range(5):
@@ -56,25 +46,15 @@ def test_a_killed_writer_leaves_the_old_content_or_the_new(tmp_path, before, req
         writer.wait()
         writer.stdout.close()
         assert path.read_bytes() in (OLD, NEW)
-    if request.node.callspec.id == "unnamed":  # a temporary file that the writer leaves is complete
-        assert all(file.read_bytes() in (OLD, NEW) for file in tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("way", ["_by_unnamed_file", "_by_named_file"])
-def test_a_new_file_has_the_asked_mode_and_nothing_is_left_beside_it(tmp_path, monkeypatch, way):
-    monkeypatch.setattr(atomic_files, "_by_unnamed_file", getattr(atomic_files, way))
+def test_a_new_file_has_the_asked_mode_and_nothing_is_left_beside_it(tmp_path):
     path = tmp_path / "seed"
     write_atomically(path, b"1", mode=0o600)
     write_atomically(path, b"22", mode=0o600)
     assert path.read_bytes() == b"22"
     assert path.stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_file_that_a_killed_writer_left_does_not_prevent_a_write(tmp_path):
-    (tmp_path / f".seed.{os.getpid()}.new").write_bytes(b"left behind")
-    write_atomically(tmp_path / "seed", b"1")
-    assert (tmp_path / "seed").read_bytes() == b"1"
 
 
 def test_a_path_that_names_no_file_is_reported(tmp_path):
