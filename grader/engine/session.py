@@ -210,7 +210,7 @@ class Session:
             self._process.kill()
             end = self._process.wait()
             self._settle()
-            how = f"exit {end.code}" if end.signal is None else f"signal {end.signal}"
+            how = f"exit {end}" if end >= 0 else f"signal {-end}"
             raise WorkerGone("died", how) from None
 
     def _settle(self) -> None:

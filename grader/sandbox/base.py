@@ -34,14 +34,6 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Exit:
-    """The end of a worker: `code` if it exited by itself, `signal` if it was killed. Windows has only codes."""
-
-    code: int | None
-    signal: int | None
-
-
-@dataclass(frozen=True)
 class Program:
     """The program of a server.
 
@@ -120,8 +112,9 @@ class Process(Protocol):
     def kill(self) -> None:
         """Kill the worker and, as far as the tier can, all it started. Safe to call twice."""
 
-    def wait(self, timeout: float = 5.0) -> Exit:
-        """Wait until the worker exits, after `kill` or after its pipe closed.
+    def wait(self, timeout: float = 5.0) -> int:
+        """Wait until the worker exits, after `kill` or after its pipe closed. Return its exit code; if a signal killed
+        it, minus the number of the signal.
 
         Raises SandboxError after `timeout` seconds.
         """

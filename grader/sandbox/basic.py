@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from grader.sandbox.base import Exit, Limits, SandboxError
+from grader.sandbox.base import Limits, SandboxError
 from grader.support.files import owned
 
 if sys.platform == "win32":
@@ -82,7 +82,7 @@ class ColdProcess:
         request, self.to_worker = os.pipe()
         self.from_worker, reply = os.pipe()
         self.log, self.log_writer = os.pipe()
-        self._exit: Exit | None = None
+        self._exit: int | None = None
         self._closed = False
         try:
             self._process = subprocess.Popen(
@@ -119,13 +119,12 @@ class ColdProcess:
         if self._exit is None:  # even if `poll` reports an exit: children of the worker may still run
             self._tree.kill()
 
-    def wait(self, timeout: float = 5.0) -> Exit:
+    def wait(self, timeout: float = 5.0) -> int:
         if self._exit is None:
             try:
-                code = self._process.wait(timeout)
+                self._exit = self._process.wait(timeout)
             except subprocess.TimeoutExpired:
                 raise SandboxError(f"kill a worker: it still runs after {timeout:g} seconds") from None
-            self._exit = Exit(code, None) if code >= 0 else Exit(None, -code)
         return self._exit
 
     def close(self) -> None:

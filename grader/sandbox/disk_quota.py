@@ -59,17 +59,15 @@ class _Account:
 
 
 class DiskQuota:
-    """The supervisor's side: answers the workers of one server, whose folders are `folder`/NUMBER."""
+    """The supervisor's side: answers the workers of one server, whose folders are `folder`/NUMBER.
+
+    workers_end: the socket whose descriptor workers pass to `enforce`.
+    """
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._listening, self._workers_end = packets.pair()
+        self._listening, self.workers_end = packets.pair()
         self._accounts: dict[int, _Account] = {}
-
-    @property
-    def workers_end(self) -> int:
-        """Return the descriptor that workers pass to `enforce`."""
-        return self._workers_end.fileno()
 
     @property
     def descriptors(self) -> list[int]:

@@ -230,8 +230,7 @@ class _Server:
         end = os.waitid(os.P_PIDFD, process_end, os.WEXITED)
         assert end is not None
         os.close(process_end)
-        how = "code" if end.si_code == os.CLD_EXITED else "signal"
-        _report(asker, {"exit": {"code": None, "signal": None, how: end.si_status}})
+        _report(asker, {"exit": end.si_status if end.si_code == os.CLD_EXITED else -end.si_status})
         asker.close()
         self._tier.clean_up(number)
 

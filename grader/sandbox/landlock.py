@@ -151,7 +151,7 @@ class LandlockTier:
 
     def kept_descriptors(self) -> list[int]:
         assert self._rules is not None and self.quota is not None
-        return [self._rules.descriptor, self.quota.workers_end]
+        return [self._rules.descriptor, self.quota.workers_end.fileno()]
 
     def confine(self, number: int, limits: Limits, kept: list[int]) -> None:
         assert self._rules is not None

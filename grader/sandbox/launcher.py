@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.sandbox import packets
-from grader.sandbox.base import START_SECONDS, TIERS, Exit, Limits, Program, SandboxError
+from grader.sandbox.base import START_SECONDS, TIERS, Limits, Program, SandboxError
 from grader.sandbox.visible_paths import SITE_NAMES
 from grader.support.files import owned
 
@@ -223,7 +223,7 @@ class SandboxedProcess:
 
     def __init__(self, control: socket.socket, number: int, limits: Limits) -> None:
         self.limits = limits
-        self._exit: Exit | None = None
+        self._exit: int | None = None
         self._failure = ""
         self._pidfd = -1
         self._ready = False
@@ -272,7 +272,7 @@ class SandboxedProcess:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
-    def wait(self, timeout: float = 5.0) -> Exit:
+    def wait(self, timeout: float = 5.0) -> int:
         """Wait for the exit. Raises SandboxError after `timeout` seconds, and if the server exited first.
 
         When the server exits, its workers are killed. Student code cannot cause this.
@@ -313,8 +313,7 @@ class SandboxedProcess:
         message, descriptors = received
         self._failure = message.get("failed", self._failure)
         self._ready = self._ready or "ready" in message
-        if "exit" in message:
-            self._exit = Exit(**message["exit"])
+        self._exit = message.get("exit", self._exit)
         if descriptors:
             (self._pidfd,) = descriptors
         return True

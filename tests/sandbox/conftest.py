@@ -30,9 +30,8 @@ class Worker:
         os.set_blocking(process.log, False)
 
     def ask(self, source: str, seconds: float = 120.0) -> Any:
-        """Run `source` in the worker. Return {"answer": its variable `answer`}, {"error": "Type: text"}, or the Exit.
-
-        An Exit means that the worker ended.
+        """Run `source` in the worker. Return {"answer": its variable `answer`}, {"error": "Type: text"}; if the worker
+        ended, what `wait` returns.
         """
         request = textwrap.dedent(source).encode()
         os.write(self.process.to_worker, struct.pack("<I", len(request)) + request)

@@ -56,14 +56,14 @@ def test_a_worker_ends_when_its_pipe_is_closed(own_launcher):
     end = process.wait()
     process.to_worker = os.open("/dev/null", os.O_WRONLY)  # `close` closes it
     process.close()
-    assert (end.code, end.signal) == (0, None)
+    assert end == 0
 
 
 def test_kill_and_close_may_be_repeated(own_launcher):
     process = own_launcher.start(Limits())
     process.kill()
     process.kill()
-    assert process.wait().signal == signal.SIGKILL
+    assert process.wait() == -signal.SIGKILL
     process.close()
     process.close()
     own_launcher.close()
@@ -81,7 +81,7 @@ def test_an_exception_of_the_program_is_in_the_log(tier, plain, start):
     broken = Program("standin:fail", code=plain.code)
     with SandboxLauncher(tier, broken, ahead=False) as launcher:
         worker = start(launcher)
-        assert worker.process.wait().code == 1
+        assert worker.process.wait() == 1
         assert "ValueError: on purpose" in worker.log
 
 
