@@ -8,7 +8,7 @@ random projections. So a signature is small, and a tensor with more than two val
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
@@ -51,16 +51,20 @@ def slots(cases: Sequence[RecordedCase]) -> tuple[str, ...]:
 
     For each case: `case|observation`, then `case|check:id` for checks whose state is that of a finding.
     """
-    out = []
-    for case in _in_order(cases):
-        out += [f"{case.id}|{name}" for name in sorted(_numeric(case))]
-        out += [f"{case.id}|check:{c.id}" for c in case.checks if _by_finding(c, case)]
-    return tuple(out)
+    return tuple(slot for slot, _case, _of in _slots(cases))
 
 
-def _in_order(cases: Sequence[RecordedCase]) -> list[RecordedCase]:
-    """Put cases about precision last: `authoring/signatures.py` records them after the others."""
-    return sorted(cases, key=only_precision)
+def _slots(cases: Sequence[RecordedCase]) -> Iterator[tuple[str, RecordedCase, str | Check]]:
+    """Yield the name of each slot, its case, and its observation or check.
+
+    Cases about precision come last: `authoring/signatures.py` records them after the others.
+    """
+    for case in sorted(cases, key=only_precision):
+        for name in sorted(_numeric(case)):
+            yield f"{case.id}|{name}", case, name
+        for check in case.checks:
+            if check.judge in _BY_FINDING or case.is_random or only_precision(case):
+                yield f"{case.id}|check:{check.id}", case, check
 
 
 def _numeric(case: RecordedCase) -> set[str]:
@@ -79,28 +83,23 @@ def only_precision(case: RecordedCase) -> bool:
     return bool(case.checks) and all(check.facet in ("device", "precision") for check in case.checks)
 
 
-def _by_finding(check: Check, case: RecordedCase) -> bool:
-    return check.judge in _BY_FINDING or case.is_random or only_precision(case)
-
-
 def signature(
     cases: Sequence[RecordedCase], judged: Mapping[str, JudgedCase]
 ) -> tuple[tuple[str, ...], Array]:
     """Return the states (one text per slot) and the values (slots, PROJECTIONS) of one answer."""
     states: list[str] = []
     rows: list[Array] = []
-    for case in _in_order(cases):
+    for _slot, case, of in _slots(cases):
         verdict = judged.get(case.id)
         observation = verdict.observation if verdict is not None else None
-        for name in sorted(_numeric(case)):
+        if isinstance(of, Check):
+            name = of.of[0] if of.of else ""
+            state, row = _code(of, verdict), np.zeros(PROJECTIONS)
+        else:
+            name = of
             state, row = _of_tensor(name, observation)
-            states.append(ANY if _left_open(name, case, observation) else state)
-            rows.append(row)
-        for check in case.checks:
-            if _by_finding(check, case):
-                is_open = bool(check.of) and _left_open(check.of[0], case, observation)
-                states.append(ANY if is_open else _code(check, verdict))
-                rows.append(np.zeros(PROJECTIONS))
+        states.append(ANY if name and _left_open(name, case, observation) else state)
+        rows.append(row)
     numbers = np.array(rows, dtype=np.float64).reshape(len(states), PROJECTIONS)
     return tuple(states), numbers
 

@@ -223,10 +223,8 @@ class SandboxedProcess:
 
     def __init__(self, control: socket.socket, number: int, limits: Limits) -> None:
         self.limits = limits
-        self._exit: int | None = None
-        self._failure = ""
+        self._known: dict[str, Any] = {}  # what the messages about it said: "ready", "failed", "exit"
         self._pidfd = -1
-        self._ready = False
         self._gone = False  # whether the server has closed its side of `_status`
         self._closed = False
         request, self.to_worker = os.pipe()
@@ -248,10 +246,10 @@ class SandboxedProcess:
 
         Raises SandboxError with the step that failed.
         """
-        while not (self._ready and self._pidfd >= 0):
-            if self._failure:
-                raise SandboxError(self._failure)
-            if self._gone or self._exit is not None:
+        while not ("ready" in self._known and self._pidfd >= 0):
+            if "failed" in self._known:
+                raise SandboxError(self._known["failed"])
+            if self._gone or "exit" in self._known:
                 return False
             if not self._receive(deadline):
                 raise SandboxError("confine a worker: it took too long")
@@ -261,14 +259,14 @@ class SandboxedProcess:
         """Return whether the worker can still be used: it has not exited, and the server still reports on it."""
         while not self._gone and self._receive(0.0):
             continue
-        return not self._gone and self._exit is None
+        return not self._gone and "exit" not in self._known
 
     def kill(self) -> None:
         """Kill the worker and all it started. Safe to call twice.
 
         In `strict` a namespace dies with its first process; in `landlock` the worker cannot start a process.
         """
-        if self._pidfd >= 0 and self._exit is None:
+        if self._pidfd >= 0 and "exit" not in self._known:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
@@ -278,12 +276,12 @@ class SandboxedProcess:
         When the server exits, its workers are killed. Student code cannot cause this.
         """
         deadline = time.monotonic() + timeout
-        while self._exit is None:
+        while "exit" not in self._known:
             if self._gone:
                 raise SandboxError("the worker server exited while a worker ran")
             if not self._receive(deadline):
                 raise SandboxError(f"kill a worker: it still runs after {timeout:g} seconds")
-        return self._exit
+        return int(self._known["exit"])
 
     def close(self) -> None:
         """Kill if needed, wait, and close the descriptors. Safe to call twice."""
@@ -294,7 +292,7 @@ class SandboxedProcess:
         for descriptor in (self.to_worker, self.from_worker, self.log, self.log_writer):
             os.close(descriptor)
         self.kill()
-        if self._ready:
+        if "ready" in self._known:
             with contextlib.suppress(SandboxError):
                 self.wait()
         self._status.close()
@@ -311,9 +309,7 @@ class SandboxedProcess:
             self._gone = True
             return True
         message, descriptors = received
-        self._failure = message.get("failed", self._failure)
-        self._ready = self._ready or "ready" in message
-        self._exit = message.get("exit", self._exit)
+        self._known |= message
         if descriptors:
             (self._pidfd,) = descriptors
         return True
