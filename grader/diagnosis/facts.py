@@ -1,5 +1,11 @@
-"""Plain facts about a wrong result, for when no known mistake fits: where and in which pattern it differs, and where
-two sizes that do not match come from.
+"""Plain facts about a wrong answer, for when no known mistake fits.
+
+They are about the facets that failed, the first wrong values (their pattern, else the padding, else their places), the
+first wrong stage, and an exception about two sizes that do not match. For each of the two sizes,
+
+    origins = the inputs' axes and the arguments that have this size, in every case in which the same line raised
+
+A size that is the same in all these cases has no clear origin. Nor has one with more than MOST of them.
 """
 
 from __future__ import annotations
@@ -163,28 +169,23 @@ def of_facets(failed: Collection[str], passed: Collection[str]) -> list[Fact]:
 
 
 def of_sizes(errors: Iterable[tuple[StudentError | None, RecordedCase]]) -> list[Fact]:
-    """Return a fact about the origin of both sizes in the first exception, if it is about sizes that do not match; []
-    if an origin is not clear.
-
-    errors: the exceptions of cases; those that the same line raised must have the same origins, at least one of them
-    with other sizes.
-    """
-    found = [(error, sizes_in(error), case) for error, case in errors if error is not None]
-    if not found or len(found[0][1]) != 2:
+    """Return a fact about the origins of the two sizes in the first of the exceptions; [] if one is not clear."""
+    raised = [(error, case) for error, case in errors if error is not None]
+    where = raised[0][0].where if raised else None
+    alike = [(sizes_in(error), case) for error, case in raised if error.where == where]
+    if not alike or len(alike[0][0]) != 2:
         return []
-    sizes, where = found[0][1], found[0][0].where
-    alike = [(pair, case) for error, pair, case in found if error.where == where and len(pair) == 2]
-    origins = [_common_origins([(pair[at], case) for pair, case in alike]) for at in range(2)]
-    if not all(0 < len(names) <= MOST for names in origins):
+    sizes = alike[0][0]
+    one, other = (
+        tuple(_common_origins([(pair[at], case) for pair, case in alike if len(pair) == 2])) for at in (0, 1)
+    )
+    if not all(0 < len(origins) <= MOST for origins in (one, other)):
         return []
-    one, other = map(tuple, origins)
     return [Fact("sizes-of", {"a": sizes[0], "one": one, "b": sizes[1], "other": other})]
 
 
 def _common_origins(sizes: Sequence[tuple[str, RecordedCase]]) -> list[Fact]:
-    """Return the axes of inputs and the arguments with this size in each case; if there are none, the quotients of two
-    arguments. Return [] if all sizes are the same.
-    """
+    """Return the origins of one size, which may differ from case to case; quotients of arguments if there are no others."""
     if len({size for size, _case in sizes}) < 2:
         return []
     for origins in (_names, _quotients):
