@@ -15,6 +15,10 @@ from grader.support.errors import GraderError
 START_SECONDS = 120.0  # until a worker is ready: torch is imported first, and a cold disk reads it slowly
 SHORT_SECONDS = 60.0  # the longest time limit for loading a file and for a case that is not costly
 
+# Of the environment of servers and cold workers.
+ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
+ONE_THREAD["VECLIB_MAXIMUM_THREADS"] = "1"
+
 
 @dataclass(frozen=True)
 class Limits:

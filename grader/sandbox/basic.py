@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from grader.sandbox.base import Limits, SandboxError
+from grader.sandbox.base import ONE_THREAD, Limits, SandboxError
 from grader.support.files import owned
 
 if sys.platform == "win32":
@@ -45,9 +45,6 @@ else:
             """Do nothing: a process group needs no descriptor."""
 
 
-_ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
-)
 # The process starts with the pipes of requests and replies as stdin and stdout. This runs first: it moves them to new
 # descriptors, whose numbers it puts into sys.argv. Then stdout goes to the log, and stdin is empty.
 _STREAMS = """
@@ -112,7 +109,7 @@ class ColdProcess:
             self._tree.limit(limits)
 
     def is_alive(self) -> bool:
-        return self._exit is None and self._process.poll() is None
+        return self._process.poll() is None
 
     def kill(self) -> None:
         """Kill it and all it started, as far as the platform can."""
@@ -158,7 +155,7 @@ def _environment(scratch: str, cuda: bool) -> dict[str, str]:
     homes = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP")
     return {
         **keep,
-        **_ONE_THREAD,
+        **ONE_THREAD,
         **dict.fromkeys(homes, scratch),
         "USERNAME": "student",
         "LC_ALL": "C.UTF-8",

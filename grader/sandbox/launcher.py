@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.sandbox import packets
-from grader.sandbox.base import START_SECONDS, TIERS, Limits, Program, SandboxError
+from grader.sandbox.base import ONE_THREAD, START_SECONDS, TIERS, Limits, Program, SandboxError
 from grader.sandbox.visible_paths import SITE_NAMES
 from grader.support.files import owned
 
@@ -33,7 +33,6 @@ _BOOTSTRAP = (
     "import sys, types; package = types.ModuleType('grader'); package.__path__ = [sys.argv[1]]; "
     "sys.modules['grader'] = package; from grader.sandbox.forkserver import main; main()"
 )
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 # The server's environment has, of its parent's, only LD_LIBRARY_PATH.
 _ENVIRONMENT = {
     "CUDA_VISIBLE_DEVICES": "",
@@ -172,7 +171,7 @@ class Server:
                 stdout=subprocess.DEVNULL,
                 stderr=self._errors,
                 pass_fds=(server_end.fileno(),),
-                env=dict.fromkeys(_ONE_THREAD, "1") | _ENVIRONMENT | libraries,
+                env=ONE_THREAD | _ENVIRONMENT | libraries,
                 cwd="/",
                 start_new_session=True,
             )

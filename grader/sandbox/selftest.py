@@ -24,6 +24,7 @@ import msgspec
 from grader.sandbox.base import CONFINED, TIERS, Canary, Limits, Program, SandboxError, TierReport
 from grader.sandbox.launcher import SandboxLauncher, site_folders
 from grader.support.files import cache_folder, owned, write_atomically
+from grader.support.version import __version__
 
 if sys.platform != "linux":
     raise ImportError("this module needs Linux")
@@ -159,7 +160,7 @@ def circumstances() -> dict[str, str]:
         "user": str(os.geteuid()),
         "namespace": os.readlink("/proc/self/ns/user"),
         "python": sys.executable,
-        "grader": getattr(sys.modules.get("grader"), "__version__", ""),
+        "grader": __version__,
         "code": str(max(file.stat().st_mtime_ns for file in Path(__file__).parent.rglob("*.py"))),
         **{name: status[name].strip() for name in ("CapEff", "Seccomp", "NoNewPrivs")},
     }

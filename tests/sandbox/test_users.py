@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from helpers.command_line import HANGS_AFTER, ROOT
 
-from grader.sandbox.visible_paths import site_folders
+from grader.sandbox.launcher import site_folders
 
 pytestmark = pytest.mark.slow
 
