@@ -123,9 +123,9 @@ class LandlockTier:
 
     def separate(self) -> None:
         """Make a folder for the workers' folders."""
-        temporary = os.path.dirname(self._prefix)
+        temporary, prefix = os.path.split(self._prefix)
         try:
-            self._folder = tempfile.mkdtemp(prefix=self._prefix)
+            self._folder = tempfile.mkdtemp(prefix=prefix, dir=temporary)
             os.chmod(self._folder, 0o711)  # other users can open their own folder in it, but not list it
         except OSError as error:
             raise SandboxError(f"make a folder in {temporary}: {error.strerror}") from None
