@@ -1,8 +1,8 @@
 """Prove that the course is right.
 
 Solutions pass, stubs are not started, known mistakes are caught and named, right variants pass, trivial answers get
-nothing, building blocks pass as answers, and hints and sentences about mistakes contain no code. `grader verify` does so on
-all cores: each process verifies some of the exercises with its own workers.
+nothing, building blocks pass as answers, and hints and sentences about mistakes contain no code. Each process of a pool
+verifies some of the exercises with its own workers.
 """
 
 from __future__ import annotations
@@ -131,11 +131,11 @@ def _verifying(solutions: Path, recorded: Path, device: str) -> Iterator[Callabl
 
 @dataclass
 class Row:
-    """The findings for one exercise. The columns of the table count answers that must
+    """The findings for one exercise.
 
-    be "caught" (mistakes without policies, their other forms, and mutants), be "named" by the diagnosis (the same), be
-    accepted ("right"), get no points ("trivial"), fail on another device only, with a line ("device"), or pass with
-    advice about their policy alone ("advice").
+    The columns count answers that must fail ("caught": mistakes without policies, their other forms, and mutants), be
+    named by the diagnosis ("named": the same), pass ("right"), get no points ("trivial"), fail on another device only,
+    with a line ("device"), or pass with advice about their policy alone ("advice").
     """
 
     assignment: str

@@ -67,26 +67,23 @@ def fit(own: Own, wanted: Shapes, as_linear: Collection[str] = ()) -> Fit:
     if as_linear and not _by_name(own, wanted).complete:
         # With `.weight` at its end, a name is not bare, so the parameter is not transposed.
         names = {f"{name}.weight" if name in as_linear else name: name for name in own}
-        return _under_own_names(fit({name: own[mine] for name, mine in names.items()}, wanted), names)
+        return _renamed(names, own, wanted, fit)
     found = _by_layout(own, wanted)
     if found.complete:
         return found
     shapes = {name: tuple(t.shape) for name, t in own.items()}
-    names = matching_parts.names_by_structure(shapes, wanted, _role)
-    placed = _by_layout({name: own[mine] for name, mine in names.items()}, wanted)
-    if not placed.complete:
-        names = matching_parts.layers_in_order(shapes, wanted, _role) or names
-        placed = _by_layout({name: own[mine] for name, mine in names.items()}, wanted)
-    if len(placed.slots) > len(found.slots):
-        return _under_own_names(placed, names)
-    return found
+    placed = _renamed(matching_parts.names_by_structure(shapes, wanted, _role), own, wanted, _by_layout)
+    if not placed.complete and (names := matching_parts.layers_in_order(shapes, wanted, _role)):
+        placed = _renamed(names, own, wanted, _by_layout)
+    return placed if len(placed.slots) > len(found.slots) else found
 
 
-def _under_own_names(placed: Fit, names: Mapping[str, str]) -> Fit:
-    """Return the same fit with the module's own names. names: the name in `placed` → the module's own name.
+def _renamed(names: Mapping[str, str], own: Own, wanted: Shapes, match: Callable[[Own, Shapes], Fit]) -> Fit:
+    """Match the parameters under other names; return the fit with the module's own. names: other name → own name.
 
     A module with all names of the contract has no other names, even if the shapes of two are exchanged.
     """
+    placed = match({name: own[mine] for name, mine in names.items()}, wanted)
     other_names = "" if {*names.values()} == names.keys() else "other names"
     return replace(
         placed,
@@ -200,18 +197,11 @@ _OF_HEADS: Views = {
         lambda t: t.permute(1, 2, 0).flatten(0, 1),
     ),
 }
-_OUTPUT_OF_HEADS: Views = {
-    **_OF_HEADS,
-    3: (lambda t: t.permute(2, 0, 1).flatten(1),),
-}
+_OUTPUT_OF_HEADS: Views = {**_OF_HEADS, 3: (lambda t: t.permute(2, 0, 1).flatten(1),)}
 
 
 def _one(
-    name: str,
-    shape: tuple[int, ...],
-    mine: str,
-    own: Own,
-    of_heads: Views = MappingProxyType({}),
+    name: str, shape: tuple[int, ...], mine: str, own: Own, of_heads: Views = MappingProxyType({})
 ) -> list[Slot]:
     """Fit the parameter `mine` to the contract's `name` by the first view of it that has this shape."""
     axes = own[mine].dim()
@@ -268,12 +258,9 @@ def _fused(prefix: str, group: Shapes, own: Own) -> list[Slot]:
             return []
         slots += found
     rest_of_own = {n: t for n, t in own.items() if n not in {slot.own for slot in slots}}
-    for bias in (False, True):
-        name = wanted.get(("o", bias), "")
-        mine = _only(group[name], bias, rest_of_own) if slots and name else ""
-        if mine:
-            slots.append(Slot(name, mine))
-    return slots
+    output = [(bias, wanted["o", bias]) for bias in (False, True) if slots and ("o", bias) in wanted]
+    found = [Slot(name, _only(group[name], bias, rest_of_own)) for bias, name in output]
+    return slots + [slot for slot in found if slot.own]
 
 
 def _only(shape: tuple[int, ...], bias: bool, own: Own) -> str:
