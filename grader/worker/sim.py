@@ -14,7 +14,7 @@ simulated.
 
 This file uses these private parts of torch: `_setup_privateuseone_for_python_backend` (which uses `torch._C._acc`),
 `Tensor._make_wrapper_subclass`, `torch._C._DisableTorchDispatch`, `torch._C._disabled_torch_function_impl`, the
-`_schema` of operators, `torch._decomp`, and the name of a class of torch.distributed. Tested with torch 2.13; see TESTED.
+`_schema` of operators, and the name of a class of torch.distributed. Tested with torch 2.13; see TESTED.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch._decomp import decomposition_table
 from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
+
+from grader.worker.recurrent import STEPS
 
 TESTED = ("2.13",)  # versions of torch that tests/worker/test_sim.py has passed with
 NAME = "sim"
@@ -192,8 +193,6 @@ class _CudaIsHere(TorchFunctionMode):
         if func is Tensor.new_tensor and isinstance(args[0], SimTensor):
             like, *args = args
             func, kwargs = torch.tensor, {"dtype": like.dtype, "device": place(), **kwargs}
-        if func in _RECURRENT and all(isinstance(t, SimTensor) for t in _tensors(args)):
-            return _recurrent(func.__name__, *args)
         if func in _FROM_DATA and kwargs.get("device") == place():
             return _made(func, args, kwargs)
         return func(*args, **kwargs)
@@ -201,7 +200,6 @@ class _CudaIsHere(TorchFunctionMode):
 
 _SET_DATA = Tensor.data.__set__  # type: ignore[attr-defined]
 _INDEXED = (Tensor.__getitem__, Tensor.__setitem__)
-_RECURRENT = (torch.gru, torch.lstm, torch.gru_cell, torch.lstm_cell)
 _FROM_DATA = (torch.tensor, torch.as_tensor, torch.asarray, Tensor.new_tensor)
 
 
@@ -223,22 +221,6 @@ def _made(func: Any, args: Any, kwargs: Any) -> Tensor:
     return made.requires_grad_() if grad else made
 
 
-def _recurrent(name: str, *args: Any) -> Any:
-    """Run a GRU or an LSTM as simple operations. torch would call steps of a GPU's kernels, which the CPU lacks.
-
-    A cell is a layer with a sequence of one step: (input, hidden state, its weights and biases).
-    """
-    if name.endswith("_cell"):
-        X, hidden, *weights = args
-        hidden = [t[None] for t in hidden] if isinstance(hidden, (list, tuple)) else hidden[None]
-        layer = name.removesuffix("_cell")
-        _out, *after = _recurrent(
-            layer, X[None], hidden, weights, len(weights) > 2, 1, 0.0, False, False, False
-        )
-        return after[0][0] if layer == "gru" else tuple(state[0] for state in after)
-    return decomposition_table[getattr(torch.ops.aten, name).input](*args)
-
-
 def _to_sim_device(device: Any) -> Any:
     """Return the simulated device for a CUDA device or a device index, and everything else unchanged."""
     named = isinstance(device, (str, torch.device)) and str(device).split(":")[0] == "cuda"
@@ -258,7 +240,8 @@ def _compute(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     plain = {key: _inner(value) for key, value in kwargs.items()}
     if asked is not None:
         plain["device"] = torch.device("cpu")
-    out = func(*map(_inner, args), **plain)
+    run = STEPS.get(name, func)
+    out = run(*map(_inner, args), **plain)
     if torch.Tag.inplace_view in func.tags and name != "resize_":  # `_reshape` below is for `resize_`
         with torch._C._DisableTorchDispatch():  # also change the shape that torch has stored for the tensor
             func(*args, **kwargs)
