@@ -192,13 +192,13 @@ def _row(engine: Engine, answer: Labelled) -> dict:
         return {**row, "outcome": result.outcome, "level": engine.exercises[answer.exercise].level}
     found = search(engine, Source(submission), result, Budget(wall=WALL))
     named = bool(result.diagnosis.alternatives)
-    pointed = point(found.certified, found.suspects, detail=False)
+    pointed = point(found, detail=False)
     lines = [(line.certainty, _distance(answer, line.line)) for line in pointed]
     return {
         **row,
         "outcome": "failed",
         "named": named,
-        "repairs": [r.edit.kind for r in found.repairs],
+        "repairs": [repair.kind for repair in found.repairs],
         "lines": lines,
         "names": [list(names) for names in result.diagnosis.alternatives],
         "cpu": found.seconds,

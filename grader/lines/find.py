@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from grader.bundle.model import FACTS, NAME, Exercise
 from grader.engine.attempt import attempt
@@ -13,32 +12,40 @@ from grader.engine.engine import Engine
 from grader.engine.grading import Context, Grading
 from grader.engine.student_file import Part, StudentFile, student_file
 from grader.intake.read import Submission, Unit
-from grader.lines.places import Place, places
-from grader.lines.rules import AXES, CALL, CONSTANT, KINDS, OPERATION, ORDER, RESULT, VALUES
-from grader.lines.search import Budget, Candidate, Search, ordered, runnable
-from grader.lines.statement_words import Words
-from grader.lines.suspects import Statement, agreement, likeness, prior, ranked
+from grader.lines.places import Edit, Place, Span, Statement, places
+from grader.lines.rules import KINDS, edits, ordered
+from grader.lines.search import Budget, Search, runnable
+from grader.lines.suspects import agreement, likeness, prior, ranked
 from grader.report.model import Certainty, ExerciseResult, Line, Report
-from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
 DOUBTFUL = 0.05  # agreement of a certified line with a named mistake, below which the line is not shown
 MAX_CERTIFICATIONS = 3
+MAX_LINES = 3  # of a report
+MAX_TEXT = 200  # characters of a line
 WALL_SECONDS = 2.0  # that a command waits for lines
+
+
+@dataclass(frozen=True)
+class Source:
+    """The submission that an exercise was graded from, and the parts of earlier assignments that it used."""
+
+    submission: Submission
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass
 class Found:
     """The result of a search.
 
-    repairs: the candidates that passed every case of the search. certified: the certified repair, if it has something
-    in common with the named mistake. suspects: the places and lines of the statements most likely to be wrong.
-    seconds: CPU seconds in all.
+    repairs: the edits that passed every case of the search. certified: the certified repair, if it has something in
+    common with the named mistake. suspects: the statements most likely to be wrong. seconds: CPU seconds in all.
     """
 
-    repairs: list[Candidate] = field(default_factory=list)
-    certified: Candidate | None = None
-    suspects: list[tuple[Place, int]] = field(default_factory=list)
+    places: Sequence[Place]
+    repairs: Sequence[Edit] = ()
+    certified: Edit | None = None
+    suspects: Sequence[Statement] = ()
     seconds: float = 0.0
 
 
@@ -70,7 +77,7 @@ def with_lines(engine: Engine, source: Source, result: ExerciseResult, budget: B
         found = search(engine, source, result, budget)
         # Beside a known mistake, the kind of the change would give the answer.
         detail = not result.diagnosis.alternatives and engine.exercises[result.name].level > NAME
-        lines = point(found.certified, found.suspects, detail)
+        lines = point(found, detail)
     except Exception:
         engine.close()
         return result
@@ -85,85 +92,75 @@ def may_have_lines(engine: Engine, result: ExerciseResult) -> bool:
 
 def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budget) -> Found:
     """Search edits of the statements that a failed exercise uses. The engine's worker is closed after the search."""
-    exercise, submission = engine.exercises[result.name], source.submission
-    grading, file = Grading(engine.context), student_file(engine.context.course, submission, source.parts)
+    exercise = engine.exercises[result.name]
+    grading, file = (
+        Grading(engine.context),
+        student_file(engine.context.course, source.submission, source.parts),
+    )
     # The names that the student gave to this exercise and to the others.
     alias = file.aliases.get(exercise.name, exercise.name)
     others = {bound for name, bound in file.aliases.items() if name != exercise.name}
-    searched = places(submission, file.names, alias, others)
-    # The words of each known mistake that may explain the answer.
+    searched = places(source.submission, file.names, alias, others)
     names = {name for names in result.diagnosis.alternatives for name in names}
-    named: list[Words] = [frozenset(known.statements) for known in exercise.mistakes if known.id in names]
+    alike = likeness(searched, [frozenset(one.statements) for one in exercise.mistakes if one.id in names])
     # The lines that the report names, such as the line of an exception.
     marked = {(result.code.file, line) for line in result.code.marked} if result.code else set()
-    scores = prior(searched, named, marked)
+    scores = prior(searched, alike, marked)
     until = time.monotonic() + budget.wall_left / 2  # the other half is left to try them
-    made = (Candidate(place, edit) for place in searched for edit in place.edits(until))
-    candidates = ordered(made, scores)
+    made = ordered((edit for place in searched for edit in edits(place, until)), scores)
     # The id of a check begins with the id of its case.
     failing = frozenset(check.id.split("/")[0] for check in result.checks if check.outcome == "failed")
     cases = runnable(exercise)
-    place_of = {(place.unit, line): place for place in searched for line in place.statements}
-
-    def suspects(ran: Collection[Statement], *evidence: Any) -> list[tuple[Place, int]]:
-        """Return the likeliest statements, without definitions and statements in functions that did not run.
-
-        ran: the lines that ran; empty if they are not known. evidence: the other arguments of `ranked`, such as what
-        the edits of each statement did.
-        """
-        excluded = {(place.unit, line) for place in searched for line in place.definitions}
-        if ran:
-            excluded |= {(place.unit, line) for place in searched for line in place.without(ran)}
-        likely = [statement for statement in ranked(scores, *evidence) if statement not in excluded]
-        return [(place_of[statement], statement[1]) for statement in likely[:MAX_LINES]]
-
+    found = Found(searched)
+    trial = Search(engine.context.workers, grading.request(file, exercise, result.replaced), searched, budget)
     # If the search may not run one of the failing cases, there are only suspects.
-    if not candidates or not failing <= {case.id for case in cases}:
-        return Found(suspects=suspects((), {}, 0.0, ()))  # nothing ran
-    found = Found()
-    trial = Search(engine.context.workers, grading.request(file, exercise, result.replaced), budget)
-    found.repairs = trial.run(candidates, cases, failing)
-    engine.close()  # edits may have changed what the worker holds: it grades nothing after a search
-    alike = likeness(searched, named)
-    agreeing = [one for one in found.repairs if agreement(alike, one.statement, one.neighbours) >= DOUBTFUL]
-    # If some repairs are similar to the named mistake, only these count: the others may only imitate them.
-    left = agreeing or list(found.repairs)
-    for _round in range(MAX_CERTIFICATIONS):
-        repair = first_agreed(left)  # None if distant statements can be repaired
-        if not repair or not trial.may_certify():
-            break
-        if passes_with(engine.context, file, exercise, result, repair):
-            found.certified = repair if repair in agreeing else None
-            break
-        left.remove(repair)  # it fails in a fresh worker or on a costly case, or breaks a policy
-    found.suspects = suspects(
-        trial.ran, trial.effects, trial.at_first, {repair.statement for repair in found.repairs}
-    )
+    if made and failing <= {case.id for case in cases}:
+        found.repairs = trial.run(made, cases, failing)
+        engine.close()  # edits may have changed what the worker holds: it grades nothing after a search
+        agreeing = [one for one in found.repairs if agreement(alike, one.neighbours) >= DOUBTFUL]
+        # If some repairs are similar to the named mistake, only these count: the others may only imitate them.
+        repair = _certified(engine.context, file, exercise, result, trial, agreeing or found.repairs)
+        found.certified = repair if repair in agreeing else None
+    repaired = {repair.statement for repair in found.repairs}
+    excluded = trial.idle.union(*(place.definitions for place in searched))
+    likely = ranked(scores, trial.effects, trial.at_first, repaired)
+    found.suspects = [statement for statement in likely if statement not in excluded][:MAX_LINES]
     found.seconds = budget.spent
     return found
 
 
-@dataclass(frozen=True)
-class Source:
-    """The submission that an exercise was graded from, and the parts of earlier assignments that it used."""
-
-    submission: Submission
-    parts: tuple[Part, ...] = ()
+def _certified(
+    context: Context,
+    file: StudentFile,
+    exercise: Exercise,
+    result: ExerciseResult,
+    trial: Search,
+    repairs: Sequence[Edit],
+) -> Edit | None:
+    """Return the first of the repairs with which the file passes in a fresh worker; None if they do not agree."""
+    left = list(repairs)
+    for _round in range(MAX_CERTIFICATIONS):
+        repair = first_agreed(left)
+        if not repair or not trial.may_certify():
+            break
+        if passes_with(context, file, exercise, result, repair):
+            return repair
+        left.remove(repair)  # it fails in a fresh worker or on a costly case, or breaks a policy
+    return None
 
 
 def passes_with(
-    context: Context, file: StudentFile, exercise: Exercise, result: ExerciseResult, candidate: Candidate
+    context: Context, file: StudentFile, exercise: Exercise, result: ExerciseResult, edit: Edit
 ) -> bool:
     """Whether the file with the edit passes the exercise, and gets no new kind of advice.
 
     file: the file as it was submitted. result: its result. The building blocks that replaced parts of the submitted
     file replace them again.
     """
-    place = candidate.place
-    source = place.text.changed(candidate.edit.pieces)
-    units = tuple(Unit(u.name, source) if u.name == place.unit else u for u in file.submission.units)
-    changed = replace(file.submission, units=units)
-    edited = student_file(context.course, changed, file.parts)
+    units = tuple(
+        Unit(u.name, edit.source) if u.name == edit.place.unit else u for u in file.submission.units
+    )
+    edited = student_file(context.course, replace(file.submission, units=units), file.parts)
     again = attempt(Grading(context), edited, exercise, result.replaced)
     before = {advice.policy for advice in result.advice}
     return again.outcome == "passed" and {advice.policy for advice in again.advice} <= before
@@ -172,91 +169,54 @@ def passes_with(
 # ---- the lines of a report
 
 
-MAX_LINES = 3
-MAX_TEXT = 200
-
-
-def point(
-    certified: Candidate | None, suspects: Sequence[tuple[Place, int]], detail: bool
-) -> tuple[Line, ...]:
+def point(found: Found, detail: bool) -> tuple[Line, ...]:
     """Return the lines to look at: the certified one, then suspected ones, the likeliest first.
 
     detail: whether the certified line also has the kind of the change, and the end of the changed part.
     """
-    lines: dict[tuple[str, int], Line] = {}
-    if certified is not None:
-        change = kind_of_change(certified.edit.kind) if detail else ""
-        start, stop = certified.edit.at
+    lines: dict[Statement, Line] = {}
+    if found.certified is not None:
+        edit = found.certified
+        start, stop = edit.at
+        number = edit.place.text.line(start)
+        change = KINDS[edit.kind][1] if detail else ""
         part = (start, stop if detail else start)
-        line = _line(certified.place, certified.place.text.line(start), change, part)
-        # The line is stored under its own number and its statement's: then `setdefault` adds neither as a suspect.
-        lines = {(line.file, number): line for number in (line.line, certified.edit.statement)}
-    for place, number in suspects:
-        lines.setdefault((sanitize(place.unit), number), _line(place, number))
+        line = _line(edit.place, number, change, part)
+        # It is stored under its own number and its statement's: then `setdefault` adds neither as a suspect.
+        lines = dict.fromkeys(((edit.place.unit, number), edit.statement), line)
+    place_of = {(place.unit, line): place for place in found.places for line in place.statements}
+    for statement in found.suspects:
+        lines.setdefault(statement, _line(place_of[statement], statement[1]))
     return tuple(dict.fromkeys(lines.values()))[:MAX_LINES]
 
 
-def first_agreed(repairs: Sequence[Candidate]) -> Candidate | None:
+def first_agreed(repairs: Sequence[Edit]) -> Edit | None:
     """Return the first repair if all repairs are in its statement or in one beside it; else None.
 
     If edits of distant statements each repair the answer, none of these statements can be certified. An
     edit that puts something in can have the effect of another edit elsewhere, so it counts only if no other edit
     repairs.
     """
-    kept = [one for one in repairs if not one.edit.inserts]
-    # Storing a result under another name may imitate an edit of the line that reads it: such edits come last.
-    kept.sort(key=_stores_elsewhere)
-    kept = kept or list(repairs)
-    # One line that may be put in at several places is one repair: the place that was tried first is the likeliest.
-    for other in [one for one in kept[1:] if not _same_new_line(one, kept[0])]:
-        if other.place is not kept[0].place:
+    kept = [one for one in repairs if not one.inserts] or repairs
+    if not kept:
+        return None
+    first, *others = kept
+    for other in others:
+        if other.place is not first.place:
             return None
-        first, second = (one.place.touched(one.edit) for one in (kept[0], other))
-        if min(abs(i - j) for i in first for j in second) > 1:
+        if min(abs(i - j) for i in first.touched for j in other.touched) > 1:
             return None
-    return kept[0] if kept else None
+    return first
 
 
-def _same_new_line(one: Candidate, other: Candidate) -> bool:
-    """Whether two edits put the same line in, and change nothing else."""
-    lines = []
-    for edit in (one.edit, other.edit):
-        start, stop, new = edit.pieces[0]
-        if len(edit.pieces) > 1 or start != stop or "\n" not in new:
-            return False
-        lines.append(new.strip())
-    return lines[0] == lines[1]
-
-
-def _stores_elsewhere(one: Candidate) -> bool:
-    """Whether an edit stores a result in another name, or in the tensor that it is computed from, as `relu_` does."""
-    in_place = one.edit.kind == "function" and one.edit.pieces[0][2].endswith("_")
-    return in_place or one.edit.kind == "target"
-
-
-def _line(place: Place, number: int, change: str = "", part: tuple[int, int] | None = None) -> Line:
-    """Return a line of the report. part: the bytes that an edit changes; None if the line is only suspected."""
+def _line(place: Place, number: int, change: str = "", part: Span | None = None) -> Line:
+    """Return a line of the report. part: what an edit changes; None if the line is only suspected."""
     text = place.text
     first = text.line_start(number)
     raw = text.raw[first:].split(b"\n")[0].decode("utf-8", "replace")
-    code = raw.lstrip()
-    skipped = len(raw) - len(code)
-    code = code.rstrip()[:MAX_TEXT]
-    start, stop = part or (first, first)
-    columns = [len(text.raw[first:at].decode("utf-8", "replace")) - skipped for at in (start, stop)]
+    code = raw.strip()[:MAX_TEXT]
+    skipped = len(raw) - len(raw.lstrip())
+    columns = [len(text.raw[first:at].decode("utf-8", "replace")) - skipped for at in part or (first, first)]
     begin, end = (max(min(column, len(code)), 0) for column in columns)
     certainty: Certainty = "suspected" if part is None else "repaired"
     return Line(sanitize(place.unit), number, sanitize(code), certainty, change, (begin, end))
-
-
-def kind_of_change(kind: str) -> str:
-    """Return what edits of a kind change, in words that fit many edits; "" if the kind alone gives the edit away."""
-    return {
-        CONSTANT: _("a constant"),
-        VALUES: _("the values that it uses"),
-        OPERATION: _("an operation"),
-        RESULT: _("what is stored or returned"),
-        CALL: _("a call"),
-        AXES: _("the order of the axes"),
-        ORDER: _("the order of the statements"),
-    }.get(KINDS[kind][1], "")

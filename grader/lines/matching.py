@@ -1,10 +1,9 @@
 """Rewrite rules: find the expressions and statements that a pattern fits, and write what takes their place.
 
-A pattern and its replacements are Python code with holes. In a pattern, `A`, `B`, `C`, `D` and `F` stand for any
-expression, `X` for any but a constant, `N` for a constant, `V` for a local name and `G` for another name, `O` for any
-but `G`, and `a` for any attribute. `*A` stands for all other arguments of a call, and `**K` for its keywords. In a
-replacement, `*A` and `**K` are these arguments again, and `A` is each of them in turn. `NAME`, `TENSOR` and the other
-keys of `OFFERS` are each name that may stand there.
+A pattern and its replacements are Python code with holes. In a pattern, a key of `HOLES` stands for an expression of its
+kind, and `a` for any attribute. `*A` stands for all other arguments of a call, and `**K` for its keywords. In a
+replacement, `*A` and `**K` are these arguments again, and `A` is each of them in turn. The keys of `OFFERS` are each
+name that may stand there. `;` after a pattern says that it is a statement.
 """
 
 from __future__ import annotations
@@ -14,84 +13,61 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import product
 
-from grader.lines.edit import Edit
+from grader.lines.places import Edit
 from grader.lines.scope import Scope
 
 Found = dict[str, str | ast.expr | list[ast.expr] | list[ast.keyword]]  # hole → what it stands for
 ATTRIBUTE = "a"
+ROLES = ("ARGUMENT", "CONSTANT", "UNKNOWN", "MISSING", "SITE", "RESULT", "VALUE")  # see `Scope.roles`
 HOLES: dict[str, Callable[[Scope, ast.AST], bool]] = {
     **dict.fromkeys("ABCDF", lambda scope, node: True),
     "X": lambda scope, node: not isinstance(getattr(node, "operand", node), ast.Constant),
     "V": lambda scope, node: isinstance(node, ast.Name) and node.id in scope.names,
     "N": lambda scope, node: isinstance(node, ast.Constant),
-    "G": lambda scope, node: isinstance(node, ast.Name) and node.id not in scope.names,
     "O": lambda scope, node: not isinstance(node, ast.Name) or node.id in scope.names,
+    "R": lambda scope, node: scope.text.of(node).split(".")[-1] in ("range", "arange"),
+    **{role: lambda scope, node, role=role: id(node) in scope.roles[role] for role in ROLES},  # type: ignore[misc]
 }
 OFFERS: dict[str, Callable[[Scope, ast.AST], list[str]]] = {
     "NAME": Scope.near,
     "TENSOR": Scope.tensors,
     "ALIKE": Scope.alike,
-    "SIZE": Scope.lengths,
     "ATTRIBUTE": lambda scope, _node: scope.owner.attributes,
     "LAYER": lambda scope, _node: scope.owner.layers,
     "LACKING": Scope.lacking,
     "UNUSED": lambda scope, _node: scope.owner.unused[:3],
 }
-HOLE = re.compile(rf"(\*{{0,2}}\b(?:{'|'.join(OFFERS)}|[A-DFGKNOVX]|(?<=\.)a)\b)")
-ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant, ast.List)
-
-
-def whole_text(scope: Scope, node: ast.AST) -> str:
-    """Return the text of a node, in parentheses where it may otherwise bind to its new neighbours."""
-    text = scope.text.of(node)
-    bare = isinstance(node, (*ATOMS, ast.Tuple, ast.Slice, ast.Starred, ast.keyword))
-    return text if bare else f"({text})"
+HOLE = re.compile(rf"(\*{{0,2}}\b(?:{'|'.join((*OFFERS, *HOLES))}|K|(?<=\.)a)\b)")
+ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant, ast.List, ast.Tuple)
 
 
 class Rule:
-    """One kind of edit: code that fits the pattern becomes each of the replacements.
+    """One kind of edit: code that fits the pattern becomes each of the replacements. inserts: see `Edit`."""
 
-    when: the role that the code must play, a key of `Scope.roles`. inserts: see `Edit`.
-    """
-
-    def __init__(self, kind: str, pattern: str, *new: str, when: str = "", inserts: bool = False):
-        self.kind, self.when, self.inserts = kind, when, inserts
-        self._tree = _parsed(pattern)
-        self._templates = [f"({one})" if _binds_loosely(one) else one for one in new]
+    def __init__(self, kind: str, pattern: str, *new: str, inserts: bool = False):
+        self.kind, self.inserts = kind, inserts
+        self._tree, _is_bare = _parsed(pattern)
+        self._templates = [one if _parsed(one)[1] else f"({one})" for one in new]
 
     def edits(self, scope: Scope) -> Iterator[Edit]:
-        for node, statement in self._places(scope):
-            found: Found = {}
-            if self.when and id(node) not in scope.roles[self.when]:
-                continue
-            if not _fits(self._tree, node, found, scope):
-                continue
-            old, span = scope.text.of(node), scope.text.span(node)
-            for template in self._templates:
-                for new in _written(template, found, scope, node):
-                    if new != old:
-                        yield Edit(self.kind, ((*span, new),), span, statement.lineno, self.inserts)
-
-    def _places(self, scope: Scope) -> list[tuple[ast.AST, ast.stmt]]:
         is_hole = isinstance(self._tree, ast.Name) and self._tree.id in HOLES
-        return list(scope.expressions) if is_hole else scope.by_type.get(type(self._tree), [])
+        for node, statement in scope.expressions if is_hole else scope.by_type.get(type(self._tree), ()):
+            found: Found = {}
+            if _fits(self._tree, node, found, scope):
+                for template in self._templates:
+                    for new in _written(template, found, scope, node):
+                        if new != scope.text.of(node):
+                            yield scope.edit(self.kind, statement, (node, new), inserts=self.inserts)
 
 
-def _parsed(pattern: str) -> ast.AST:
+def _parsed(code: str) -> tuple[ast.AST, bool]:
+    """Return the tree of a pattern, and whether it needs no parentheses beside an operator."""
     try:
-        expression = ast.parse(f"_[{pattern}]", mode="eval").body  # so that `A:B` is an expression, too
+        expression = ast.parse(f"_[{code}]", mode="eval").body  # so that `A:B` is an expression, too
     except SyntaxError:
-        return ast.parse(pattern).body[0]
+        return ast.parse(code).body[0], True
     assert isinstance(expression, ast.Subscript)
-    return expression.slice
-
-
-def _binds_loosely(code: str) -> bool:
-    """Whether code is an expression that needs parentheses beside an operator."""
-    try:
-        return not isinstance(ast.parse(code, mode="eval").body, (*ATOMS, ast.Tuple))
-    except SyntaxError:
-        return False
+    return expression.slice, isinstance(expression.slice, (*ATOMS, ast.Slice))
 
 
 def _fits(pattern: object, node: object, found: Found, scope: Scope) -> bool:
@@ -143,10 +119,15 @@ def _choices(hole: str, found: Found, scope: Scope, node: ast.AST) -> list[str]:
     if isinstance(what, str):
         return [what]
     if isinstance(what, ast.AST):
-        return [whole_text(scope, what)]
-    texts = [
-        whole_text(scope, part)
-        for part in what
-        if hole[0] == "*" or not isinstance(part, (ast.Constant, ast.Starred))
+        return [_whole_text(scope, what)]
+    if hole.startswith("*"):
+        return [", ".join(_whole_text(scope, part) for part in what)]
+    return [_whole_text(scope, part) for part in what if not isinstance(part, (ast.Constant, ast.Starred))][
+        :3
     ]
-    return [", ".join(texts)] if hole[0] == "*" else texts[:3]
+
+
+def _whole_text(scope: Scope, node: ast.AST) -> str:
+    """Return the text of a node, in parentheses where it may otherwise bind to its new neighbours."""
+    text = scope.text.of(node)
+    return text if isinstance(node, (*ATOMS, ast.Slice, ast.Starred, ast.keyword)) else f"({text})"

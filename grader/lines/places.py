@@ -1,133 +1,187 @@
-"""The statements in which an answer to an exercise may be wrong, and every edit of them."""
+"""The statements in which an answer to an exercise may be wrong, and edits of them. Spans are in bytes of the unit."""
 
 from __future__ import annotations
 
 import ast
-import time
 from bisect import bisect_right
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
-from math import inf
 
 from grader.engine.session import EditedStatement
 from grader.intake.names import Names
 from grader.intake.read import Submission
-from grader.intake.uses import needs
-from grader.lines import statements, structural
-from grader.lines.edit import Edit, Text
-from grader.lines.rules import RULES
-from grader.lines.scope import DEFINES, scopes
+from grader.intake.uses import bound_by, needs
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+DEFINES = (*FUNCTIONS, ast.ClassDef)
 MAX_BYTES = 40_000  # of a statement: longer ones are not searched
-# The most edits of a statement, of one rule in one function, and characters that the edits of a statement put in.
-# Answers of tests/answers have up to 5,800 edits with 130,000 characters, 1,300 of them of one kind.
-MAX_EDITS, MAX_OF_RULE, MAX_TEXT = 12_000, 3000, 1_000_000
-MAKERS = (*(rule.edits for rule in RULES), *structural.MAKERS, *statements.MAKERS)
+Span = tuple[int, int]
+Piece = tuple[int, int, str]  # start and stop, and the text that takes their place
+Statement = tuple[str, int]  # the unit, and the first line of a statement
+
+
+@dataclass(frozen=True)
+class Text:
+    """The source of a unit."""
+
+    source: str
+
+    @cached_property
+    def raw(self) -> bytes:
+        return self.source.encode("utf-8")
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        starts = [0]
+        for line in self.raw.splitlines(keepends=True):
+            starts.append(starts[-1] + len(line))
+        return starts
+
+    @cached_property
+    def bound(self) -> frozenset[str]:
+        """Return every name that the text binds anywhere."""
+        return frozenset(name for node in ast.walk(ast.parse(self.source)) for name in bound_by(node))
+
+    def span(self, node: ast.AST) -> Span:
+        return (
+            self._starts[node.lineno - 1] + node.col_offset,  # type: ignore[attr-defined]
+            self._starts[node.end_lineno - 1] + node.end_col_offset,  # type: ignore[attr-defined]
+        )
+
+    def of(self, node: ast.AST) -> str:
+        """Return the text of a node."""
+        start, stop = self.span(node)
+        return self.raw[start:stop].decode("utf-8")
+
+    def line(self, place: int) -> int:
+        """Return the line, counted from 1, on which a byte is."""
+        return self.raw.count(b"\n", 0, place) + 1
+
+    def line_start(self, line: int) -> int:
+        """Return the first byte of a line."""
+        return self._starts[line - 1]
+
+    def changed(self, pieces: Iterable[Piece], start: int = 0, stop: int | None = None) -> str:
+        """Return the text from start to stop with the pieces replaced. Pieces do not overlap."""
+        raw, place, out = self.raw, start, []
+        for first, last, new in sorted(pieces):
+            out += [raw[place:first], new.encode("utf-8")]
+            place = last
+        out.append(raw[place : len(raw) if stop is None else stop])
+        return b"".join(out).decode("utf-8")
 
 
 @dataclass(frozen=True)
 class Place:
-    """A top-level statement of a unit. text: the whole unit.
-
-    start, stop: where the statement and its decorators are, in bytes of the unit. future: whether the unit imports from
-    `__future__`.
-    """
+    """A top-level statement of a unit. text: the whole unit. start, stop: the statement with its decorators."""
 
     unit: str
     text: Text
     node: ast.stmt
     start: int
     stop: int
-    future: bool
+
+    @cached_property
+    def parts(self) -> list[ast.stmt]:
+        """Return the statement and all statements in it."""
+        return [part for part in ast.walk(self.node) if isinstance(part, ast.stmt)]
 
     @cached_property
     def statements(self) -> list[int]:
         """Return the first lines of all its statements and decorators, in order."""
-        found = {part.lineno for part in ast.walk(self.node) if isinstance(part, ast.stmt)}
-        decorators = {d.lineno for part in ast.walk(self.node) for d in getattr(part, "decorator_list", ())}
-        return sorted(found | decorators)
+        decorators = {d.lineno for part in self.parts for d in getattr(part, "decorator_list", ())}
+        return sorted({part.lineno for part in self.parts} | decorators)
 
     @cached_property
-    def definitions(self) -> set[int]:
-        """Return the first lines of the statements that define a function or a class."""
-        return {part.lineno for part in ast.walk(self.node) if isinstance(part, DEFINES)}
+    def definitions(self) -> set[Statement]:
+        """Return the statements that define a function or a class."""
+        return {(self.unit, part.lineno) for part in self.parts if isinstance(part, DEFINES)}
 
-    def without(self, ran: Collection[tuple[str, int]]) -> set[int]:
-        """Return the first lines of the statements inside functions that did not run, except definitions.
+    def idle(self, ran: Collection[tuple[str, int]]) -> set[Statement]:
+        """Return the statements inside functions that did not run; none if it is not known which lines ran.
 
-        ran: (unit, line) pairs. A statement with a block ran if a line of its head did.
+        ran: the (unit, line) pairs that ran. A statement ran if one of its lines did.
         """
         lines = {line for unit, line in ran if unit == self.unit}
-        functions = [part for part in ast.walk(self.node) if isinstance(part, FUNCTIONS)]
+        functions = [part for part in self.parts if isinstance(part, FUNCTIONS)] if ran else []
         inner = {part for one in functions for part in ast.walk(one) if isinstance(part, ast.stmt)}
-        plain = [part for part in inner if not isinstance(part, DEFINES)]
-        return {one.lineno for one in plain if lines.isdisjoint(range(one.lineno, _own_stop(one)))}
+        return {
+            (self.unit, one.lineno)
+            for one in inner
+            if not isinstance(one, DEFINES)
+            and lines.isdisjoint(range(one.lineno, (one.end_lineno or one.lineno) + 1))
+        }
 
     @cached_property
-    def _functions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    def functions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
         """Return the functions whose code a worker can replace: itself or its methods, without decorators.
 
         Without private methods, too: Python stores `__split` of a class under another name.
         """
+        if getattr(self.node, "decorator_list", ()):
+            return []
         body = self.node.body if isinstance(self.node, ast.ClassDef) else [self.node]
         plain = [one for one in body if isinstance(one, FUNCTIONS) and not one.decorator_list]
-        private = [one for one in plain if one.name.startswith("__") and not one.name.endswith("__")]
-        return (
-            [] if getattr(self.node, "decorator_list", ()) else [one for one in plain if one not in private]
-        )
+        return [one for one in plain if not one.name.startswith("__") or one.name.endswith("__")]
 
-    def touched(self, edit: Edit) -> set[int]:
-        """Return the indices in `statements` of the statements that an edit changes."""
-        lines = {edit.statement, *(self.text.line(start) for start, _stop, _new in edit.pieces)}
-        return {bisect_right(self.statements, line) - 1 for line in lines}
 
-    def edited(self, edit: Edit) -> EditedStatement:
+@dataclass(frozen=True)
+class Edit:
+    """One small change of one place.
+
+    kind: a key of `rules.KINDS`. line: the first one of the innermost statement that it changes. at: the part that a
+    report underlines. inserts: whether it adds something that may imitate a repair elsewhere, see `find.first_agreed`.
+    """
+
+    place: Place
+    kind: str
+    pieces: tuple[Piece, ...]
+    at: Span
+    line: int
+    inserts: bool = False
+
+    @property
+    def statement(self) -> Statement:
+        return self.place.unit, self.line
+
+    @property
+    def neighbours(self) -> list[Statement]:
+        """Return `statement`, and the statements before and after it."""
+        order = self.place.statements
+        here = order.index(self.line)
+        return [(self.place.unit, line) for line in order[max(here - 1, 0) : here + 2]]
+
+    @property
+    def touched(self) -> set[int]:
+        """Return the indices in `Place.statements` of the statements that it changes."""
+        lines = {self.line, *(self.place.text.line(start) for start, _stop, _new in self.pieces)}
+        return {bisect_right(self.place.statements, line) - 1 for line in lines}
+
+    @property
+    def source(self) -> str:
+        """Return the edited source of the whole unit."""
+        return self.place.text.changed(self.pieces)
+
+    @property
+    def edited(self) -> EditedStatement:
         """Return the edited statement as a worker takes it: only the edited function if nothing else changes.
 
-        It is on its lines, below its unit's `__future__` import.
+        It is on its lines. Annotations are not evaluated, as with the `__future__` import of many files.
         """
-        name, head, start, stop = "", "", self.start, self.stop
-        for function in self._functions:
-            body, end = self.text.span(function.body[0])[0], self.text.span(function)[1]
-            if all(body <= first and last <= end for first, last, _new in edit.pieces):
-                name, start, stop = function.name, self.text.line_start(function.lineno), end
-                if isinstance(self.node, ast.ClassDef):
-                    name, head = f"{self.node.name}.{name}", f"class {self.node.name}:\n"
-        above = self.text.line(start) - 1 - bool(head)
-        future = "from __future__ import annotations" if self.future and above else ""
-        source = self.text.changed(edit.pieces, start, stop)
-        return EditedStatement(self.unit, future + "\n" * above + head + source, name)
-
-    def edits(self, until: float = inf) -> Iterator[Edit]:
-        """Yield the edits of all kinds, up to the limits above. until: when to stop, see `time.monotonic`."""
-        edits, text = MAX_EDITS, MAX_TEXT
-        for edit in self._edits():
-            edits -= 1
-            text -= sum(len(new) for _start, _stop, new in edit.pieces)
-            if min(edits, text) < 0 or time.monotonic() >= until:
-                return
-            yield edit
-
-    def _edits(self) -> Iterator[Edit]:
-        for scope in scopes(self.text, self.node):
-            repeated = []
-            for make in MAKERS:
-                for edit in islice(make(scope), MAX_OF_RULE):
-                    yield edit
-                    if edit.kind in structural.EVERYWHERE and not edit.inserts:
-                        repeated.append(edit)
-            yield from structural.everywhere(scope, repeated)
-
-
-def _own_stop(statement: ast.stmt) -> int:
-    """Return the line after a statement; for a statement with a block, the line after its head."""
-    body = getattr(statement, "body", None)
-    if isinstance(body, list) and body and isinstance(body[0], ast.stmt):
-        return max(body[0].lineno, statement.lineno + 1)
-    return (statement.end_lineno or statement.lineno) + 1
+        place, text = self.place, self.place.text
+        name, head, start, stop = "", "", place.start, place.stop
+        for function in place.functions:
+            body, end = text.span(function.body[0])[0], text.span(function)[1]
+            if all(body <= first and last <= end for first, last, _new in self.pieces):
+                name, start, stop = function.name, text.line_start(function.lineno), end
+                if isinstance(place.node, ast.ClassDef):
+                    name, head = f"{place.node.name}.{name}", f"class {place.node.name}:\n"
+        above = text.line(start) - 1 - bool(head)
+        future = "from __future__ import annotations" if above else ""
+        return EditedStatement(
+            place.unit, future + "\n" * above + head + text.changed(self.pieces, start, stop), name
+        )
 
 
 def places(submission: Submission, names: Names, name: str, without: Collection[str]) -> list[Place]:
@@ -135,23 +189,16 @@ def places(submission: Submission, names: Names, name: str, without: Collection[
 
     without: the names of other exercises, whose definitions are left out.
     """
-    needed = needs(names, name)
-    wanted = {
-        (known.unit, known.line)
-        for own, known in names.definitions.items()
-        if own in needed and (own == name or own not in without)
-    }
+    wanted = needs(names, name).difference(without) | {name}
+    lines = {(known.unit, known.line) for own, known in names.definitions.items() if own in wanted}
     found = []
     for unit in submission.units:
-        lines = {line for file, line in wanted if file == unit.name}
-        if lines:
-            text = Text(unit.source)
-            tree = ast.parse(unit.source)
-            future = any(isinstance(n, ast.ImportFrom) and n.module == "__future__" for n in tree.body)
-            for node in tree.body:
-                if any(node.lineno <= line <= (node.end_lineno or node.lineno) for line in lines):
-                    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-                    start, stop = text.line_start(first), text.span(node)[1]
-                    if stop - start <= MAX_BYTES:
-                        found.append(Place(unit.name, text, node, start, stop, future))
+        mine = [line for file, line in lines if file == unit.name]
+        text = Text(unit.source)
+        for node in ast.parse(unit.source).body if mine else ():
+            if any(node.lineno <= line <= (node.end_lineno or node.lineno) for line in mine):
+                first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+                start, stop = text.line_start(first), text.span(node)[1]
+                if stop - start <= MAX_BYTES:
+                    found.append(Place(unit.name, text, node, start, stop))
     return found

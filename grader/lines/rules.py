@@ -1,4 +1,4 @@
-"""The edits that change one expression or statement, as a table of rewrite rules, and the weights of all edits.
+"""The edits of a place: those that change one expression or statement, as a table of rewrite rules; and their order.
 
 How to read a rule: `matching.py`. A rule that never repairs an answer of tests/answers that is held out may go; measure
 with scripts/line_report.py.
@@ -6,14 +6,26 @@ with scripts/line_report.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import permutations
 
+from grader.lines import structural
 from grader.lines.matching import Rule
+from grader.lines.places import Edit, Place, Statement
+from grader.lines.scope import scopes
+from grader.support.i18n import _
 
-# What an edit of a kind changes, as a report says it; see `find.kind_of_change`.
-CONSTANT, VALUES, OPERATION, RESULT = "constant", "values", "operation", "result"
-CALL, AXES, ORDER = "call", "axes", "order"
+# The limit of what the edits of a place put in, in characters. Each edit also counts as so many. Answers of
+# tests/answers have up to 5,800 edits with 130,000 characters.
+MAX_TEXT, PER_EDIT = 1_500_000, 100
+
+# What an edit of a kind changes, in words that fit many edits.
+CONSTANT, VALUES, OPERATION = _("a constant"), _("the values that it uses"), _("an operation")
+RESULT, CALL = _("what is stored or returned"), _("a call")
+AXES, ORDER = _("the order of the axes"), _("the order of the statements")
 # Kind of an edit → how often edits of this kind repair an answer, relative to other kinds, and what they change; "" if
 # the kind alone gives the edit away. Measured on the answers of tests/answers that are not held out.
 KINDS = {
@@ -28,7 +40,6 @@ KINDS = {
     "attribute": (7.0, VALUES),
     "name": (7.0, VALUES),
     "function": (7.0, CALL),
-    "insert assignment": (6.0, RESULT),
     "whole number": (6.0, CONSTANT),
     "decimal number": (6.0, CONSTANT),
     "drop call": (6.0, ""),
@@ -48,7 +59,6 @@ KINDS = {
     "exchange": (4.0, VALUES),
     "exchange layers": (4.0, VALUES),
     "name for argument": (3.0, VALUES),
-    "target": (3.0, RESULT),
     "target order": (3.0, RESULT),
     "range": (3.0, VALUES),
     "add arguments": (3.0, VALUES),
@@ -58,46 +68,60 @@ KINDS = {
     "return": (2.0, RESULT),
     "term": (2.0, ""),
     "insert function": (2.0, ""),
-    **dict.fromkeys(("everywhere", "slice", "slice axis"), (1.5, VALUES)),
+    "everywhere": (1.5, VALUES),
     "large number": (1.5, CONSTANT),
-    **dict.fromkeys(("sides", "choice", "condition", "sign", "drop sign"), (1.5, OPERATION)),
+    **dict.fromkeys(("sides", "choice", "sign", "drop sign"), (1.5, OPERATION)),
     "assignment": (1.5, RESULT),
     "context": (1.5, ""),
 }
 
+OPERATIONS = ("+", "-", "*", "/", "@", "//", "**", "%", "&", "|")
+# The operators of a comparison that may be right instead, the likeliest first; for an order, also those of its reverse.
+COMPARISONS = {
+    "<": ("<=", ">=", ">"),
+    "<=": ("<", ">", ">="),
+    ">": (">=", "<=", "<"),
+    ">=": (">", "<", "<="),
+    "==": ("!=",),
+    "!=": ("==",),
+    "is": ("is not",),
+    "is not": ("is",),
+    "in": ("not in",),
+    "not in": ("in",),
+}
 
-_OPERATIONS = ("+", "-", "*", "/", "@", "//", "**", "%", "&", "|")
+
+def _comparison(sign: str, others: Iterable[str]) -> Rule:
+    new = [f"A {other} B" for other in others]
+    new += [f"A {sign} B + 1", f"A {sign} B - 1"] if sign[0] in "<=>!" else []
+    return Rule("comparison", f"A {sign} B", *new)
 
 
 def _permute(axes: Iterable[str]) -> str:
     return f"A.permute({', '.join(axes)})"
 
 
-UNNORMALISED = ("exp", "relu", "sigmoid", "tanh")  # functions that may be used where softmax is right
-
 RULES = (
     # ---- statements
-    Rule("term", "V = A", "V = V + A", inserts=True),
-    Rule("term", "V[A] = B", "V[A] = V[A] + B", inserts=True),
-    *(Rule("assignment", f"A {sign}= B", f"A = A {sign} B", "A = B") for sign in _OPERATIONS),
-    Rule("assignment", "V.a(*A, **K)", "V = V.a(*A, **K)", when="alone"),
-    Rule("return", "A", "TENSOR", when="returned"),
-    Rule("return", "X", "X, TENSOR", when="returned"),
-    Rule("return", "A, B", "A", "B", when="returned"),
-    Rule("return", "A, B, C", "A", "B", "C", when="returned"),
+    *(Rule("assignment", f"A {sign}= B", f"A = A {sign} B", "A = B") for sign in OPERATIONS),
+    Rule("assignment", "V.a(*A, **K);", "V = V.a(*A, **K)"),
+    Rule("return", "return A", "return TENSOR"),
+    Rule("return", "return X", "return X, TENSOR"),
+    Rule("return", "return A, B", "return A", "return B"),
+    Rule("return", "return A, B, C", "return A", "return B", "return C"),
     # ---- names and constants
     Rule("name", "V", "ALIKE"),
     Rule("none", "None", "NAME"),
-    Rule("name for constant", "A", "NAME", when="constant"),
-    Rule("name for argument", "A", "TENSOR", when="computed argument"),
-    Rule("unknown name", "G", "NAME", when="unknown"),
-    Rule("unknown attribute", "self.a", "self.ATTRIBUTE", when="unknown"),
+    Rule("name for constant", "CONSTANT", "NAME"),
+    Rule("name for argument", "ARGUMENT", "TENSOR"),
+    Rule("unknown name", "UNKNOWN", "NAME"),
+    Rule("unknown attribute", "MISSING", "self.ATTRIBUTE"),
     Rule("attribute", "self.a", "self.ALIKE"),
     Rule("truth value", "True", "False"),
     Rule("truth value", "False", "True"),
     # ---- operations
-    *(Rule("drop side", f"A {sign} B", "A") for sign in _OPERATIONS),
-    *(Rule("drop side", f"A {sign} X", "X") for sign in _OPERATIONS),
+    *(Rule("drop side", f"A {sign} B", "A") for sign in OPERATIONS),
+    *(Rule("drop side", f"A {sign} X", "X") for sign in OPERATIONS),
     Rule("drop side", "A and B", "A", "B"),
     Rule("drop side", "A or B", "A", "B"),
     *(Rule("sides", f"A {sign} B", f"B {sign} A") for sign in ("-", "/", "@", "//")),
@@ -106,9 +130,7 @@ RULES = (
     Rule("operation", "A * B", "A / B", "A + B", "A @ B"),
     Rule("operation", "A / B", "A * B", "A // B"),
     Rule("operation", "A // B", "A % B", "A * B"),
-    Rule("operation", "A % B", "A // B"),
     Rule("operation", "A @ B", "A * B"),
-    Rule("operation", "A ** B", "A * B", "A / B"),
     Rule("operation", "A & B", "A | B"),
     Rule("operation", "A | B", "A & B"),
     Rule("operation", "A and B", "A or B"),
@@ -117,57 +139,75 @@ RULES = (
     Rule("drop sign", "~X", "X"),
     Rule("drop sign", "not X", "X"),
     Rule("choice", "A if B else C", "A", "C", "C if B else A"),
-    Rule("comparison", "A < B", "A <= B", "A >= B", "A > B", "A < B + 1", "A < B - 1", "B < A"),
-    Rule("comparison", "A <= B", "A < B", "A > B", "A >= B", "A <= B + 1", "A <= B - 1", "B <= A"),
-    Rule("comparison", "A > B", "A >= B", "A <= B", "A < B", "A > B + 1", "A > B - 1", "B > A"),
-    Rule("comparison", "A >= B", "A > B", "A < B", "A <= B", "A >= B + 1", "A >= B - 1", "B >= A"),
-    Rule("comparison", "A == B", "A != B", "A == B + 1", "A == B - 1"),
-    Rule("comparison", "A != B", "A == B", "A != B + 1", "A != B - 1"),
-    Rule("comparison", "A is B", "A is not B"),
-    Rule("comparison", "A is not B", "A is B"),
-    Rule("comparison", "A in B", "A not in B"),
-    Rule("comparison", "A not in B", "A in B"),
-    Rule("condition", "A", "True", "False", "not A", when="tested"),
+    *(_comparison(sign, others) for sign, others in COMPARISONS.items()),
     # ---- calls and subscripts
-    Rule("drop call", "F(*A, **K)", "A", when="used"),
-    Rule("drop method", "O.a(*A, **K)", "O", when="used"),
+    Rule("drop call", "F(*A, **K)", "A"),
+    Rule("drop method", "O.a(*A, **K)", "O"),
     *(Rule("drop method", f"V.{name}", "V") for name in ("data", "T", "mT")),
-    *(Rule("function", f"A.{name}(*B)", "A.softmax(*B, dim=-1)") for name in UNNORMALISED),
     *(
-        Rule("function", f"A.{name}(*B, **K).values", "A.sum(*B, **K)", "A.mean(*B, **K)")
-        for name in ("max", "min")
+        Rule("function", f"A.{name}(*B)", "A.softmax(*B, dim=-1)")
+        for name in ("exp", "relu", "sigmoid", "tanh")
     ),
+    Rule("function", "A.max(*B, **K).values", "A.sum(*B, **K)", "A.mean(*B, **K)"),
     *(Rule("argument order", *map(_permute, permutations(axes))) for axes in ("BC", "BCD", "BCDF")),
-    Rule("range", "F(A, **K)", "F(0, A + 1, **K)", "F(0, A - 1, **K)", when="range"),
-    Rule("range", "F(A, **K)", "F(1, A + 1, **K)", "F(-1, A - 1, **K)", when="range"),
-    Rule("range", "F(A, B, **K)", "F(A, B + 1, **K)", "F(A, B - 1, **K)", when="range"),
-    Rule("range", "F(A, B, **K)", "F(A + 1, B + 1, **K)", "F(A - 1, B - 1, **K)", when="range"),
-    Rule("range", "F(N, **K)", "F(len(TENSOR), **K)", when="range"),
+    Rule("range", "R(A, **K)", "R(A + 1, **K)", "R(A - 1, **K)", "R(1, A + 1, **K)"),
+    Rule("range", "R(A, B, **K)", "R(A, B + 1, **K)", "R(A, B - 1, **K)"),
+    Rule("range", "R(A, B, **K)", "R(A + 1, B + 1, **K)", "R(A - 1, B - 1, **K)"),
+    Rule("range", "R(N, **K)", "R(len(TENSOR), **K)"),
     Rule("subscript", "A[B]", "A"),
     Rule("subscript", "A[B, C]", "A[C, B]"),
     Rule("subscript", "A[B, C, D]", "A[C, B, D]", "A[B, D, C]"),
-    Rule("slice axis", "A[X]", "A[:, X]"),
-    Rule("slice axis", "A[:, B]", "A[B]"),
-    Rule("slice axis", "A[:, B, C]", "A[B, C]"),
-    Rule("slice axis", "A[:, B, C, D]", "A[B, C, D]"),
-    Rule("slice", "A:B", "B:A", "A:", ":B"),
-    Rule("slice", "A:X", "A:X + 1", "A:X - 1"),
-    Rule("slice", "X:A", "X + 1:A", "X - 1:A"),
-    Rule("slice", ":A", "A:"),
-    Rule("slice", "A:", ":A"),
-    Rule("slice", ":X", ":X + 1", ":X - 1"),
-    Rule("slice", "X:", "X + 1:", "X - 1:"),
     # ---- what is put in
-    Rule("insert layer", "A", "self.LAYER(A)", when="site", inserts=True),
-    Rule("unused layer", "A", "self.UNUSED(A)", when="site", inserts=True),
-    Rule("unused layer", "A", "self.UNUSED(TENSOR, A)", when="value", inserts=True),
-    Rule("unused layer", "A + B", "self.UNUSED(A, B)", when="site"),
-    Rule("insert function", "A", "A.LACKING()", when="value", inserts=True),
-    Rule("insert transpose", "A", "A.transpose(1, 2)", when="site", inserts=True),
-    Rule("insert transpose", "A", "A.transpose(-2, -1)", "A.transpose(0, 1)", when="site", inserts=True),
-    Rule("sign", "A", "~A", "-A", when="result", inserts=True),
-    Rule("factor", "A", "A * A.shape[-1] ** 0.5", "A * SIZE ** 0.5", when="result", inserts=True),
-    Rule("factor", "A", "A / A.shape[-1] ** 0.5", "A / SIZE ** 0.5", when="result", inserts=True),
-    Rule("factor", "A", "A * 2", "A / 2", "A ** 2", "A + 1", "A - 1", when="result", inserts=True),
-    Rule("term", "A", "TENSOR + A", when="value", inserts=True),
+    Rule("insert layer", "SITE", "self.LAYER(SITE)", inserts=True),
+    Rule("unused layer", "SITE", "self.UNUSED(SITE)", inserts=True),
+    Rule("unused layer", "VALUE", "self.UNUSED(TENSOR, VALUE)", inserts=True),
+    Rule("unused layer", "A + B", "self.UNUSED(A, B)"),
+    Rule("insert function", "VALUE", "VALUE.LACKING()", inserts=True),
+    Rule("insert transpose", "SITE", "SITE.transpose(1, 2)", inserts=True),
+    Rule("insert transpose", "SITE", "SITE.transpose(-2, -1)", "SITE.transpose(0, 1)", inserts=True),
+    Rule("sign", "RESULT", "~RESULT", "-RESULT", inserts=True),
+    Rule(
+        "factor",
+        "RESULT",
+        "RESULT * 2",
+        "RESULT / 2",
+        "RESULT ** 2",
+        "RESULT + 1",
+        "RESULT - 1",
+        inserts=True,
+    ),
+    Rule("term", "VALUE", "TENSOR + VALUE", inserts=True),
 )
+MAKERS = (*(rule.edits for rule in RULES), *structural.MAKERS)
+
+
+def edits(place: Place, until: float = math.inf) -> Iterator[Edit]:
+    """Yield the edits of all kinds, up to MAX_TEXT. until: when to stop, see `time.monotonic`."""
+    left = MAX_TEXT
+    for edit in _edits(place):
+        left -= PER_EDIT + sum(len(new) for _start, _stop, new in edit.pieces)
+        if left < 0 or time.monotonic() >= until:
+            return
+        yield edit
+
+
+def _edits(place: Place) -> Iterator[Edit]:
+    for scope in scopes(place):
+        made = []
+        for make in MAKERS:
+            for edit in make(scope):
+                yield edit
+                made.append(edit)
+        yield from structural.everywhere(scope, made)
+
+
+def ordered(made: Iterable[Edit], scores: Mapping[Statement, float]) -> list[Edit]:
+    """Sort edits, each once. scores: see `suspects.prior`."""
+    # Of equal edits, the last one is used.
+    unique = list({(one.place.unit, one.pieces): one for one in made}.values())
+    counts = Counter(one.kind for one in unique)
+
+    def worth(one: Edit) -> float:
+        return KINDS[one.kind][0] / counts[one.kind] * math.exp(scores.get(one.statement, 0.0))
+
+    return sorted(unique, key=worth, reverse=True)

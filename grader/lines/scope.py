@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeGuard
 
-from grader.lines.edit import Text
+from grader.lines.places import DEFINES, FUNCTIONS, Edit, Place, Span
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-DEFINES = (*FUNCTIONS, ast.ClassDef)
 MODELS = ("model", "mha", "net", "module")  # usual names of a parameter that is a model
 MAX_OFFERED, MAX_TENSORS = 24, 10  # names, or attributes of `self`, that an edit may put in one place
-# Parts of names of attributes that probably hold a size.
-SIZES = ("num", "size", "dim", "hidden", "embed", "d_", "scale", "width")
+MODULE = re.compile(r"\b[A-Z]\w*\(")  # a call that probably makes a module
 VOCABULARY = ("tanh", "relu", "exp", "abs")
 # Keywords that are axes, and methods whose arguments are axes.
 AXES = ("dim", "axis", "dim0", "dim1", "start_dim")
@@ -56,19 +54,38 @@ class Class:
 class Scope:
     """One function, or one statement without functions.
 
-    names: parameters and local names, in order. sizes: the names that hold whole numbers.
+    names: parameters and local names, in order, with their lines. sizes: the names that hold whole numbers.
     """
 
-    text: Text
+    place: Place
     body: list[ast.stmt]
     function: ast.FunctionDef | ast.AsyncFunctionDef | None = None
     owner: Class = field(default_factory=Class)
     names: dict[str, int] = field(default_factory=dict)
     sizes: set[str] = field(default_factory=set)
 
-    @property
-    def is_constructor(self) -> bool:
-        return self.function is not None and self.function.name == "__init__"
+    def __post_init__(self) -> None:
+        self.text = self.place.text
+        self.is_constructor = self.function is not None and self.function.name == "__init__"
+
+    def edit(
+        self,
+        kind: str,
+        statement: ast.AST,
+        *changes: tuple[ast.AST | Span, str],
+        at: ast.AST | None = None,
+        inserts: bool = False,
+    ) -> Edit:
+        """Return an edit of a statement. changes: nodes or spans, with the text that takes their place.
+
+        at: the node that a report underlines; if it is None, from the first change to the last one.
+        """
+        pieces = tuple(
+            (*(self.text.span(where) if isinstance(where, ast.AST) else where), new) for where, new in changes
+        )
+        span = (pieces[0][0], pieces[-1][1]) if at is None else self.text.span(at)
+        line: int = statement.lineno  # type: ignore[attr-defined]
+        return Edit(self.place, kind, pieces, span, line, inserts)
 
     # ---- what may be put in the place of a node
 
@@ -88,9 +105,8 @@ class Scope:
         In a constructor, every name may be a size.
         """
         if is_of_self(node):
-            layers = (
-                self.owner.layers
-            )  # one that the class does not assign is made by `setattr` or a base class
+            # A layer that the class does not assign is made by `setattr` or a base class.
+            layers = self.owner.layers
             others = [one for one in self.owner.attributes if one not in layers]
             return layers[:MAX_OFFERED] if node.attr in layers else others
         is_size = getattr(node, "id", "") in self.sizes
@@ -100,12 +116,6 @@ class Scope:
         """Return the functions of VOCABULARY that a file with torch does not call."""
         source = self.text.source
         return [name for name in VOCABULARY if f"{name}(" not in source] if "torch" in source else []
-
-    def lengths(self, _node: ast.AST) -> list[str]:
-        """Return sizes by whose root a value may be scaled: local names, and attributes that are named like sizes."""
-        own = [name for name in self.owner.attributes if name not in self.owner.layers]
-        named = [f"self.{name}" for name in own if any(part in name for part in SIZES)]
-        return [*named, *(name for name in self.names if name in self.sizes)][:4]
 
     # ---- what the function contains
 
@@ -133,9 +143,8 @@ class Scope:
             waiting: list[ast.AST] = [] if isinstance(statement, DEFINES) else [statement]
             while waiting:
                 node = waiting.pop()
-                if isinstance(node, ast.expr) and not isinstance(
-                    getattr(node, "ctx", None), (ast.Store, ast.Del)
-                ):
+                is_stored = isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del))
+                if isinstance(node, ast.expr) and not is_stored:
                     found.append((node, statement))
                 parts = [] if isinstance(node, ast.JoinedStr) else list(ast.iter_child_nodes(node))
                 waiting += [part for part in reversed(parts) if not isinstance(part, ast.stmt)]
@@ -153,8 +162,9 @@ class Scope:
             found[type(node)].append((node, statement))
         return found
 
-    def calls(self) -> Iterator[tuple[ast.Call, ast.stmt]]:
-        return ((node, statement) for node, statement in self.expressions if isinstance(node, ast.Call))
+    @cached_property
+    def calls(self) -> list[tuple[ast.Call, ast.stmt]]:
+        return [(node, statement) for node, statement in self.expressions if isinstance(node, ast.Call)]
 
     # ---- the parts that an expression plays
 
@@ -162,47 +172,35 @@ class Scope:
     def roles(self) -> dict[str, set[int]]:
         """Return role → the `id` of each expression that plays it.
 
-        computed argument, constant: an argument of a call that is neither a name nor a constant; a constant argument or
-        index. axis: an argument of a call such as `transpose`, a keyword such as `dim`, an index of `.shape`. range: a
-        call of `range` or `arange`. alone, used: a whole statement; any other expression. returned, tested: the value
-        of a `return`; the condition of a block. unknown: a name that is defined nowhere, or an attribute of `self` that
-        the class never assigns. site, result, value: see `_sites`.
+        ARGUMENT, CONSTANT: an argument of a call that is neither a name nor a constant; a constant argument or index.
+        AXIS: an argument of a call such as `transpose`, a keyword such as `dim`, an index of `.shape`.
+        UNKNOWN, MISSING: a name that is defined nowhere; an attribute of `self` that the class never assigns.
+        SITE, RESULT, VALUE: what a call may be put around; of these, what may have a factor; what is computed.
         """
         found: dict[str, set[int]] = defaultdict(set)
         for node, _statement in self.expressions:
             match node:
                 case ast.Call(func=called, args=arguments, keywords=keywords):
                     parts = [*arguments, *(keyword.value for keyword in keywords)]
-                    found["computed argument"] |= {id(part) for part in parts if isinstance(part, COMPUTES)}
-                    found["constant"] |= {id(part) for part in parts if _is_value(part)}
+                    found["ARGUMENT"] |= {id(part) for part in parts if isinstance(part, COMPUTES)}
+                    found["CONSTANT"] |= {id(part) for part in parts if _is_value(part)}
                     axes = arguments if getattr(called, "attr", "") in TAKE_AXES else []
-                    found["axis"] |= {*map(id, axes), *(id(k.value) for k in keywords if k.arg in AXES)}
-                    if ast.unparse(called).split(".")[-1] in ("range", "arange"):
-                        found["range"].add(id(node))
+                    found["AXIS"] |= {*map(id, axes), *(id(k.value) for k in keywords if k.arg in AXES)}
                 case ast.Subscript(value=owner, slice=index):
-                    found["constant"] |= {id(index)} if _is_value(index) else set()
-                    found["axis"] |= {id(index)} if getattr(owner, "attr", "") == "shape" else set()
+                    found["CONSTANT"] |= {id(index)} if _is_value(index) else set()
+                    found["AXIS"] |= {id(index)} if getattr(owner, "attr", "") == "shape" else set()
                 case ast.Name(id=name) if name not in self.text.bound and not hasattr(builtins, name):
-                    found["unknown"].add(id(node))
+                    found["UNKNOWN"].add(id(node))
                 case ast.Attribute(value=ast.Name("self"), attr=name) if name not in self.owner.attributes:
-                    found["unknown"].add(id(node))
-        for statement in self.statements():
-            match statement:
-                case ast.Expr(value=value):
-                    found["alone"].add(id(value))
-                case ast.Return(value=ast.expr() as value):
-                    found["returned"].add(id(value))
-                case ast.If(test=value) | ast.While(test=value):
-                    found["tested"].add(id(value))
-        found["used"] = {id(node) for node, _statement in self.expressions} - found["alone"]
+                    found["MISSING"].add(id(node))
         for node in () if self.is_constructor else self._sites():
-            found["site"].add(id(node))
-            found["value"] |= {id(node)} if isinstance(node, (ast.Call, ast.BinOp)) else set()
-            found["result"] |= {id(node)} if isinstance(node, RESULTS) else set()
+            found["SITE"].add(id(node))
+            found["VALUE"] |= {id(node)} if isinstance(node, (ast.Call, ast.BinOp)) else set()
+            found["RESULT"] |= {id(node)} if isinstance(node, RESULTS) else set()
         return found
 
     def _sites(self) -> Iterator[ast.expr]:
-        """Yield the expressions around which a call may be put: a `value` if it computes something.
+        """Yield the expressions around which a call may be put.
 
         Skip constants, tuples, lists, f-strings, lambdas, `and` and `or`, sizes, names that are not local, indices,
         comparisons by `is`, and `f` in `f()`, `a.b` in `a.b.c`, `x` in `x[0]`.
@@ -230,25 +228,25 @@ def is_of_self(node: ast.AST) -> TypeGuard[ast.Attribute]:
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
-def scopes(text: Text, statement: ast.stmt) -> list[Scope]:
-    """Return the scopes of a top-level statement: one per function in it; without functions, the statement."""
-    return list(_functions(text, statement, None)) or [Scope(text, [statement])]
+def scopes(place: Place) -> list[Scope]:
+    """Return one scope per function in a place; without functions, one for its statement."""
+    return list(_functions(place, place.node, Class())) or [Scope(place, [place.node])]
 
 
-def _functions(text: Text, node: ast.stmt, owner: Class | None) -> Iterator[Scope]:
+def _functions(place: Place, node: ast.stmt, owner: Class) -> Iterator[Scope]:
     """Yield the scope of each function in a statement, nested ones included. owner: the class of the statement."""
     if isinstance(node, FUNCTIONS):
-        yield _scope(text, node, owner or Class())
-        owner = None
+        yield _scope(place, node, owner)
+        owner = Class()
     elif isinstance(node, ast.ClassDef):
         owner = _class(node)
     for part in ast.iter_child_nodes(node):
         if isinstance(part, ast.stmt):
-            yield from _functions(text, part, owner)
+            yield from _functions(place, part, owner)
 
 
-def _scope(text: Text, function: ast.FunctionDef | ast.AsyncFunctionDef, owner: Class) -> Scope:
-    scope = Scope(text, function.body, function, owner)
+def _scope(place: Place, function: ast.FunctionDef | ast.AsyncFunctionDef, owner: Class) -> Scope:
+    scope = Scope(place, function.body, function, owner)
     for node in ast.walk(function):
         match node:
             case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()) if name not in ("self", "_"):
@@ -285,17 +283,9 @@ def _class(node: ast.ClassDef) -> Class:
                 read.add(name)
             case ast.Call(func=ast.Attribute(value=ast.Name("self"), attr=name)):
                 layers.append(name)
-            case ast.Assign(targets=targets, value=value) if _makes_modules(value):
+            case ast.Assign(targets=targets, value=value) if MODULE.search(ast.unparse(value)):
                 parts = (one for target in targets for one in ast.walk(target))
                 layers += [one.attr for one in parts if is_of_self(one)]
     attributes, layers = list(dict.fromkeys(made)), list(dict.fromkeys(layers))
     base = ast.unparse(node.bases[0]).split(".")[-1] if node.bases else ""
     return Class(attributes[:MAX_OFFERED], layers, sorted(set(layers) - read), base)
-
-
-def _makes_modules(value: ast.expr) -> bool:
-    """Whether a value, or the parts of a tuple or generator, are made by calls such as `nn.Linear(…)` or `Block(…)`."""
-    several = isinstance(value, (ast.GeneratorExp, ast.Tuple))
-    calls = [part for part in (ast.walk(value) if several else (value,)) if isinstance(part, ast.Call)]
-    names = [ast.unparse(call.func) for call in calls]
-    return any(n.startswith(("nn.", "torch.nn.")) or (n[:1].isupper() and "." not in n) for n in names)

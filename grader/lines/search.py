@@ -1,11 +1,10 @@
-"""Try candidates on one failing case, within a budget. Try those that pass this case on all cases."""
+"""Try edits on one failing case, within a budget. Try those that pass this case on all cases."""
 
 from __future__ import annotations
 
-import math
 import time
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
@@ -14,23 +13,22 @@ from msgspec import structs
 from grader.bundle.model import Exercise, RecordedCase
 from grader.engine.lease import Workers
 from grader.engine.load_request import LoadRequest
-from grader.engine.session import WorkerGone
+from grader.engine.session import EditedStatement, WorkerGone
 from grader.judge.observation import Observation, normalise_layouts
 from grader.judge.verdict import judged, lacks
-from grader.lines.edit import Edit
-from grader.lines.places import Place
-from grader.lines.rules import KINDS
-from grader.lines.suspects import Effects, Statement, distance
+from grader.lines.places import Edit, Place, Statement
+from grader.lines.suspects import Effects, distance
 from grader.sandbox.base import SandboxError
 from grader.worker.steps import Load, Stages, observes
 
-BATCH = 32  # candidates per request, at most
+BATCH = 32  # edits per request, at most
 SECONDS_PER_BATCH = 0.25  # that a request may take, as estimated
 SECONDS_FOR_SCREENS = 0.2  # CPU seconds after which no other failing case is timed; see `_screen`
 MORE_SECONDS = 0.4  # of CPU time after the first repair, to see whether another line repairs too
 MAX_REPAIRS = 12
 LONGER = 1.1  # running all cases again in a new worker may take this many times as long as in the search
 SECONDS_PER_EDIT = 0.25  # of CPU time, for one run of a case
+SUBMITTED = EditedStatement("", "")  # an edit that changes nothing
 TIMES_OWN = 8  # an edit is given up if it takes this many times as long as the submission itself
 
 
@@ -63,67 +61,47 @@ class Budget:
         return self.wall - (time.monotonic() - self.started)
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """An edit, and the top-level statement in which it changes something."""
-
-    place: Place
-    edit: Edit
-
-    @property
-    def statement(self) -> Statement:
-        return self.place.unit, self.edit.statement
-
-    @property
-    def neighbours(self) -> list[Statement]:
-        """Return the statements before and after `statement`."""
-        order = self.place.statements
-        here = order.index(self.edit.statement)
-        beside = (*order[max(here - 1, 0) : here], *order[here + 1 : here + 2])
-        return [(self.place.unit, line) for line in beside]
-
-
 @dataclass
 class Search:
     """One exercise of one submission, and what the edits of each statement did.
 
-    request: what the worker loads before it tries edits: the submission, and the student's earlier
-    files that it uses.
+    request: what the worker loads before it tries edits. places: where the edits are.
     """
 
     workers: Workers
     request: LoadRequest
+    places: Sequence[Place]
     budget: Budget
     effects: dict[Statement, Effects] = field(default_factory=lambda: defaultdict(Effects))
     at_first: float = 0.0  # the distance of the submission's own result; see `suspects.distance`
-    ran: frozenset[tuple[str, int]] = frozenset()  # the lines that ran in the failing cases
+    ran: set[tuple[str, int]] = field(default_factory=set)  # the lines that ran in failing cases
+    idle: set[Statement] = field(default_factory=set)  # the statements in functions that did not
     passing: float = 0.0  # the most CPU seconds that a repair took for all cases
-    passing_worker: float = 0.0  # the same for the worker alone
     own: float = 0.0  # CPU seconds of the submission itself for the screen; see `_screen`
     each: float = SECONDS_PER_EDIT  # CPU seconds that one edit may take for the screen
     until: float = inf  # CPU seconds at which the search ends
 
     def run(
-        self, candidates: Sequence[Candidate], cases: Sequence[RecordedCase], failing: frozenset[str]
-    ) -> list[Candidate]:
-        """Return the candidates that pass every case in the worker, in the order in which they were found.
+        self, edits: Sequence[Edit], cases: Sequence[RecordedCase], failing: frozenset[str]
+    ) -> list[Edit]:
+        """Return the edits that pass every case in the worker, in the order in which they were found.
 
         failing: the ids of the cases that the submission fails.
         """
-        found: list[Candidate] = []
+        found: list[Edit] = []
         try:
-            screen = self._screen([c for c in cases if c.id in failing], candidates[0].place)
+            screen = self._screen(case for case in cases if case.id in failing)
             failing_first = sorted(cases, key=lambda c: c.id not in failing)
-            for candidate in self._survivors(self._that_ran_first(candidates), screen) if screen else ():
-                before, worker = self.budget.spent, self.budget.worker
-                if self._passes(candidate, failing_first):
-                    found.append(candidate)
+            ran_first = sorted(edits, key=lambda edit: edit.statement in self.idle)
+            for edit in self._survivors(ran_first, screen) if screen else ():
+                before = self.budget.spent
+                if self._passes(edit, failing_first):
+                    found.append(edit)
                     self.passing = max(self.passing, self.budget.spent - before)
-                    self.passing_worker = max(self.passing_worker, self.budget.worker - worker)
                     last = self.budget.most - LONGER * self.passing  # leaves the time to certify
                     self.until = min(self.until, self.budget.spent + MORE_SECONDS, last)
                 else:
-                    self.effects[candidate.statement].passed_one += 1
+                    self.effects[edit.statement].passed_one += 1
                 if len(found) == MAX_REPAIRS:
                     break
         except (WorkerGone, SandboxError):
@@ -133,65 +111,59 @@ class Search:
     def may_certify(self) -> bool:
         """Return whether all cases can be run once more in the time that is left.
 
-        If so, already count the time of the fresh worker that certifies: as much as this worker took.
+        If so, already count the time of the fresh worker that certifies.
         """
         if self.budget.spent + LONGER * self.passing > self.budget.most or self.budget.wall_left <= 0:
             return False
-        self.budget.worker += self.passing_worker
+        self.budget.worker += self.passing
         return True
 
-    def _that_ran_first(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Return the candidates; those whose statement did not run in the failing cases come last."""
-        idle: dict[int, set[int]] = {}
-        for one in candidates:
-            if self.ran and id(one.place) not in idle:
-                idle[id(one.place)] = one.place.without(self.ran)
-        return sorted(candidates, key=lambda one: one.edit.statement in idle.get(id(one.place), ()))
-
-    def _screen(self, failing: Sequence[RecordedCase], place: Place) -> RecordedCase | None:
+    def _screen(self, failing: Iterable[RecordedCase]) -> RecordedCase | None:
         """Return the screen: the failing case that takes least time, up to its first failing check; None if none fails.
 
         At most four failing cases are timed: float32 before other dtypes, then few steps before many.
-        Set `own`, `each` and `at_first` from a run of the submission itself.
+        Set `idle`, `own`, `each` and `at_first` from runs of the submission itself.
         """
-        nothing = [Candidate(place, Edit("", (), (0, 0), 0))]  # runs the submission itself
         timed: list[tuple[float, int, RecordedCase, Observation]] = []
         for case in sorted(failing, key=lambda c: (c.dtype != "float32", len(c.steps)))[:4]:
             if timed and self.budget.spent > SECONDS_FOR_SCREENS:
                 break
-            for whole in self._observe(case, nothing, lines=True):  # at most one observation
+            for whole in self._observe(case, [SUBMITTED], lines=True):  # at most one observation
                 short = up_to_first_failure(case, whole)
                 before = self.budget.worker
-                seen = self._observe(short, nothing)
+                seen = self._observe(short, [SUBMITTED])
                 if seen and not passes(short, seen[0]):
                     timed.append((self.budget.worker - before, len(timed), short, seen[0]))
         if not timed:
             return None
+        self.idle = {one for place in self.places for one in place.idle(self.ran)}
         self.own, _number, screen, result = min(timed, key=lambda one: one[:2])
         if result.error is None:
             self.each = min(SECONDS_PER_EDIT, TIMES_OWN * self.own + 0.02)
         self.at_first = distance(screen, result)
         return screen
 
-    def _survivors(self, candidates: Sequence[Candidate], screen: RecordedCase) -> Iterator[Candidate]:
-        start, mean, began = 0, max(0.02, self.own), self.budget.spent  # mean: CPU seconds per candidate
-        while start < len(candidates):
+    def _survivors(self, edits: Sequence[Edit], screen: RecordedCase) -> Iterator[Edit]:
+        """Yield the edits that pass the screen, until the time is over."""
+        start, mean, began = 0, max(0.02, self.own), self.budget.spent  # mean: CPU seconds per edit
+        while start < len(edits):
             left = min(self.budget.cpu_left, self.budget.wall_left, self.until - self.budget.spent)
-            if left < max(mean, self.own):
+            expected = max(mean, self.own)
+            if left < expected:
                 return
-            size = int(min(left, SECONDS_PER_BATCH) / max(mean, self.own))
-            batch = candidates[start : start + min(max(size, 1), BATCH)]
-            seen = self._observe(screen, batch, each=self.each)
+            size = int(min(left, SECONDS_PER_BATCH) / expected)
+            batch = edits[start : start + min(max(size, 1), BATCH)]
+            seen = self._observe(screen, [edit.edited for edit in batch], each=self.each)
             start += max(len(seen), 1)  # at least 1: a wrong reply may have no observation
             mean = (self.budget.spent - began) / start
-            for candidate, observation in zip(batch, seen, strict=False):
-                self.effects[candidate.statement].distances.append(distance(screen, observation))
+            for edit, observation in zip(batch, seen, strict=False):
+                self.effects[edit.statement].distances.append(distance(screen, observation))
                 if passes(screen, observation):
-                    yield candidate
+                    yield edit
 
-    def _passes(self, candidate: Candidate, cases: Sequence[RecordedCase]) -> bool:
+    def _passes(self, edit: Edit, cases: Sequence[RecordedCase]) -> bool:
         for case in cases:
-            seen = self._observe(case, [candidate]) if self.budget.cpu_left > 0 else []
+            seen = self._observe(case, [edit.edited]) if self.budget.cpu_left > 0 else []
             if not seen or not passes(case, seen[0]):
                 return False
         return True
@@ -199,17 +171,16 @@ class Search:
     def _observe(
         self,
         case: RecordedCase,
-        candidates: Sequence[Candidate],
+        edits: Sequence[EditedStatement],
         lines: bool = False,
         each: float = SECONDS_PER_EDIT,
     ) -> list[Observation]:
-        edits = [candidate.place.edited(candidate.edit) for candidate in candidates]
         cpu, wall = max(self.budget.cpu_left, 0.05), max(self.budget.wall_left, 0.05)
         lease = self.workers.lease(self.request)
         lease.load()
         tried = lease.try_edits(case, edits, cpu, wall, each, lines)
-        self.ran |= tried.lines
         self.budget.worker += max(tried.cpu, 0.0)
+        self.ran |= tried.lines
         return [normalise_layouts(one, case.steps) for one in tried.observations]
 
 
@@ -256,16 +227,3 @@ def runnable(exercise: Exercise) -> list[RecordedCase]:
         for case in exercise.cases
         if not case.costly and case.exam is None
     ]
-
-
-def ordered(candidates: Iterable[Candidate], scores: Mapping[Statement, float]) -> list[Candidate]:
-    """Sort candidates, each once. scores: see `suspects.prior`."""
-    # Of equal edits, the last one is used.
-    unique = list({(one.place.unit, one.edit.pieces): one for one in candidates}.values())
-    counts = Counter(one.edit.kind for one in unique)
-
-    def worth(one: Candidate) -> float:
-        kind = one.edit.kind
-        return KINDS[kind][0] / counts[kind] * math.exp(scores.get(one.statement, 0.0))
-
-    return sorted(unique, key=worth, reverse=True)

@@ -1,13 +1,14 @@
-"""Edits that no row of a table can say: of numbers, of several places, of arguments. Each function takes one scope."""
+"""Edits that no row of a table can say: of numbers, arguments, statements and several places. Each function takes one scope."""
 
 from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import combinations, pairwise
 
-from grader.lines.edit import Edit
+from grader.lines.places import Edit, Span
 from grader.lines.scope import MODELS, Scope
 
 MAX_EXCHANGED = 12  # targets of an assignment
@@ -36,7 +37,6 @@ FAMILIES = (
     ("floor", "ceil", "round"),
     ("squeeze", "unsqueeze"),
     ("clamp_min", "clamp_max"),
-    ("masked_fill", "masked_fill_"),
 )
 # Function or class → keywords that its calls may lack.
 KEYWORDS = {
@@ -56,11 +56,6 @@ KEYWORDS = {
 MAKES_TENSORS = ("arange", "zeros", "ones", "full", "tensor", "empty", "eye")
 
 
-def replaced(scope: Scope, kind: str, node: ast.AST, new: str, statement: ast.stmt) -> Edit:
-    span = scope.text.span(node)
-    return Edit(kind, ((*span, new),), span, statement.lineno)
-
-
 # ---- one place, by its value or its name
 
 
@@ -68,24 +63,25 @@ def numbers(scope: Scope) -> Iterator[Edit]:
     """Replace a number by similar and common ones, an axis by another small one."""
     for node, statement in scope.expressions:
         value = _number(node)
-        for kind, text in _others(value, id(node) in scope.roles["axis"]) if value is not None else ():
+        for kind, text in _others(value, id(node) in scope.roles["AXIS"]) if value is not None else ():
             if text != scope.text.of(node):
-                yield replaced(scope, kind, node, f"({text})" if text[0] == "-" else text, statement)
+                yield scope.edit(kind, statement, (node, f"({text})" if text[0] == "-" else text))
 
 
 def _others(value: int | float, is_axis: bool) -> Iterator[tuple[str, str]]:
     """Yield other numbers, each with the kind of the edit."""
-    # "-inf" fits into every floating dtype, unlike -1e9
     if isinstance(value, float):
         near = [repr(-value), repr(1 - value), *COMMON_DECIMALS]
         near += [repr(value * factor) for factor in (10.0, 100.0, 0.1, 0.01, 1000.0)]
+        # "-inf" fits into every floating dtype, unlike -1e9
         yield from (("decimal number", text) for text in dict.fromkeys(("float('-inf')", *near)))
-        return
-    whole = [-1, -2, 0, 1, 2, 3] if is_axis else [value - 1, value + 1, -value, -1, -2, 0, 1, 2, 3]
-    yield from (("axis" if is_axis else "whole number", str(new)) for new in dict.fromkeys(whole))
-    if not is_axis:
-        texts = (str(value * 10), str(value * 100), str(max(value // 10, 1)), "float('-inf')", "-1e6", "0.5")
-        yield from (("large number", text) for text in texts)
+    elif is_axis:
+        yield from (("axis", str(new)) for new in (-1, -2, 0, 1, 2, 3))
+    else:
+        whole = (value - 1, value + 1, -value, -1, -2, 0, 1, 2, 3)
+        yield from (("whole number", str(new)) for new in dict.fromkeys(whole))
+        far = (str(value * 10), str(value * 100), str(max(value // 10, 1)), "float('-inf')", "-1e6", "0.5")
+        yield from (("large number", text) for text in far)
 
 
 def _number(node: ast.expr) -> int | float | None:
@@ -93,15 +89,11 @@ def _number(node: ast.expr) -> int | float | None:
 
     Python refuses to write very long numbers.
     """
-    match node:
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
-            value = -value
-        case ast.Constant(value=int() | float() as value):
-            pass
-        case _:
-            return None
-    too_long = isinstance(value, bool) or (isinstance(value, int) and abs(value) > MAX_NUMBER)
-    return None if too_long else value
+    negative = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+    value = getattr(node.operand if negative else node, "value", None)  # type: ignore[attr-defined]
+    if type(value) is float or (type(value) is int and abs(value) <= MAX_NUMBER):
+        return -value if negative else value
+    return None
 
 
 def functions(scope: Scope) -> Iterator[Edit]:
@@ -114,33 +106,168 @@ def functions(scope: Scope) -> Iterator[Edit]:
         others += [name[:-1]] if name.endswith("_") and not name.endswith("__") else []
         stop = scope.text.span(node)[1]
         for other in dict.fromkeys(others):
-            piece = (stop - len(name.encode()), stop, other)
-            yield Edit("function", (piece,), scope.text.span(node), statement.lineno)
+            yield scope.edit("function", statement, ((stop - len(name.encode()), stop), other), at=node)
+
+
+# ---- arguments
 
 
 def added_arguments(scope: Scope) -> Iterator[Edit]:
     """Pass one more keyword, or a name, to a call."""
-    for node, statement in scope.calls():
+    for node, statement in scope.calls:
         called = scope.text.of(node.func).split(".")
         if called == ["super()", "__init__"]:  # it takes the arguments of the base class
             called.append(scope.owner.base)
         passed = {keyword.arg for keyword in node.keywords}
-        new = [text for text in KEYWORDS.get(called[-1], ()) if text.split("=")[0] not in passed]
+        new = list(KEYWORDS.get(called[-1], ()))
         if called[-1] in MAKES_TENSORS:
-            makers = [f"{k}={n}.{k}" for n in scope.tensors(node)[:2] for k in ("device", "dtype")]
-            new += [text for text in makers if text.split("=")[0] not in passed]
+            new += [f"{name}={n}.{name}" for n in scope.tensors(node)[:2] for name in ("device", "dtype")]
         if len(called) == 1 or called[0] in ("self", *MODELS):
             # A name after a keyword needs a keyword, too.
-            new += [f"{n}={n}" if passed else n for n in scope.near(node)[:10] if n not in passed]
-        span = scope.text.span(node)
-        stop = span[1] - 1
+            new += [f"{name}={name}" if passed else name for name in scope.near(node)[:10]]
+        stop = scope.text.span(node)[1] - 1
         if scope.text.raw[max(stop - 1000, 0) : stop].rstrip().endswith(b","):
             continue  # a second comma would be an error
         for text in new:
-            argument = f", {text}" if node.args or node.keywords else text
-            # A name may imitate an edit elsewhere; `dim=1` cannot.
-            imitates = text.split("=")[0] in scope.names
-            yield Edit("add argument", ((stop, stop, argument),), span, statement.lineno, imitates)
+            name = text.split("=")[0]
+            if name not in passed:
+                argument = f", {text}" if node.args or node.keywords else text
+                # A name may imitate an edit elsewhere; `dim=1` cannot.
+                change = ((stop, stop), argument)
+                yield scope.edit("add argument", statement, change, at=node, inserts=name in scope.names)
+
+
+def arguments(scope: Scope) -> Iterator[Edit]:
+    """Exchange two arguments or elements; drop an argument or a keyword."""
+    text = scope.text
+    for node, statement in scope.expressions:
+        parts: list[ast.expr] = list(getattr(node, "elts", ()))
+        if isinstance(node, ast.Call):
+            parts = [*node.args, *(k.value for k in node.keywords)]
+            whole = [text.of(part) for part in (*node.args, *node.keywords)]
+            for index, part in enumerate(parts):
+                new = f"{text.of(node.func)}({', '.join([*whole[:index], *whole[index + 1 :]])})"
+                yield scope.edit("drop argument", statement, (node, new), at=part)
+        for one, other in combinations(parts[:6], 2):
+            if text.of(one) != text.of(other) and not isinstance(one, ast.Starred):
+                yield _exchanged(scope, "argument order", one, other, statement)
+
+
+def _exchanged(scope: Scope, kind: str, one: ast.AST, other: ast.AST, statement: ast.AST) -> Edit:
+    """Return the edit that exchanges two nodes, of which `one` comes first."""
+    return scope.edit(kind, statement, (one, scope.text.of(other)), (other, scope.text.of(one)))
+
+
+def moved_calls(scope: Scope) -> Iterator[Edit]:
+    """Move a call such as `self.layer(…)` or `….relu()` from around one expression to around another."""
+    raw = scope.text.raw
+    sites = [scope.text.span(node) for node, _s in scope.expressions if id(node) in scope.roles["SITE"]]
+    for node, statement in scope.calls:
+        inner = _wrapped(scope, node)
+        if inner is None:
+            continue
+        start, stop = scope.text.span(node)
+        before, after = raw[start : inner[0]].decode(), raw[inner[1] : stop].decode()
+        opened, closed = (before, after) if before else ("(", f"){after}")
+        removed = ((start, inner[0]), ""), ((inner[1], stop), "")
+        for first, last in sites:
+            around = first <= start and stop <= last
+            beside = last <= start or stop <= first
+            inside = inner[0] <= first and last <= inner[1]
+            if (around or beside or inside) and (first, last) not in (inner, (start, stop)):
+                put = ((first, first), opened), ((last, last), closed)
+                yield scope.edit("move call", statement, *removed, *put, at=node)
+
+
+def _wrapped(scope: Scope, node: ast.Call) -> Span | None:
+    """Return where `X` is in a call such as `self.layer(X)`, `torch.relu(X)` or `X.relu()`."""
+    if not isinstance(node.func, ast.Attribute):
+        return None
+    owner = scope.text.of(node.func).split(".")[0]
+    if owner in ("self", "torch", "F", "nn", "math") and len(node.args) == 1:
+        return scope.text.span(node.args[0])
+    constant = all(isinstance(part, ast.Constant) for part in (*node.args, *(k.value for k in node.keywords)))
+    return scope.text.span(node.func.value) if constant and owner in scope.names else None
+
+
+# ---- statements
+
+
+def changed_statements(scope: Scope) -> Iterator[Edit]:
+    """Drop a statement, or leave out a `with` or a decorator, such as `no_grad`. Exchange two targets.
+
+    In a constructor, make a layer of its own: `self.a = self.b` → `self.a = Layer(…)`.
+    """
+    drops = (ast.Assign, ast.AugAssign, ast.Expr, ast.If, ast.For, ast.Return, ast.Break, ast.Continue)
+    made: dict[str, str] = {}
+    for statement in scope.statements():
+        if isinstance(statement, drops) and not _is_text(statement):
+            yield scope.edit("drop statement", statement, (statement, "pass"))
+        match statement:
+            case ast.With(items=[*_, ast.withitem(context_expr=last, optional_vars=None)]):
+                whole = (scope.text.span(statement)[0], scope.text.span(last)[1])
+                yield scope.edit("context", statement, (whole, "if True"))
+            case ast.Assign(targets=[ast.Tuple(elts=parts)]):
+                for one, other in combinations(parts[:MAX_EXCHANGED], 2):
+                    yield _exchanged(scope, "target order", one, other, statement)
+            case ast.Assign(targets=[ast.Attribute() as target], value=value) if scope.is_constructor:
+                text = scope.text.of(value)
+                if text in made:
+                    yield scope.edit("own layer", statement, (value, made[text]))
+                if isinstance(value, ast.Call):
+                    made[scope.text.of(target)] = text
+    for decorator in scope.function.decorator_list if scope.function else ():
+        start, stop = scope.text.span(decorator)
+        yield scope.edit("context", decorator, ((start - 1, stop), "# "))  # from the "@"
+
+
+def exchanged_statements(scope: Scope) -> Iterator[Edit]:
+    """Exchange two statements that follow each other."""
+    blocks = [scope.body]
+    for statement in scope.statements():
+        inner = [getattr(statement, name, None) for name in ("body", "orelse")]
+        blocks += [block for block in inner if isinstance(block, list)]
+    for one, other in (pair for block in blocks for pair in pairwise(block)):
+        if not _is_text(one) and not isinstance(other, (ast.Return, ast.FunctionDef)):
+            yield _exchanged(scope, "statement order", one, other, one)
+
+
+def added_statements(scope: Scope) -> Iterator[Edit]:
+    """Return a name at the end; call `eval()` or `train()` of a parameter that is a model, before its first use."""
+    # No line can follow a body in the line of `def`.
+    if scope.function is None or scope.is_constructor or scope.body[0].lineno == scope.function.lineno:
+        return
+    last = scope.body[-1]
+    if not isinstance(last, (ast.Return, ast.Raise)):
+        stop, indent = scope.text.span(last)[1], " " * last.col_offset
+        # The new line follows the last line of a block, so a report names that line and not the block's head.
+        above = max((one for one in ast.walk(last) if isinstance(one, ast.stmt)), key=lambda one: one.lineno)
+        for name in scope.tensors(last):
+            change = ((stop, stop), f"\n{indent}return {name}")
+            yield scope.edit("return", above, change, at=above, inserts=True)
+    for model in [one.arg for one in scope.function.args.args[:3] if one.arg in MODELS]:
+        statement = _first_use(scope, model)
+        start, indent = scope.text.span(statement)[0], " " * statement.col_offset
+        for mode in ("eval", "train"):
+            change = ((start, start), f"{model}.{mode}()\n{indent}")
+            yield scope.edit("insert statement", statement, change, at=statement, inserts=True)
+
+
+def _first_use(scope: Scope, model: str) -> ast.stmt:
+    """Return the statement that first passes something to a model, or the first statement if none does.
+
+    If there is a `pass` above, return that: it probably stands where a line was removed.
+    """
+    for statement in scope.body:
+        calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call) and node.args]
+        used = any(scope.text.of(call.func).split(".")[0] == model for call in calls)
+        if used or isinstance(statement, ast.Pass):
+            return statement
+    return next((one for one in scope.body if not _is_text(one)), scope.body[0])
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 # ---- several places
@@ -161,8 +288,9 @@ def everywhere(scope: Scope, edits: Iterable[Edit]) -> Iterator[Edit]:
     """Join the edits that make the same change at all places of a function; exchange two names wherever they are read."""
     same: dict[tuple[str, str, str], list[Edit]] = defaultdict(list)
     for edit in edits:
-        start, stop, new = edit.pieces[0]
-        same[edit.kind, scope.text.raw[start:stop].decode(), new].append(edit)
+        if edit.kind in EVERYWHERE and not edit.inserts:
+            start, stop, new = edit.pieces[0]
+            same[edit.kind, scope.text.raw[start:stop].decode(), new].append(edit)
     for (kind, old, new), each in same.items():
         everywhere, exchange = EVERYWHERE[kind]
         if len(each) > 1:
@@ -175,63 +303,17 @@ def everywhere(scope: Scope, edits: Iterable[Edit]) -> Iterator[Edit]:
             yield _joined(exchange, sorted(both, key=lambda edit: edit.at))
 
 
-def _joined(kind: str, edits: Sequence[Edit]) -> Edit:
-    return Edit(kind, tuple(edit.pieces[0] for edit in edits), edits[0].at, edits[0].statement)
+def _joined(kind: str, edits: list[Edit]) -> Edit:
+    return replace(edits[0], kind=kind, pieces=tuple(edit.pieces[0] for edit in edits))
 
 
-def arguments(scope: Scope) -> Iterator[Edit]:
-    """Exchange two arguments or elements; drop an argument or a keyword."""
-    text = scope.text
-    for node, statement in scope.expressions:
-        parts: list[ast.expr] = list(getattr(node, "elts", ()))
-        if isinstance(node, ast.Call):
-            parts = [*node.args, *(k.value for k in node.keywords)]
-            whole = [text.of(part) for part in (*node.args, *node.keywords)]
-            for index, part in enumerate(parts):
-                new = f"{text.of(node.func)}({', '.join([*whole[:index], *whole[index + 1 :]])})"
-                yield Edit("drop argument", ((*text.span(node), new),), text.span(part), statement.lineno)
-        for one, other in combinations(parts[:6], 2):
-            if text.of(one) != text.of(other) and not isinstance(one, ast.Starred):
-                yield exchanged(scope, "argument order", one, other, statement)
-
-
-def exchanged(scope: Scope, kind: str, one: ast.AST, other: ast.AST, statement: ast.stmt) -> Edit:
-    """Return the edit that exchanges two nodes, of which `one` comes first."""
-    first, second = scope.text.span(one), scope.text.span(other)
-    pieces = ((*first, scope.text.of(other)), (*second, scope.text.of(one)))
-    return Edit(kind, pieces, (first[0], second[1]), statement.lineno)
-
-
-def moved_calls(scope: Scope) -> Iterator[Edit]:
-    """Move a call such as `self.layer(…)` or `….relu()` from around one expression to around another."""
-    raw = scope.text.raw
-    sites = [scope.text.span(node) for node, _s in scope.expressions if id(node) in scope.roles["site"]]
-    for node, statement in scope.calls():
-        inner = _wrapped(scope, node)
-        if inner is None:
-            continue
-        start, stop = scope.text.span(node)
-        before, after = raw[start : inner[0]].decode(), raw[inner[1] : stop].decode()
-        opened, closed = (before, after) if before else ("(", f"){after}")
-        for first, last in sites:
-            around = first <= start and stop <= last
-            beside = last <= start or stop <= first
-            inside = inner[0] <= first and last <= inner[1]
-            if (around or beside or inside) and (first, last) not in (inner, (start, stop)):
-                removed = (start, inner[0], ""), (inner[1], stop, "")
-                pieces = (*removed, (first, first, opened), (last, last, closed))
-                yield Edit("move call", pieces, (start, stop), statement.lineno)
-
-
-def _wrapped(scope: Scope, node: ast.Call) -> tuple[int, int] | None:
-    """Return where `X` is, in bytes, in a call such as `self.layer(X)`, `torch.relu(X)` or `X.relu()`."""
-    if not isinstance(node.func, ast.Attribute):
-        return None
-    owner = scope.text.of(node.func).split(".")[0]
-    if owner in ("self", "torch", "F", "nn", "math") and len(node.args) == 1:
-        return scope.text.span(node.args[0])
-    constant = all(isinstance(part, ast.Constant) for part in (*node.args, *(k.value for k in node.keywords)))
-    return scope.text.span(node.func.value) if constant and owner in scope.names else None
-
-
-MAKERS = (numbers, functions, added_arguments, arguments, moved_calls)
+MAKERS = (
+    numbers,
+    functions,
+    added_arguments,
+    arguments,
+    moved_calls,
+    changed_statements,
+    exchanged_statements,
+    added_statements,
+)

@@ -11,11 +11,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from grader.bundle.model import RecordedCase
-from grader.judge.observation import Observation
-from grader.lines.places import Place
+from grader.judge.observation import Observation, Seen
+from grader.lines.places import Place, Statement
 from grader.lines.statement_words import Words, words_by_line
-
-Statement = tuple[str, int]  # the unit, and the first line
 
 # Log-likelihood ratios of a statement, fitted with a listwise softmax to the answers of tests/answers and of the bank
 # that are not held out.
@@ -46,30 +44,25 @@ class Effects:
 
 
 def prior(
-    places: Sequence[Place], named: Sequence[Words], marked: Collection[Statement]
+    places: Iterable[Place], alike: Mapping[Statement, float], marked: Collection[Statement]
 ) -> dict[Statement, float]:
-    """Return statement → score, before any edit was tried.
-
-    named: the words of each known mistake that may explain the answer. marked: lines that the report names.
-    """
-    parts = [(place.unit, part) for place in places for part in ast.walk(place.node)]
-    kinds = {(unit, part.lineno): part for unit, part in parts if isinstance(part, ast.stmt)}
-    inits = [(u, part) for u, part in parts if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
-    constructors = {
-        (unit, part.lineno) for unit, init in inits for part in ast.walk(init) if isinstance(part, ast.stmt)
-    }
-    shared = likeness(places, named)
-    most = max(shared.values(), default=0)
-
-    def score(statement: Statement) -> float:
-        total = RAISED * (statement in marked) + CONSTRUCTOR * (statement in constructors)
-        if isinstance(kinds[statement], (ast.FunctionDef, ast.ClassDef)):
-            total += DEFINITION
-        elif hasattr(kinds[statement], "body"):
-            total += BLOCK
-        return total + (ALIKE + MOST_ALIKE / most) * shared[statement] if most else total
-
-    return {statement: score(statement) for statement in shared}
+    """Return statement → score, before any edit was tried. alike: see `likeness`. marked: lines that the report names."""
+    most = max(alike.values(), default=0)
+    scores = {}
+    for place in places:
+        inits = [one for one in place.parts if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
+        built = {part for init in inits for part in ast.walk(init)}
+        for part in place.parts:
+            statement = (place.unit, part.lineno)
+            if statement in alike:
+                kind = DEFINITION if isinstance(part, (ast.FunctionDef, ast.ClassDef)) else BLOCK
+                scores[statement] = (
+                    RAISED * (statement in marked)
+                    + CONSTRUCTOR * (part in built)
+                    + kind * hasattr(part, "body")
+                    + (ALIKE + MOST_ALIKE / (most or 1.0)) * alike[statement]
+                )
+    return scores
 
 
 def ranked(
@@ -87,9 +80,8 @@ def ranked(
     def score(statement: Statement) -> float:
         one = effects.get(statement, Effects())
         reached = [distance for distance in one.distances if distance < math.inf]
-        total = (
-            before[statement] + REPAIRS * (statement in repaired) + PASSES_ONE * math.log1p(one.passed_one)
-        )
+        total = before[statement] + PASSES_ONE * math.log1p(one.passed_one)
+        total += REPAIRS * (statement in repaired)
         if not reached or not at_first:
             return total
         if at_first == math.inf:  # an edit removed the exception
@@ -104,53 +96,49 @@ def ranked(
 def likeness(places: Iterable[Place], named: Sequence[Words]) -> dict[Statement, float]:
     """Return, per statement, the largest cosine similarity of its words and those of a known mistake, from 0 to 1.
 
-    Rare words count most.
+    Rare words count most. named: the words of each known mistake that may explain the answer.
     """
-    words = {
-        (place.unit, line): found for place in places for line, found in words_by_line(place.node).items()
-    }
+    words = {(place.unit, line): own for place in places for line, own in words_by_line(place.node).items()}
     counts = Counter(word for own in words.values() for word in own)
-    rare = {word: math.log((len(words) + 1) / (count + 0.5)) ** 2 for word, count in counts.items()}
-    unknown = math.log((len(words) + 1) / 0.5) ** 2
 
     def weight(of: Words) -> float:
-        return sum(rare.get(word, unknown) for word in of)
+        return sum(math.log((len(words) + 1) / (counts[word] + 0.5)) ** 2 for word in of)
 
-    return {
-        statement: max(
-            (weight(mine & one) / (math.sqrt(weight(mine) * weight(one)) or 1.0) for one in named),
-            default=0.0,
-        )
-        for statement, mine in words.items()
-    }
+    weights = [weight(one) for one in named]
+    alike = {}
+    for statement, mine in words.items():
+        both = zip(named, weights, strict=True)
+        own = weight(mine)
+        cosines = [weight(mine & one) / (math.sqrt(own * other) or 1.0) for one, other in both]
+        alike[statement] = max(cosines, default=0.0)
+    return alike
 
 
-def agreement(
-    alike: Mapping[Statement, float], statement: Statement, neighbours: Collection[Statement]
-) -> float:
-    """Return the likeness of a statement, or of one beside it, divided by the largest; 1.0 if none has any."""
+def agreement(alike: Mapping[Statement, float], statements: Iterable[Statement]) -> float:
+    """Return the largest likeness of some statements, divided by the largest of all; 1.0 if none has any."""
     most = max(alike.values(), default=0.0)
-    return max(alike.get(one, 0.0) for one in (statement, *neighbours)) / most if most else 1.0
+    return max(alike.get(one, 0.0) for one in statements) / most if most else 1.0
 
 
 def distance(case: RecordedCase, observation: Observation) -> float:
     """Return the mean error of what was observed, relative to the expected output; infinite after an exception."""
     if observation.error is not None:
         return math.inf
-    errors = []
     judged = {name for check in case.checks for name in check.of}
-    for name, expected in case.expected.items():
-        if name not in judged:
-            continue
-        seen = observation.seen.get(name)
-        if seen is None or seen.array is None or seen.array.shape != expected.shape:
-            errors.append(1.0)
-        elif expected.dtype.kind == "f":
-            mine, wanted = (
-                np.nan_to_num(a, nan=LARGE, posinf=LARGE, neginf=-LARGE) for a in (seen.array, expected)
-            )
-            size = np.abs(wanted).mean() + 1e-9 if wanted.size else 1.0
-            errors.append(min(float(np.abs(mine - wanted).sum() / max(wanted.size, 1) / size), FAR))
-        else:
-            errors.append(float((seen.array != expected).mean()) if expected.size else 0.0)
+    errors = [
+        _error(observation.seen.get(name), expected)
+        for name, expected in case.expected.items()
+        if name in judged
+    ]
     return sum(errors) / len(errors) if errors else 0.0
+
+
+def _error(seen: Seen | None, expected: np.ndarray) -> float:
+    if seen is None or seen.array is None or seen.array.shape != expected.shape:
+        return 1.0
+    if not expected.size:
+        return 0.0
+    if expected.dtype.kind != "f":
+        return float((seen.array != expected).mean())
+    mine, wanted = (np.nan_to_num(a, nan=LARGE, posinf=LARGE, neginf=-LARGE) for a in (seen.array, expected))
+    return min(float(np.abs(mine - wanted).mean() / (np.abs(wanted).mean() + 1e-9)), FAR)

@@ -6,7 +6,7 @@ import contextlib
 import io
 import sys
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from itertools import takewhile
 from types import CodeType, FrameType, FunctionType
 from typing import Any
@@ -21,6 +21,7 @@ from grader.worker.results import packed
 from grader.worker.steps import Build, Load, Mode, Provide, Run
 from grader.worker.time_limit import cpu_limit
 
+BUILDING = (Provide, Build, Load, Mode)  # steps that make models, load their weights and set their mode
 MAX_LINES = 5000  # that a reply names
 
 
@@ -66,21 +67,25 @@ class Editor:
         if last is not None and last.body == body and last.case == asked:
             return last
         case = _Case(self._loaded, asked, body, self._device)
-        if len(request["edits"]) > 1:
-            case.keep_models(request["seconds"])
+        if len(request["edits"]) > 1 and self._device == "cpu":
+            # If this fails, each edit builds its own models.
+            with contextlib.suppress(BaseException), _silently(request["seconds"]):
+                case.kept = KeptModels(case.program(), self._loaded.files)
             self._last = case
         return case
 
 
 @contextlib.contextmanager
 def _noting(files: Collection[str], lines: set[tuple[str, int]]) -> Iterator[None]:
-    """Within the context, add (file, line) to `lines` for every line of these files that runs."""
+    """Within the context, add (file, line) to `lines` for every line of these files that runs.
 
-    def note(frame: FrameType, event: str, _value: object) -> Any:
+    For a function that runs, its first line is added, too.
+    """
+
+    def note(frame: FrameType, _event: str, _value: object) -> Any:
         if frame.f_code.co_filename not in files:
             return None
-        if event == "line":
-            lines.add((frame.f_code.co_filename, frame.f_lineno))
+        lines.add((frame.f_code.co_filename, frame.f_lineno))
         return note
 
     before = sys.gettrace()
@@ -103,16 +108,6 @@ class _Case:
         tensors = {name: tensor.clone() for name, tensor in self.tensors.items()}
         return _BriefProgram(self.loaded.names, self.case, tensors, self.device, self.loaded.with_own)
 
-    def keep_models(self, seconds: float) -> None:
-        """Build the models within this CPU time. If this fails, or the device is not the CPU, each edit builds its
-        own models.
-        """
-        try:
-            with _silently(seconds):
-                self.kept = KeptModels(self.program(), self.loaded.files) if self.device == "cpu" else None
-        except BaseException:
-            self.kept = None
-
 
 class _BriefProgram(Program):
     """A program that reports only the type of an exception: a description takes longer than most edits take to run."""
@@ -126,10 +121,14 @@ def _try(case: _Case, edit: Mapping[str, Any], seconds: float) -> tuple[dict[str
     names, kept = case.loaded.names, case.kept
     before = dict(names)
     try:
-        with _silently(seconds), _edited(names, edit) as function:
+        with _silently(seconds), _edited(names, edit) as code:
             program = case.program()
             # An edited function that took part in building the models needs new models; so may a statement.
-            if kept is not None and function is not None and function not in kept.built_by:
+            if (
+                kept is not None
+                and code is not None
+                and (code.co_filename, code.co_firstlineno) not in kept.ran
+            ):
                 kept.give(program)
             program.run(case.loaded.files)
             return program.reply, packed(program.observed) if program.observed else b""
@@ -141,8 +140,8 @@ def _try(case: _Case, edit: Mapping[str, Any], seconds: float) -> tuple[dict[str
 
 
 @contextlib.contextmanager
-def _edited(names: dict[str, Any], edit: Mapping[str, Any]) -> Iterator[Function | None]:
-    """Apply an edit. Yield the file and first line of the function whose code it replaces; None if it is a statement.
+def _edited(names: dict[str, Any], edit: Mapping[str, Any]) -> Iterator[CodeType | None]:
+    """Apply an edit. Yield the code that it gives to a function; None if it is a statement.
 
     Afterwards the function has its own code again; the caller restores `names`. Raises LookupError if the
     function is missing or begins on another line.
@@ -152,35 +151,25 @@ def _edited(names: dict[str, Any], edit: Mapping[str, Any]) -> Iterator[Function
         exec(compiled, names)
         yield None
         return
-    path = edit["function"].split(".")
-    code = _code_in(compiled, path)
-    function = _function(names, path)
-    before = function.__code__
-    if (before.co_filename, before.co_firstlineno) != (edit["file"], code.co_firstlineno):
+    inside: dict[str, Any] = dict(names)
+    exec(compiled, inside)
+    function, code = (_function(where, edit["function"]) for where in (names, inside))
+    before, new = function.__code__, code.__code__
+    if (before.co_filename, before.co_firstlineno) != (new.co_filename, new.co_firstlineno):
         raise LookupError(edit["function"])
-    function.__code__ = code
+    function.__code__ = new
     try:
-        yield edit["file"], code.co_firstlineno
+        yield new
     finally:
         function.__code__ = before
 
 
-def _code_in(code: CodeType, path: Sequence[str]) -> CodeType:
-    """Return the code of a function that compiled source defines. path: [function], or [class, function]."""
-    for name in path:
-        inner = [one for one in code.co_consts if isinstance(one, CodeType) and one.co_name == name]
-        if not inner:
-            raise LookupError(name)
-        code = inner[0]
-    return code
-
-
-def _function(names: Mapping[str, Any], path: Sequence[str]) -> FunctionType:
-    found = names[path[0]]
-    for name in path[1:]:
-        found = vars(found)[name]
+def _function(names: Mapping[str, Any], path: str) -> FunctionType:
+    """Return the function with this name, or the method, as in `Attention.forward`."""
+    owner, _dot, name = path.rpartition(".")
+    found = (vars(names[owner]) if owner else names)[name]
     if type(found) is not FunctionType:
-        raise LookupError(path[-1])
+        raise LookupError(path)
     return found
 
 
@@ -188,77 +177,41 @@ def _function(names: Mapping[str, Any], path: Sequence[str]) -> FunctionType:
 def _silently(seconds: float) -> Iterator[None]:
     """Run code for at most this CPU time, and discard everything that it prints."""
     with (
-        contextlib.redirect_stdout(_Discard()),
-        contextlib.redirect_stderr(_Discard()),
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()),
         cpu_limit(seconds),
     ):
         yield
 
 
-class _Discard(io.TextIOBase):
-    """A stream that stores nothing."""
-
-    def write(self, text: str) -> int:
-        return len(text)
-
-
-# Steps that make models, load their weights and set their mode.
-BUILDING = (Provide, Build, Load, Mode)
-Function = tuple[str, int]  # a file, and the first line of a function in it
-
-
 class KeptModels:
     """The models that the first steps of a case build, and their state right after these steps.
 
-    built_by: the functions of the submission that these steps called. An edit of one of them needs new models.
+    ran: the lines of the submission that these steps ran. An edit of a function that ran needs new models.
     """
 
     def __init__(self, program: Program, files: Collection[str]):
-        """Build the models. Raises ValueError if they cannot be reused."""
-        self.built_by: set[Function] = set()
+        """Build the models. Raises an exception if they cannot be reused."""
+        self.ran: set[tuple[str, int]] = set()
         first = list(takewhile(lambda step: isinstance(step, BUILDING), program.steps))
         self._steps, program.steps = program.steps[len(first) :], first
-
-        def note(frame: FrameType, event: str, _value: object) -> None:
-            code = frame.f_code
-            if event == "call" and code.co_filename in files:
-                self.built_by.add((code.co_filename, code.co_firstlineno))
-
-        before = sys.getprofile()
-        sys.setprofile(note)
-        try:
+        with _noting(files, self.ran):
             program.run(files)
-        finally:
-            sys.setprofile(before)
         if "error" in program.reply or not all(isinstance(m, nn.Module) for m in program.env.values()):
             raise ValueError("no models")
         self._made = program
-        parts = {id(part): part for module in program.env.values() for part in module.modules()}
-        self._states = [(part, type(part), dict(vars(part))) for part in parts.values()]
-        # Each dict, list and set that is an attribute of a module, with a copy of it.
-        values: list[Any] = [value for part in parts.values() for value in vars(part).values()]
-        containers = [value for value in values if isinstance(value, (dict, list, set))]
-        self._containers: list[Any] = [(container, container.copy()) for container in containers]
-        tensors = {id(t): t for part in parts.values() for t in _tensors(vars(part))}
+        parts = {part for module in program.env.values() for part in module.modules()}
+        self._states = [(part, type(part), _copied(vars(part))) for part in parts]
+        tensors = {id(t): t for part in parts for t in _tensors(vars(part))}
         self._values = [(t, t.data, t.data.clone(), t.requires_grad, t.is_leaf) for t in tensors.values()]
-        try:
-            self.give(program)  # only to find out whether it works
-        except Exception:  # a lazy layer without values, an expanded buffer
-            raise ValueError("models that cannot be restored") from None
+        self.give(program)  # fails for a lazy layer without values, and for an expanded buffer
 
     def give(self, program: Program) -> None:
         """Restore the models to their state right after they were built, and let a program start with them."""
         for part, kind, before in self._states:
             part.__class__ = kind  # a lazy layer changes its class in its first call
             vars(part).clear()
-            vars(part).update(before)
-        for container, before in self._containers:
-            if container or before:
-                container.clear()
-                if isinstance(container, list):
-                    container.extend(before)
-                else:
-                    container.update(before)
+            vars(part).update(_copied(before))
         for tensor, data, values, requires_grad, was_leaf in self._values:
             data.copy_(values)
             tensor.data = data
@@ -274,7 +227,12 @@ class KeptModels:
             program.reply["parameters"] = made.reply["parameters"]
 
 
-def _tensors(state: dict[str, Any]) -> Iterator[Tensor]:
+def _copied(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes of a module, with copies of those that are dicts, lists and sets."""
+    return {name: v.copy() if isinstance(v, (dict, list, set)) else v for name, v in state.items()}
+
+
+def _tensors(state: Mapping[str, Any]) -> Iterator[Tensor]:
     """Yield the tensors among the attributes of a module, and those in dicts such as `_parameters`."""
     for value in state.values():
         inner = value.values() if isinstance(value, dict) else (value,)

@@ -12,9 +12,8 @@ import pytest
 
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
-from grader.lines.places import MAX_BYTES, MAX_EDITS, MAX_TEXT, places
-from grader.lines.rules import KINDS
-from grader.lines.search import Candidate, ordered
+from grader.lines.places import MAX_BYTES, places
+from grader.lines.rules import KINDS, MAX_TEXT, PER_EDIT, edits, ordered
 from tests.helpers.minimal import submission_of
 
 MODULE = '''import torch
@@ -61,17 +60,15 @@ def _parses(source: str) -> bool:
 
 
 def test_nearly_every_edit_is_python(place):
-    edits = list(place.edits())
-    broken = [edit for edit in edits if not _parses(place.edited(edit).source)]
-    assert len(edits) > 300
-    assert len(broken) / len(edits) < 0.02, {edit.kind for edit in broken}
+    made = list(edits(place))
+    broken = [edit for edit in made if not _parses(edit.edited.source)]
+    assert len(made) > 300
+    assert len(broken) / len(made) < 0.02, {edit.kind for edit in broken}
 
 
 PREFIX = "import torch\nfrom torch import nn\n\n\n"
 # A kind of edit, the last line of a function of model, X, Y and i with a size n, and edits of this line.
 LINES = [
-    ("term", "Y = X", ["Y = Y + X"]),
-    ("term", "Y[i] = X", ["Y[i] = Y[i] + X"]),
     ("term", "return X @ Y", ["return (Y + (X @ Y))"]),
     ("assignment", "X -= Y", ["X = X - Y", "X = Y"]),
     ("assignment", "X.sub(Y)", ["X = X.sub(Y)"]),
@@ -103,10 +100,9 @@ LINES = [
     (
         "comparison",
         "return X < Y",
-        ["return (X <= Y)", "return (X > Y)", "return (X < Y + 1)", "return (Y < X)"],
+        ["return (X <= Y)", "return (X > Y)", "return (X < Y + 1)"],
     ),
     ("comparison", "return X is None", ["return (X is not None)"]),
-    ("condition", "if i: X = Y", ["if True: X = Y", "if False: X = Y", "if (not i): X = Y"]),
     ("drop call", "return torch.cat(X, 1)", ["return X"]),
     ("drop method", "return X.relu()", ["return X"]),
     ("drop method", "return X.T", ["return X"]),
@@ -129,42 +125,22 @@ LINES = [
     (
         "range",
         "return range(1)",
-        ["return range(0, 1 + 1)", "return range(1, 1 + 1)", "return range(len(X))"],
+        ["return range(1 + 1)", "return range(1, 1 + 1)", "return range(len(X))"],
     ),
     ("range", "return torch.arange(1, n + 1)", ["return torch.arange(1 - 1, (n + 1) - 1)"]),
     ("subscript", "return X[i, Y]", ["return X", "return X[Y, i]"]),
-    ("slice axis", "return X[i:]", ["return X[:, i:]"]),
-    ("slice axis", "return X[:, i:]", ["return X[i:]"]),
-    ("slice", "return X[i:n]", ["return X[n:i]", "return X[i:]", "return X[:n]", "return X[i:n + 1]"]),
     ("insert function", "return X + Y", ["return (X + Y).tanh()"]),
     (
         "insert transpose",
         "return X + Y",
         ["return (X + Y).transpose(1, 2)", "return X.transpose(-2, -1) + Y"],
     ),
-    ("factor", "return X", ["return (X / X.shape[-1] ** 0.5)", "return (X * n ** 0.5)", "return (X + 1)"]),
+    ("factor", "return X", ["return (X * 2)", "return (X + 1)"]),
     ("move call", "return X.relu() + Y", ["return X + (Y).relu()", "return (X + Y).relu()"]),
     ("drop statement", "X = Y", ["pass"]),
     ("context", "with torch.no_grad(): X = Y", ["if True: X = Y"]),
-    ("target", "Y = X", ["i = X"]),
     ("target order", "X, Y = i", ["Y, X = i"]),
     ("statement order", "X = Y; Y = X", ["Y = X; X = Y"]),
-    ("statement order", "for x in X:\n        Y = x", ["for x in X:\n        pass\n    Y = x"]),
-    (
-        "statement order",
-        "Y = i\n    for x in X:\n        i = Y",
-        ["Y = i\n    for x in X:\n        Y = i\n        i = Y"],
-    ),
-    (
-        "insert assignment",
-        "Y = i\n    for x in X:\n        b = Y",
-        ["Y = i\n    for x in X:\n        b = Y\n        Y = b"],
-    ),
-    (
-        "insert assignment",
-        "with g():\n        Y = i\n        for x in X:\n            b = Y",
-        ["with g():\n        Y = i\n        for x in X:\n            b = Y\n            Y = b"],
-    ),
     ("insert statement", "return model(X)", ["model.eval()\n    return model(X)"]),
 ]
 TWO_LAYERS = """class Block(nn.Module):
@@ -186,7 +162,6 @@ PARTS = [
     ("unused layer", "= self.a(X) + self.d(X)", "= self.b((self.a(X) + self.d(X)))"),
     ("unused layer", "self.a(X) + self.d(X)", "self.b(self.a(X), self.d(X))"),
     ("unused layer", "return X", "return self.b(X)"),
-    ("unused layer", "return X", "X = self.b(X)\n        return X"),
     ("insert layer", "return X", "return self.a(X)"),
     ("exchange layers", "self.a(X) + self.d(X)", "self.d(X) + self.a(X)"),
     ("name for constant", "(size, 4)", "(size, size)"),
@@ -206,13 +181,13 @@ PARTS = [
 def edited(kind: str, source: str, name: str) -> set[str]:
     """Return the sources that the edits of a kind make of a function or class."""
     found = one_place(source, name)
-    return {found.text.changed(edit.pieces) for edit in found.edits() if edit.kind == kind}
+    return {edit.source for edit in edits(found) if edit.kind == kind}
 
 
-@pytest.mark.parametrize(("kind", "line", "edits"), LINES)
-def test_an_edit_of_a_line(kind, line, edits):
+@pytest.mark.parametrize(("kind", "line", "wanted"), LINES)
+def test_an_edit_of_a_line(kind, line, wanted):
     before = f"{PREFIX}def f(model, X, Y, i):\n    n = len(model)\n    "
-    assert {f"{before}{new}\n" for new in edits} <= edited(kind, f"{before}{line}\n", "f")
+    assert {f"{before}{new}\n" for new in wanted} <= edited(kind, f"{before}{line}\n", "f")
 
 
 @pytest.mark.parametrize(("kind", "old", "new"), PARTS)
@@ -230,13 +205,6 @@ def test_every_kind_of_edit_has_a_row():
     assert {kind for kind, _old, _new in (*LINES, *PARTS)} == set(KINDS)
 
 
-SHARED = """class Block(nn.Module):
-    def __init__(self):
-        self.W_k, self.W_q = (nn.LazyLinear(4) for _ in range(2))
-
-    def forward(self, X, Y):
-        return self.W_q(X) + self.W_q(Y)
-"""
 MANY_NAMES = """class Block(nn.Module):
     def forward(self, X, a, b, c, d, e, f, g, h, i, j, k, l, m):
         X = self.one(X, a + b + c + d + e + f)
@@ -247,65 +215,43 @@ MANY_NAMES = """class Block(nn.Module):
 def test_numbers_too_long_to_write_are_not_edited():
     long = "0x" + "f" * 4000
     found = one_place(f"def f(X):\n    return X * {long} - {long} + 7\n", "f")
-    edited = [found.text.changed(edit.pieces) for edit in found.edits()]
+    edited = [edit.source for edit in edits(found)]
     assert any("+ 8" in source for source in edited)
 
 
 def test_a_large_number_becomes_minus_infinity_first():
     found = one_place("def f(X, keep):\n    return X.masked_fill(keep, 1e6)\n", "f")
-    texts = [edit.pieces[0][2] for edit in found.edits() if edit.kind == "decimal number"]
+    texts = [edit.pieces[0][2] for edit in edits(found) if edit.kind == "decimal number"]
     assert texts[:2] == ["float('-inf')", "(-1000000.0)"]
 
 
 def test_two_layers_are_exchanged_beside_many_names():
     found = one_place(PREFIX + MANY_NAMES, "Block")
-    (edit,) = [edit for edit in found.edits() if edit.kind == "exchange layers"]
-    assert "X = self.two(X" in found.text.changed(edit.pieces)
+    (edit,) = [edit for edit in edits(found) if edit.kind == "exchange layers"]
+    assert "X = self.two(X" in edit.source
 
 
 def test_a_missing_return_names_the_last_line():
     found = one_place("def f(X):\n    for x in X:\n        X = X + x\n", "f")
-    (line,) = {edit.statement for edit in found.edits() if edit.pieces[0][2] == "\n    return X"}
+    (line,) = {edit.line for edit in edits(found) if edit.pieces[0][2] == "\n    return X"}
     assert line == 3
 
 
-def test_a_missing_layer_names_the_assignment_above():
-    """The line of the edit is the assignment of the same variable above the gap; without one, the line below.
-
-    If `pass` marks the gap, the line of another edit is `pass`.
-    """
-    source = PREFIX + SHARED.replace(
-        "return self.W_q(X) + self.W_q(Y)", "X = self.W_q(X)\n        return X, Y"
-    )
-    # inserted text → the line of the edit
-    wanted = {"X = self.W_k(X)\n        ": "X = self.W_q(X)", "Y = self.W_k(Y)\n        ": "return X, Y"}
-    for gap in ("", "        pass\n"):
-        text = source.replace("        return", gap + "        return")
-        found = one_place(text, "Block")
-        named = {
-            (new, text.splitlines()[edit.statement - 1].strip())
-            for edit in found.edits()
-            if (new := edit.pieces[0][2]) in wanted
-        }
-        assert set(wanted.items()) <= named
-        assert (("X = self.W_k(X)\n        ", "pass") in named) == bool(gap)
-
-
 def test_an_edited_definition_keeps_its_line_number(place):
-    edited = place.edited(next(place.edits()))
+    edited = next(edits(place)).edited
     assert ast.parse(edited.source).body[-1].lineno == place.node.lineno
 
 
 def test_an_edit_of_one_piece_starts_at_its_statement_or_below(place):
-    for edit in place.edits():
+    for edit in edits(place):
         first = min(start for start, _stop, _new in edit.pieces)
-        assert place.text.line(first) >= edit.statement or len(edit.pieces) > 1
-        assert edit.statement in place.statements
+        assert place.text.line(first) >= edit.line or len(edit.pieces) > 1
+        assert edit.line in place.statements
 
 
 def test_no_candidate_is_tried_twice(place):
-    found = ordered([Candidate(place, edit) for edit in place.edits()], {})
-    assert len({one.edit.pieces for one in found}) == len(found)
+    found = ordered(edits(place), {})
+    assert len({one.pieces for one in found}) == len(found)
 
 
 def test_equal_edits_in_two_cells_are_two_candidates():
@@ -315,16 +261,16 @@ def test_equal_edits_in_two_cells_are_two_candidates():
     )
     submission = Submission(Path("a.ipynb"), units)
     there = places(submission, read_names(submission), "f", ())
-    edits = {place.unit: {edit.pieces for edit in place.edits()} for place in there}
-    found = ordered([Candidate(place, edit) for place in there for edit in place.edits()], {})
-    assert edits["cell 1"] & edits["cell 2"]
-    assert Counter(one.place.unit for one in found) == {unit: len(pieces) for unit, pieces in edits.items()}
+    made = {place.unit: {edit.pieces for edit in edits(place)} for place in there}
+    found = ordered((edit for place in there for edit in edits(place)), {})
+    assert made["cell 1"] & made["cell 2"]
+    assert Counter(one.place.unit for one in found) == {unit: len(pieces) for unit, pieces in made.items()}
 
 
 def test_edits_of_a_likely_statement_are_tried_first(place):
     likely = place.statements[-1]
-    found = ordered([Candidate(place, edit) for edit in place.edits()], {(place.unit, likely): 9.0})
-    assert {one.edit.statement for one in found[:20]} == {likely}
+    found = ordered(edits(place), {(place.unit, likely): 9.0})
+    assert {one.line for one in found[:20]} == {likely}
 
 
 def test_a_definition_of_another_exercise_is_not_edited():
@@ -369,11 +315,12 @@ LONG = {
 def test_the_edits_of_a_long_statement_are_bounded(kind):
     before = time.process_time()
     place = one_place(LONG[kind], "f")
-    edits = list(place.edits())
+    made = list(edits(place))
     assert time.process_time() - before < 5  # at most 1 on a quiet machine
-    assert 0 < len(edits) <= MAX_EDITS
-    assert sum(len(new) for edit in edits for _start, _stop, new in edit.pieces) <= MAX_TEXT
+    assert made
+    size = sum(PER_EDIT + sum(len(new) for _start, _stop, new in edit.pieces) for edit in made)
+    assert size <= MAX_TEXT
 
 
 def test_making_edits_ends_in_time(place):
-    assert list(place.edits(until=time.monotonic())) == []
+    assert list(edits(place, until=time.monotonic())) == []

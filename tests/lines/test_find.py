@@ -133,7 +133,7 @@ def test_a_repair_is_not_certified_without_time_for_it(engine):
 def test_a_line_that_did_not_run_is_not_suspected(engine):
     _result, found = searched(engine, IDLE)
     text = IDLE.splitlines()
-    suspected = [text[line - 1] for _place, line in found.suspects]
+    suspected = [text[line - 1] for _unit, line in found.suspects]
     assert suspected
     assert not any("raise" in line or "def " in line for line in suspected)
 
@@ -169,9 +169,9 @@ def test_a_repair_that_fits_the_named_mistake_comes_first(engine):
     """Inverting the mask where it is made also repairs. But the named mistake is where the mask is used."""
     result, found = searched(engine, TURNED)
     assert result.diagnosis.alternatives == (("mask-keeps-the-padding",),)
-    assert any(not repair.edit.inserts and repair.edit.statement == 5 for repair in found.repairs)
+    assert any(not repair.inserts and repair.line == 5 for repair in found.repairs)
     assert found.certified is not None
-    assert found.certified.edit.statement == 7
+    assert found.certified.line == 7
 
 
 def test_the_line_that_reads_the_wrong_name_is_certain(engine):

@@ -10,6 +10,7 @@ from grader.intake.names import read_names
 from grader.judge.observation import Observation, StudentError
 from grader.judge.verdict import judge_case, right_answer
 from grader.lines.places import places
+from grader.lines.rules import edits
 from grader.lines.search import Budget, Search, passes, runnable, up_to_first_failure
 from grader.worker.steps import Gradients, Ref, See
 from tests.helpers.minimal import submission_of
@@ -86,9 +87,9 @@ def test_a_certification_may_take_a_tenth_longer(took, begun):
 
     The time of its worker is counted in advance.
     """
-    search = Search(None, None, Budget(most=10.0, wall=60.0), passing=took, passing_worker=1.0)
+    search = Search(None, None, (), Budget(most=10.0, wall=60.0), passing=took)
     assert search.may_certify() is begun
-    assert search.budget.worker == (1.0 if begun else 0.0)
+    assert search.budget.worker == (took if begun else 0.0)
 
 
 MODULE = """from __future__ import annotations
@@ -117,7 +118,7 @@ def edited_with(wanted: str):
     """Return the edited sources that contain a text, as a worker gets them."""
     submission = submission_of(MODULE)
     (place,) = places(submission, read_names(submission), "Block", ())
-    found = [place.edited(edit) for edit in place.edits()]
+    found = [edit.edited for edit in edits(place)]
     return [edited for edited in found if wanted in edited.source]
 
 

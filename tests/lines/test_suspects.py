@@ -12,7 +12,7 @@ from grader.intake.names import read_names
 from grader.judge.observation import Observation, Seen, StudentError
 from grader.lines.places import places
 from grader.lines.statement_words import changed_words, words_by_line
-from grader.lines.suspects import FAR, Effects, distance, prior, ranked
+from grader.lines.suspects import FAR, Effects, distance, likeness, prior, ranked
 from tests.helpers.minimal import submission_of
 
 ANSWER = """import torch
@@ -47,7 +47,7 @@ def first(searched, named=(), marked=(), effects=None, at_first=0.0, repaired=()
     named: the words of the named mistake. marked: the lines that the report names. effects: (unit, line) → the
     effects of its edits. at_first: the distance without an edit. repaired: the lines of the repairs.
     """
-    return ranked(prior(searched, named, marked), effects or {}, at_first, repaired)[0]
+    return ranked(prior(searched, likeness(searched, named), marked), effects or {}, at_first, repaired)[0]
 
 
 def test_the_statement_that_the_named_mistake_changes_comes_first(searched):
