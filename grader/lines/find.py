@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from grader.bundle.model import FACTS, NAME, Exercise
 from grader.engine.attempt import attempt
@@ -93,10 +94,8 @@ def may_have_lines(engine: Engine, result: ExerciseResult) -> bool:
 def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budget) -> Found:
     """Search edits of the statements that a failed exercise uses. The engine's worker is closed after the search."""
     exercise = engine.exercises[result.name]
-    grading, file = (
-        Grading(engine.context),
-        student_file(engine.context.course, source.submission, source.parts),
-    )
+    grading = Grading(engine.context)
+    file = student_file(engine.context.course, source.submission, source.parts)
     # The names that the student gave to this exercise and to the others.
     alias = file.aliases.get(exercise.name, exercise.name)
     others = {bound for name, bound in file.aliases.items() if name != exercise.name}
@@ -119,31 +118,24 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
         engine.close()  # edits may have changed what the worker holds: it grades nothing after a search
         agreeing = [one for one in found.repairs if agreement(alike, one.neighbours) >= DOUBTFUL]
         # If some repairs are similar to the named mistake, only these count: the others may only imitate them.
-        repair = _certified(engine.context, file, exercise, result, trial, agreeing or found.repairs)
+        passes = partial(passes_with, engine.context, file, exercise, result)
+        repair = _certified(trial, agreeing or found.repairs, passes)
         found.certified = repair if repair in agreeing else None
     repaired = {repair.statement for repair in found.repairs}
-    excluded = trial.idle.union(*(place.definitions for place in searched))
     likely = ranked(scores, trial.effects, trial.at_first, repaired)
-    found.suspects = [statement for statement in likely if statement not in excluded][:MAX_LINES]
+    found.suspects = [statement for statement in likely if statement not in trial.idle][:MAX_LINES]
     found.seconds = budget.spent
     return found
 
 
-def _certified(
-    context: Context,
-    file: StudentFile,
-    exercise: Exercise,
-    result: ExerciseResult,
-    trial: Search,
-    repairs: Sequence[Edit],
-) -> Edit | None:
+def _certified(trial: Search, repairs: Sequence[Edit], passes: Callable[[Edit], bool]) -> Edit | None:
     """Return the first of the repairs with which the file passes in a fresh worker; None if they do not agree."""
     left = list(repairs)
     for _round in range(MAX_CERTIFICATIONS):
         repair = first_agreed(left)
-        if not repair or not trial.may_certify():
+        if repair is None or not trial.may_certify():
             break
-        if passes_with(context, file, exercise, result, repair):
+        if passes(repair):
             return repair
         left.remove(repair)  # it fails in a fresh worker or on a costly case, or breaks a policy
     return None

@@ -34,7 +34,6 @@ OFFERS: dict[str, Callable[[Scope, ast.AST], list[str]]] = {
     "ALIKE": Scope.alike,
     "ATTRIBUTE": lambda scope, _node: scope.owner.attributes,
     "LAYER": lambda scope, _node: scope.owner.layers,
-    "LACKING": Scope.lacking,
     "UNUSED": lambda scope, _node: scope.owner.unused[:3],
 }
 HOLE = re.compile(rf"(\*{{0,2}}\b(?:{'|'.join((*OFFERS, *HOLES))}|K|(?<=\.)a)\b)")

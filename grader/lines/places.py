@@ -93,11 +93,6 @@ class Place:
         decorators = {d.lineno for part in self.parts for d in getattr(part, "decorator_list", ())}
         return sorted({part.lineno for part in self.parts} | decorators)
 
-    @cached_property
-    def definitions(self) -> set[Statement]:
-        """Return the statements that define a function or a class."""
-        return {(self.unit, part.lineno) for part in self.parts if isinstance(part, DEFINES)}
-
     def idle(self, ran: Collection[tuple[str, int]]) -> set[Statement]:
         """Return the statements inside functions that did not run; none if it is not known which lines ran.
 

@@ -162,7 +162,10 @@ RULES = (
     Rule("unused layer", "SITE", "self.UNUSED(SITE)", inserts=True),
     Rule("unused layer", "VALUE", "self.UNUSED(TENSOR, VALUE)", inserts=True),
     Rule("unused layer", "A + B", "self.UNUSED(A, B)"),
-    Rule("insert function", "VALUE", "VALUE.LACKING()", inserts=True),
+    *(
+        Rule("insert function", "VALUE", f"VALUE.{name}()", inserts=True)
+        for name in ("tanh", "relu", "exp", "abs")
+    ),
     Rule("insert transpose", "SITE", "SITE.transpose(1, 2)", inserts=True),
     Rule("insert transpose", "SITE", "SITE.transpose(-2, -1)", "SITE.transpose(0, 1)", inserts=True),
     Rule("sign", "RESULT", "~RESULT", "-RESULT", inserts=True),

@@ -16,7 +16,6 @@ from grader.lines.places import DEFINES, FUNCTIONS, Edit, Place, Span
 MODELS = ("model", "mha", "net", "module")  # usual names of a parameter that is a model
 MAX_OFFERED, MAX_TENSORS = 24, 10  # names, or attributes of `self`, that an edit may put in one place
 MODULE = re.compile(r"\b[A-Z]\w*\(")  # a call that probably makes a module
-VOCABULARY = ("tanh", "relu", "exp", "abs")
 # Keywords that are axes, and methods whose arguments are axes.
 AXES = ("dim", "axis", "dim0", "dim1", "start_dim")
 TAKE_AXES = [
@@ -111,11 +110,6 @@ class Scope:
             return layers[:MAX_OFFERED] if node.attr in layers else others
         is_size = getattr(node, "id", "") in self.sizes
         return [n for n in self.near(node) if self.is_constructor or (n in self.sizes) == is_size]
-
-    def lacking(self, _node: ast.AST) -> list[str]:
-        """Return the functions of VOCABULARY that a file with torch does not call."""
-        source = self.text.source
-        return [name for name in VOCABULARY if f"{name}(" not in source] if "torch" in source else []
 
     # ---- what the function contains
 

@@ -12,7 +12,6 @@ import zlib
 from collections.abc import Iterator, Mapping
 
 Words = frozenset[int]
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def words_by_line(tree: ast.AST, names: Mapping[str, str] | None = None) -> dict[int, Words]:
@@ -22,10 +21,13 @@ def words_by_line(tree: ast.AST, names: Mapping[str, str] | None = None) -> dict
     in functions around the tree, see `_names`.
     """
     labels = dict(names or {})
-    if isinstance(tree, FUNCTIONS):
-        labels |= _names(tree)
     found: dict[int, Words] = {}
-    if isinstance(tree, ast.stmt) and not _only_prints(tree):
+    match tree:
+        case ast.Expr(ast.Constant()) | ast.Expr(ast.Call(ast.Name("print"))):
+            return found
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            labels |= _names(tree)
+    if isinstance(tree, ast.stmt):
         found[tree.lineno] = frozenset(zlib.crc32(word.encode()) & 0xFFFF for word in _words(tree, labels))
     for part in ast.iter_child_nodes(tree):
         if isinstance(part, (ast.stmt, ast.ExceptHandler, ast.match_case)):
@@ -41,17 +43,8 @@ def changed_words(wrong: str, right: str) -> tuple[int, ...]:
     return tuple(sorted(frozenset[int]().union(*only)))
 
 
-def _only_prints(statement: ast.stmt) -> bool:
-    """Whether a statement is a docstring or a call of `print`."""
-    match statement:
-        case ast.Expr(ast.Constant()) | ast.Expr(ast.Call(ast.Name("print"))):
-            return True
-    return False
-
-
-def _names(function: ast.AST) -> dict[str, str]:
+def _names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, str]:
     """Name → label. Students choose names: a parameter gets its position, and every local name gets the same label."""
-    assert isinstance(function, FUNCTIONS)
     arguments = function.args
     parameters = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
     stored = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
@@ -65,15 +58,14 @@ def _words(statement: ast.stmt, names: Mapping[str, str]) -> Iterator[str]:
     while waiting:
         outer, node = waiting.pop()
         label = _label(node)
-        label = names.get(label, label) if isinstance(node, (ast.Name, ast.arg)) else label
+        if isinstance(node, (ast.Name, ast.arg)):
+            label = names.get(label, label)
         yield from (label, f"{outer}>{label}")
         waiting += [(label, part) for part in _inner(node)]
 
 
 def _inner(node: ast.AST) -> list[ast.AST]:
-    """Return the children of a node without statements, operators and contexts; for a call, its arguments and the
-    object of a method.
-    """
+    """Return the expressions right below a node; for a call, its arguments and the object of a method."""
     if isinstance(node, ast.Call) and isinstance(node.func, (ast.Attribute, ast.Name)):
         owner = [node.func.value] if isinstance(node.func, ast.Attribute) else []
         return [*owner, *node.args, *node.keywords]
@@ -82,14 +74,15 @@ def _inner(node: ast.AST) -> list[ast.AST]:
 
 
 def _label(node: ast.AST) -> str:
-    if isinstance(node, ast.Call):
-        return f"{_label(node.func)}()"
-    if isinstance(node, ast.Compare):
-        return type(node.ops[0]).__name__
-    if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.BoolOp)):
-        return type(node.op).__name__
-    if isinstance(node, ast.Constant):
-        return repr(node.value)
-    if isinstance(node, ast.Attribute):
-        return node.attr.rstrip("_")
+    match node:
+        case ast.Call(func=called):
+            return f"{_label(called)}()"
+        case ast.Compare(ops=[operator, *_]):
+            return type(operator).__name__
+        case ast.BinOp(op=operator) | ast.UnaryOp(op=operator) | ast.BoolOp(op=operator):
+            return type(operator).__name__
+        case ast.Constant(value=value):
+            return repr(value)
+        case ast.Attribute(attr=name):
+            return name.rstrip("_")
     return str(getattr(node, "id", None) or getattr(node, "arg", None) or type(node).__name__)

@@ -12,7 +12,7 @@ import numpy as np
 
 from grader.bundle.model import RecordedCase
 from grader.judge.observation import Observation, Seen
-from grader.lines.places import Place, Statement
+from grader.lines.places import DEFINES, Place, Statement
 from grader.lines.statement_words import Words, words_by_line
 
 # Log-likelihood ratios of a statement, fitted with a listwise softmax to the answers of tests/answers and of the bank
@@ -21,7 +21,7 @@ from grader.lines.statement_words import Words, words_by_line
 # MOST_ALIKE is multiplied by this likeness divided by the largest one.
 ALIKE, MOST_ALIKE = 1.2, 2.1
 RAISED = 0.3  # a report names its line
-DEFINITION, CONSTRUCTOR, BLOCK = -0.5, -0.45, -0.35  # the kind of the statement
+CONSTRUCTOR, BLOCK = -0.45, -0.35  # the kind of the statement
 # An edit of it passes all cases; passes only the case tried first; reduces the distance; more than halves it.
 REPAIRS, PASSES_ONE, NEARER, MUCH_NEARER = 1.4, 0.7, 1.1, 0.9
 NO_EFFECT = -0.4  # no edit of it that ran changed the distance
@@ -46,7 +46,10 @@ class Effects:
 def prior(
     places: Iterable[Place], alike: Mapping[Statement, float], marked: Collection[Statement]
 ) -> dict[Statement, float]:
-    """Return statement → score, before any edit was tried. alike: see `likeness`. marked: lines that the report names."""
+    """Return statement → score, before any edit was tried, without definitions.
+
+    alike: see `likeness`. marked: lines that the report names.
+    """
     most = max(alike.values(), default=0)
     scores = {}
     for place in places:
@@ -54,12 +57,11 @@ def prior(
         built = {part for init in inits for part in ast.walk(init)}
         for part in place.parts:
             statement = (place.unit, part.lineno)
-            if statement in alike:
-                kind = DEFINITION if isinstance(part, (ast.FunctionDef, ast.ClassDef)) else BLOCK
+            if statement in alike and not isinstance(part, DEFINES):
                 scores[statement] = (
                     RAISED * (statement in marked)
                     + CONSTRUCTOR * (part in built)
-                    + kind * hasattr(part, "body")
+                    + BLOCK * hasattr(part, "body")
                     + (ALIKE + MOST_ALIKE / (most or 1.0)) * alike[statement]
                 )
     return scores

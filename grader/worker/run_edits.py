@@ -167,7 +167,7 @@ def _edited(names: dict[str, Any], edit: Mapping[str, Any]) -> Iterator[CodeType
 def _function(names: Mapping[str, Any], path: str) -> FunctionType:
     """Return the function with this name, or the method, as in `Attention.forward`."""
     owner, _dot, name = path.rpartition(".")
-    found = (vars(names[owner]) if owner else names)[name]
+    found = (vars(names[owner]) if owner else names).get(name)
     if type(found) is not FunctionType:
         raise LookupError(path)
     return found
