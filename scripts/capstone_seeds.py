@@ -20,7 +20,7 @@ from shared import ROOT, parser
 import grader.authoring.record  # noqa: F401 (before `load` replaces grader.given)
 from grader.authoring.content import Assignment, read
 from grader.cases.case import Case
-from grader.engine.visibility import with_requirements
+from grader.engine.load_request import with_requirements
 from grader.given import source as given_source
 from grader.judge.generated_text import right_ones
 from grader.worker.load import Files, Loaded, load

@@ -105,8 +105,7 @@ def grade(folder: Path, only: str, share: int, of: int) -> None:
     from grader.authoring.hidden_cases import hidden_folder
     from grader.bundle.files import load_all
     from grader.engine.engine import Engine
-    from grader.engine.grading import GradingOptions
-    from grader.engine.terms import FOREIGN, HIDDEN
+    from grader.engine.grading import FOREIGN, HIDDEN, GradingOptions
     from grader.sandbox.choose import choose
 
     index = json.loads((folder / "index.json").read_text("utf-8"))

@@ -15,7 +15,7 @@ import torch
 from grader.bundle.model import RecordedCase
 from grader.bundle.safetensors import Array
 from grader.cases.case import Case
-from grader.engine.visibility import with_requirements
+from grader.engine.load_request import with_requirements
 from grader.given import source as given_source
 from grader.judge.compare import FLOATS
 from grader.judge.observation import Observation, Seen, normalise_layouts, student_error

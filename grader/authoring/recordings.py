@@ -28,7 +28,7 @@ CODE: tuple[str, ...] = (
     "bundle",
     "cases",
     "diagnosis",
-    "engine/visibility.py",
+    "engine/load_request.py",
     "given",
     "judge",
     "lines/__init__.py",

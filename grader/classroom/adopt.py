@@ -12,8 +12,7 @@ from grader.bundle.model import bundle_of
 from grader.classroom.grade_folder import Classroom
 from grader.classroom.groups import ID, Groups, Named, exercise_of, known_ids, read_groups, write_groups
 from grader.engine.engine import Engine
-from grader.engine.grading import GradingOptions
-from grader.engine.terms import HIDDEN
+from grader.engine.grading import HIDDEN, GradingOptions
 from grader.intake.read import submission_from
 from grader.sandbox.choose import choose
 from grader.support.errors import GraderError, UsageError

@@ -19,11 +19,10 @@ from grader.bundle.files import load_all
 from grader.bundle.model import NO_RULES, Bundle, Exercise, Rules
 from grader.classroom.store import Store, StoreKey
 from grader.engine.engine import Engine, known
-from grader.engine.grading import GradingOptions
-from grader.engine.load_request import MAX_ENDLESS, case_timeout, limits, load_timeout
+from grader.engine.grading import HIDDEN, MAX_ENDLESS, PUBLIC, GradingOptions
+from grader.engine.load_request import case_timeout, limits, load_timeout
 from grader.engine.process_pool import Lost, ProcessPool
 from grader.engine.result import result_without_checks
-from grader.engine.terms import HIDDEN, PUBLIC
 from grader.intake.names import Definition, read_names
 from grader.intake.read import Blocked, ReadFile, Submission, among, shown, submission_from, with_neighbours
 from grader.intake.stub_changes import copied_blocks, own_tree

@@ -9,23 +9,24 @@ from dataclasses import replace
 from pathlib import Path
 from shutil import which
 
+from grader.engine.draft import exact, score, share
 from grader.engine.engine import Engine
-from grader.engine.scoring import exact, score, share
 from grader.intake.read import Submission
 from grader.judge.verdict import SKIPPED
 from grader.report.finding import PUBLIC
 from grader.report.model import CheckResult, ExerciseResult
 from grader.sandbox.base import Launcher
+from grader.support.errors import UsageError
 from grader.support.i18n import _
 
 
 def extra_devices(device: str) -> tuple[str, ...]:
-    """Return the devices besides the CPU that `--device` asks for. Raises LookupError if one is not there."""
+    """Return the devices that `--device` asks for, if it is not "cpu". Raises UsageError if one is not there."""
     if device == "cuda" and not has_cuda():
-        raise LookupError(_("no CUDA device found; use --device sim"))
+        raise UsageError(_("no CUDA device found; use --device sim"))
     if device == "auto":
         return ("sim", "cuda") if has_cuda() else ("sim",)
-    return () if device == "cpu" else (device,)
+    return (device,)
 
 
 def has_cuda() -> bool:
@@ -65,13 +66,12 @@ def check_on_device(
     weights = {e.name: e.weights for e in engine.exercises.values()}
     right = [r.name for r in results if any(c.outcome == "passed" for c in r.checks)]
     wanted = [name for name in right if weights[name].get("device", 1)]
-    there = {r.name: r for r in engine.grade(submission, wanted).exercises} if wanted else {}
-
-    def compared(here: ExerciseResult) -> ExerciseResult:
-        check = _compared(here, there[here.name], engine.options.device)
-        return _with(here, check, weights[here.name])
-
-    return [compared(r) if r.name in there else r for r in results]
+    found = {r.name: r for r in results}
+    for there in engine.grade(submission, wanted).exercises if wanted else ():
+        here = found[there.name]
+        check = _compared(here, there, engine.options.device)
+        found[there.name] = _with(here, check, weights[here.name])
+    return list(found.values())
 
 
 def _with(here: ExerciseResult, check: CheckResult, weights: Mapping[str, float]) -> ExerciseResult:

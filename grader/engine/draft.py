@@ -1,17 +1,15 @@
-"""The draft of a result: what a try at an exercise found, as data. `result.py` writes it for a report."""
+"""The draft of a result: what a try at an exercise found, as data, and its points. `result.py` writes it for a report."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from grader.bundle.model import Exercise
 from grader.diagnosis.match import NOTHING, Diagnosed, diagnose
 from grader.diagnosis.signature import fingerprint, named_by
-from grader.engine.scoring import exact, score, share
-from grader.intake.read import Submission
+from grader.engine.student_file import StudentFile
 from grader.intake.uses import Use, uses
 from grader.judge.compare import is_trivial
 from grader.judge.observation import Observation
@@ -26,7 +24,7 @@ from grader.judge.verdict import (
     without_moot,
 )
 from grader.report.finding import EXCEPTION, Fact
-from grader.report.model import Outcome
+from grader.report.model import Decided, Outcome
 from grader.report.picture import Picture
 from grader.report.shared_sentences import first_failure
 from grader.support.sanitize import sanitize
@@ -36,118 +34,91 @@ PRINTED_LINES, PRINTED_COLUMNS = 5, 200  # that a report shows of what an answer
 
 @dataclass(frozen=True)
 class Draft:
-    """What one try at an exercise found. score: None if the grader could not grade.
+    """What one try at an exercise found.
 
     message: why it is blocked or could not be graded, or the common cause of its failures. slip: a slip in the text
     that begins the diagnosis. For the other fields see `ExerciseResult`.
     """
 
-    exercise: Exercise
     outcome: Outcome
-    score: float | None
-    seconds: float
-    content: str
     message: Fact | None = None
+    remarks: tuple[Fact, ...] = ()
+    score: float = 0.0
     checks: tuple[JudgedCheck, ...] = ()
     diagnosed: Diagnosed = NOTHING
     slip: Fact | None = None
-    remarks: tuple[Fact, ...] = ()
     picture: Picture | None = None
     printed: str = ""
     partial: bool = False
     fingerprint: str = ""
 
 
-@dataclass(frozen=True)
-class Drafter:
-    """Makes the draft of one try at one exercise.
+def unjudged(exercise: Exercise, remark: Fact) -> Draft:
+    """Return a failed draft with no points.
 
-    alias: the name of the exercise in the submission. started: when the try began, by `time.monotonic`.
-    quick: costly cases are skipped.
+    Use it if judging this submission raised an exception, and judging a plain file did not.
     """
+    first, *others = exercise.cases
+    skipped = (unseen_case(case, "skipped", SKIPPED) for case in others)
+    return Draft(
+        "failed", remarks=(remark,), checks=_checks([unseen_case(first, "failed", UNJUDGED), *skipped])
+    )
 
-    exercise: Exercise
-    submission: Submission
-    alias: str
-    started: float
-    quick: bool = False
 
-    def without_checks(
-        self, outcome: Outcome, message: Fact | None = None, remarks: Sequence[Fact] = ()
-    ) -> Draft:
-        """Return a draft without checks."""
-        nothing = None if outcome == "could_not_grade" else 0.0
-        seconds = time.monotonic() - self.started
-        return Draft(
-            self.exercise, outcome, nothing, seconds, self.submission.content, message, remarks=tuple(remarks)
-        )
+def draft_of(
+    file: StudentFile, exercise: Exercise, cases: Sequence[JudgedCase], remarks: tuple[Fact, ...] = ()
+) -> Draft:
+    """Return the draft of judged cases, without costly ones if these were left out.
 
-    def unjudged(self, remark: Fact) -> Draft:
-        """Return a failed draft with no points.
+    remarks: facts from before any case ran.
+    """
+    checks = _checks(cases)
+    ungraded = next((c for c in checks if c.counts and c.outcome == "could_not_grade"), None)
+    if ungraded is not None:
+        return Draft("could_not_grade", Fact("ungraded", {"why": ungraded.finding}), checks=checks)
+    passed = all(check.outcome == "passed" for check in checks if check.counts)
+    by_id = {judged.case.id: judged for judged in cases if judged.observation is not None}
+    observations = {id: judged.observation for id, judged in by_id.items() if judged.observation}
+    used = _uses(file, exercise, observations.values())
+    all_passed = all(check.outcome == "passed" for check in checks)  # also those that only give advice
+    diagnosed = NOTHING if all_passed else diagnose(exercise, by_id, checks)
+    shown, cause = (checks, None) if passed else _shown(exercise, cases, checks, diagnosed)
+    observed = (*_layouts(observations.values()), *_measured(exercise, checks))
+    reached = Fraction(1) if passed else _share(exercise, checks, observations)
+    is_unknown = diagnosed.kind == "unknown" and bool(by_id)
+    return Draft(
+        "passed" if passed else "failed",
+        cause,
+        (*remarks, *_on_unjudged(shown), *observed, *used),
+        score(exercise.points, reached * (1 - exact(exercise.forbids_costs)) if used else reached),
+        shown,
+        diagnosed,
+        fingerprint=fingerprint(named_by(exercise.cases), by_id) if is_unknown else "",
+        picture=_drawn(passed, shown, by_id.values()),
+        printed=_printed(shown, cases),
+        partial=len(cases) < len(exercise.cases),
+    )
 
-        Use it if judging this submission raised an exception, and judging a plain file did not.
-        """
-        first, *others = self.exercise.cases
-        judged = [
-            unseen_case(first, "failed", UNJUDGED),
-            *(unseen_case(case, "skipped", SKIPPED) for case in others),
-        ]
-        return replace(self.without_checks("failed", remarks=(remark,)), checks=_checks(judged))
 
-    def from_cases(self, cases: Sequence[JudgedCase], remarks: Sequence[Fact]) -> Draft:
-        """Return the draft of judged cases. remarks: facts from before any case ran."""
-        checks = _checks(cases)
-        ungraded = next((c for c in checks if c.counts and c.outcome == "could_not_grade"), None)
-        if ungraded is not None:
-            why = Fact("ungraded", {"why": ungraded.finding})
-            return replace(self.without_checks("could_not_grade", why), checks=checks)
-        exercise = self.exercise
-        passed = all(check.outcome == "passed" for check in checks if check.counts)
-        by_id = {judged.case.id: judged for judged in cases if judged.observation is not None}
-        observations = {id: judged.observation for id, judged in by_id.items() if judged.observation}
-        used = self._used(observations.values())
-        all_passed = all(check.outcome == "passed" for check in checks)  # also those that only give advice
-        diagnosed = NOTHING if all_passed else diagnose(exercise, by_id, checks)
-        shown, cause = (checks, None) if passed else _shown(exercise, cases, checks, diagnosed)
-        observed = (*_layouts(observations.values()), *_measured(exercise, checks))
-        of_uses = (_of_use(use, exercise.forbids_costs) for use in used)
-        is_unknown = diagnosed.kind == "unknown" and bool(by_id)
-        return replace(
-            self.without_checks("passed" if passed else "failed", cause),
-            score=self._score(passed, checks, observations, used),
-            checks=shown,
-            diagnosed=diagnosed,
-            remarks=(*remarks, *_on_unjudged(shown), *observed, *of_uses),
-            fingerprint=fingerprint(named_by(exercise.cases), by_id) if is_unknown else "",
-            picture=_drawn(passed, shown, by_id.values()),
-            printed=_printed(shown, cases),
-            partial=self.quick and any(case.costly for case in exercise.cases),
-        )
+def _share(
+    exercise: Exercise, checks: Sequence[JudgedCheck], observations: Mapping[str, Observation]
+) -> Fraction:
+    """Return the share of the points of a failed answer: none if it computes nothing."""
+    seen = [(case, observations[case.id]) for case in exercise.cases if case.id in observations]
+    values_fail = any(c.counts and c.facet == "values" and c.outcome != "passed" for c in checks)
+    return Fraction(0) if values_fail and is_trivial(seen) else share(exercise.weights, checks)
 
-    def _score(
-        self,
-        passed: bool,
-        checks: Sequence[JudgedCheck],
-        observations: Mapping[str, Observation],
-        used: Sequence[Use],
-    ) -> float:
-        exercise = self.exercise
-        reached = Fraction(1)
-        if not passed:
-            counted = [check for check in checks if check.counts]
-            seen = [(case, observations[case.id]) for case in exercise.cases if case.id in observations]
-            values_fail = any(c.facet == "values" and c.outcome != "passed" for c in counted)
-            trivial = values_fail and is_trivial(seen)
-            reached = Fraction(0) if trivial else share(exercise.weights, counted)
-        return score(exercise.points, reached * (1 - exact(exercise.forbids_costs)) if used else reached)
 
-    def _used(self, observations: Iterable[Observation]) -> list[Use]:
-        """Return forbidden calls: those in the text with their line, and those that were only observed."""
-        forbids = self.exercise.forbids
-        found = uses(self.submission, self.alias, forbids)
-        known = {use.call for use in found}
-        made = {call for observation in observations for call in observation.used} - known
-        return found + [Use(call, "", 0) for call in forbids if call in made]
+def _uses(file: StudentFile, exercise: Exercise, observations: Iterable[Observation]) -> list[Fact]:
+    """Return remarks on forbidden calls: those in the text with their line, and those that were only observed."""
+    found = uses(file.submission, file.alias(exercise), exercise.forbids)
+    made = {call for observation in observations for call in observation.used} - {use.call for use in found}
+    found = [*found, *(Use(call, "", 0) for call in exercise.forbids if call in made)]
+    costs = exercise.forbids_costs or None
+    return [
+        Fact("uses", {"call": use.call, "share": costs, "file": use.unit or None, "line": use.line or None})
+        for use in found
+    ]
 
 
 def _checks(cases: Iterable[JudgedCase]) -> tuple[JudgedCheck, ...]:
@@ -180,12 +151,6 @@ def _on_unjudged(checks: Iterable[JudgedCheck]) -> list[Fact]:
     """Return a remark on the checks whose judge raised an exception: they failed, and the grader may be at fault."""
     ids = ", ".join(check.id for check in checks if check.finding.rule == UNJUDGED.rule)
     return [Fact("instructor/checks", {"checks": ids})] if ids else []
-
-
-def _of_use(use: Use, costs: float) -> Fact:
-    """Return a remark on a forbidden call. costs: the share of the points that it costs, from 0 to 1."""
-    place = {"file": use.unit, "line": use.line} if use.unit else {}
-    return Fact("uses", {"call": use.call, "share": costs or None, **place})
 
 
 def _layouts(observations: Iterable[Observation]) -> list[Fact]:
@@ -255,3 +220,46 @@ def _weights(judged: Sequence[JudgedCase], checks: tuple[JudgedCheck, ...]) -> S
     first = tuple(check for check in checks if check.id in of_weights)
     rest = tuple(check for check in checks if check.id not in of_weights)
     return (*first, *skipping(rest, on_random_weights, "skipped/weights")), Fact("cause/weights")
+
+
+# ---- points
+
+FORM = frozenset(("shapes", "purity"))  # facets that pass even if all values are arbitrary
+# The factor for FORM facets if the exercise has other facets and none of these passes.
+FORM_ALONE = Fraction(1, 2)
+# The largest share of the points if this facet fails.
+CAPS = {"values": Fraction(1, 4), "masking": Fraction(1, 2), "modes": Fraction(1, 2)}
+
+
+def share(weights: Mapping[str, float], checks: Sequence[Decided]) -> Fraction:
+    """Return the share of the points that these checks give. weights: facet → weight; the default is 1.
+
+    A failed facet in CAPS limits the share. If only facets in FORM pass, and the exercise has others, they count half.
+    Checks of a policy do not count, nor does a facet with a check that could not be graded.
+    """
+    checks = [check for check in checks if check.counts]
+    unknown = {c.facet for c in checks if c.outcome == "could_not_grade"}
+    facets = {c.facet for c in checks} - unknown
+    passed = {f for f in facets if all(c.outcome == "passed" for c in checks if c.facet == f)}
+    weight = {f: exact(weights.get(f, 1.0)) for f in facets}
+    total = sum(weight.values())
+    if not total:
+        return Fraction(0)
+    found = sum((weight[f] for f in passed), Fraction(0)) / total
+    if passed <= FORM and not facets <= FORM:
+        found *= FORM_ALONE
+    return min(found, *(most for facet, most in CAPS.items() if facet in facets - passed), Fraction(1))
+
+
+def score(points: float, share: Fraction) -> float:
+    """Return a share of the points, rounded half up to one decimal. The whole share is exactly the points.
+
+    This is the only place where points are rounded. The arithmetic is exact: 2.25 gives 2.3.
+    """
+    tenths = int(exact(points) * share * 10 + Fraction(1, 2))
+    return float(points) if share == 1 else min(float(points), tenths / 10)
+
+
+def exact(number: float) -> Fraction:
+    """Return a number as its decimal digits say: 0.1 is a tenth, which no binary number is."""
+    return Fraction(str(number))

@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from grader.bundle.model import Bundle, Exercise, RecordedCase
-from grader.diagnosis.facts import of_sizes
+from grader.bundle.model import Bundle, Exercise
 from grader.engine.attempt import after_exception, fault_of_the_grader
-from grader.engine.file_remarks import file_remarks, imports_added, is_faulty
 from grader.engine.grade_exercise import grade_exercise
 from grader.engine.grading import DEFAULTS, Context, Grading, GradingOptions
 from grader.engine.lease import Workers
-from grader.engine.session import WorkerGone
+from grader.engine.load_notes import file_remarks, imports_added, is_faulty
+from grader.engine.load_request import order_for_worker_reuse
 from grader.engine.student_file import CourseTables, Part, StudentFile, student_file
-from grader.engine.visibility import order_for_worker_reuse
 from grader.intake.names import Definition, Names, read_names
 from grader.intake.read import Submission
 from grader.intake.recognise import lost_exercises, match
-from grader.judge.exceptions import of_error
-from grader.judge.observation import StudentError
-from grader.report.finding import PUBLIC
+from grader.report.finding import PUBLIC, Fact
 from grader.report.model import ExerciseResult, Report
-from grader.sandbox.base import Launcher, SandboxError
+from grader.sandbox.base import Launcher
 from grader.support.errors import GraderError
+from grader.support.sanitize import sanitize
 from grader.support.version import __version__
-
-
-@dataclass(frozen=True)
-class Raised:
-    """An exception in a case, and the line that raised it, as text. facts: sentences on where two sizes come from, if it
-    is about two that do not match.
-    """
-
-    says: str
-    where: str
-    facts: tuple[str, ...]
 
 
 class Engine:
@@ -103,7 +89,7 @@ class Engine:
                 self.options.on_exercise(exercise.name)
                 grade_exercise(grading, file, exercise)
             notes = grading.notes.get(file, ())
-            remarks = file_remarks(file, notes, exercises, self.options.terms)
+            remarks = as_sentences(file_remarks(file, notes, exercises, self.options.terms))
             report = self.report([grading.results[file, exercise.name] for exercise in exercises])
             return replace(report, remarks=remarks, faulty=is_faulty(file, notes))
         except GraderError:
@@ -123,37 +109,11 @@ class Engine:
     ) -> tuple[ExerciseResult, ...]:
         """Give each result a remark on the imports that were added for it, as reports of a class have no others."""
         file, terms = student_file(self.context.course, submission), self.options.terms
+        added = [imports_added(file, [self.exercises[result.name]], terms) for result in results]
         return tuple(
-            replace(
-                result,
-                remarks=(*imports_added(file, [self.exercises[result.name]], terms), *result.remarks),
-            )
-            for result in results
+            replace(result, remarks=(*as_sentences(imports), *result.remarks))
+            for result, imports in zip(results, added, strict=True)
         )
-
-    def raised(self, submission: Submission, exercise: str, alias: str) -> Raised | None:
-        """Return the first exception of the definition `alias` in a line of the student's files.
-
-        None if no case of `exercise` raises one, if the code does not load, and if the cases are hidden.
-        """
-        if not self.options.terms.tries_other_code:
-            return None
-        file, grading = student_file(self.context.course, submission), Grading(self.context)
-        grading.bound[file] = {exercise: alias}
-        workers, found = self.context.workers, list[tuple[StudentError, RecordedCase]]()
-        try:
-            lease = workers.lease(grading.request(file, self.exercises[exercise], ()))
-            lease.load()
-            for case in lease.request.exercise.cases:
-                error = lease.observe(case).error
-                if error is not None and error.where is not None:
-                    found.append((error, case))
-        except (WorkerGone, SandboxError):
-            workers.close()
-        if not found:
-            return None
-        finding, facts = of_error(found[0][0]), map(PUBLIC.sentence, of_sizes(found))
-        return Raised(PUBLIC.sentence(finding), PUBLIC.where(finding), tuple(facts))
 
     def report(self, results: Sequence[ExerciseResult]) -> Report:
         """Put results into a report that names the sandbox, the versions and the seed."""
@@ -168,6 +128,11 @@ class Engine:
     def close(self) -> None:
         """End the worker, not the launcher. Safe to call twice."""
         self.context.workers.close()
+
+
+def as_sentences(facts: Iterable[Fact]) -> tuple[str, ...]:
+    """Return remarks on a file as text. They are from its text, or from loading it before any case ran."""
+    return tuple(sanitize(PUBLIC.sentence(fact), 600) for fact in facts)
 
 
 def known(contracts: Mapping[str, Definition], names: Names) -> dict[str, str]:

@@ -8,49 +8,84 @@ attempts in their order, each with reference blocks instead of
 4. these, and blocks of files beside this one that are called differently: it counts only if it passes;
 5. all parts of the model, if they pass separately and fail together.
 Attempts 3 to 5 are made while the exercise does not pass, and only if blocks can be the reason.
+
+Results of exercises that take long are cached, by everything that they depend on. A student can write into the folder.
+So only results of public cases are cached, and they count nowhere: in CI and with `--quick` every exercise is graded.
+If a result cannot be read or written, its exercise is graded again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from grader.bundle.files import digest
 from grader.bundle.model import Exercise
 from grader.engine.attempt import attempt
-from grader.engine.file_remarks import file_remarks
-from grader.engine.grading import Block, Grading
+from grader.engine.grading import Block, Context, Grading
+from grader.engine.load_notes import file_remarks
+from grader.engine.load_request import with_requirements
 from grader.engine.result import blocked_by
-from grader.engine.result_cache import keep, read_cached
 from grader.engine.student_file import StudentFile
-from grader.report.model import ExerciseResult
-from grader.support.i18n import _, ngettext
-from grader.support.sanitize import sanitize
+from grader.given import source
+from grader.report.finding import PUBLIC, Fact
+from grader.report.model import FORMAT, ExerciseResult, from_text, to_text
+from grader.support.files import read_regular, write_own
+from grader.support.i18n import language
+from grader.support.version import __version__
 
 UNUSABLE = ("failed", "blocked", "not_started")  # outcomes of an exercise that others cannot build on
 WRONG = (*UNUSABLE, "could_not_grade")  # outcomes of a block that a reference block replaces
+REPLACED = {"failed": "wrong", "not_started": "unwritten"}  # outcome of all blocks → variant of the rule
+FOLDER = ".headway/kept"  # in a course folder: the cached results
+NEWEST = 20  # the number of results that are kept per exercise
+
+
+@dataclass(frozen=True)
+class Swap:
+    """Blocks of the student that reference blocks replace in an attempt.
+
+    fix_first: those of them that the student should repair before this exercise. must_pass: the attempt counts only if
+    it passes. why: they are replaced.
+    """
+
+    blocks: Sequence[Block] = ()
+    fix_first: tuple[str, ...] = ()
+    must_pass: bool = False
+    why: tuple[Fact, ...] = ()
 
 
 def grade_exercise(grading: Grading, file: StudentFile, exercise: Exercise) -> ExerciseResult:
-    """Grade one exercise of a file, unless `grading` or the cache has its result."""
-    context, key, before = grading.context, (file, exercise.name), grading.losses
-    if key in grading.results:
-        return grading.results[key]
-    if cached := read_cached(context, file.content, exercise):
-        grading.results[key] = cached
-        return cached
-    result = best_attempt(grading, file, exercise)
-    if result.outcome == "failed":
-        result = _blocked(grading, file, exercise, result)
-    grading.results[key] = result
-    blocks = {(of, name) for name, of in grading.blocks(file, exercise)}
-    if grading.losses > before or grading.unsteady & blocks:
-        grading.unsteady.add(key)
-        return result
-    remarks = file_remarks(file, grading.notes.get(file, ()), [exercise], context.options.terms)
-    # No code runs for a result from the cache, so the remarks on the file would be missing.
-    if result.outcome in ("passed", "failed") and not result.partial and not remarks:
-        keep(context, file.content, exercise, result)
-    return result
+    """Make the attempts in their order, see above. Return the result that counts, or the one that is known already."""
+    context, key = grading.context, (file, exercise.name)
+    best = grading.results.get(key) or read_cached(context, file.content, exercise)
+    if best is not None:
+        grading.results[key] = best
+        return best
+    made: dict[tuple[str, ...], ExerciseResult] = {}
+    for swap in _swaps(grading, file, exercise, _known_to_be_wrong(grading, file, exercise)):
+        names = tuple(name for name, _of in swap.blocks)
+        if names not in made:
+            made[names] = attempt(grading, file, exercise, names)
+        remarks = (*made[names].remarks, *map(PUBLIC.sentence, swap.why))
+        result = replace(made[names], remarks=remarks, replaced=names, fix_first=swap.fix_first)
+        if result.outcome == "passed" or not swap.must_pass:
+            best = result if best is None else _better(exercise, best, result)
+        if best is not None and not _may_be_the_blocks(exercise, best):
+            break
+    assert best is not None  # one attempt is with the student's own blocks
+    if best.outcome == "failed":
+        best = _blocked(grading, file, exercise, best)
+    grading.results[key] = best
+    # A lost worker may be chance. No code runs for a cached result, so the remarks on the file would be missing.
+    remarks_on_file = file_remarks(file, grading.notes.get(file, ()), [exercise], context.options.terms)
+    if best.outcome in ("passed", "failed") and not (grading.lost or best.partial or remarks_on_file):
+        keep(context, file.content, exercise, best)
+    return best
 
 
 def _blocked(
@@ -67,78 +102,39 @@ def _blocked(
     return result
 
 
-@dataclass(frozen=True)
-class Swap:
-    """Blocks of the student that reference blocks replace in an attempt.
+def _swaps(grading: Grading, file: StudentFile, exercise: Exercise, known: Sequence[Block]) -> Iterator[Swap]:
+    """Yield the attempts. known: blocks that are known to be wrong. All are graded before the third attempt."""
+    used, parts = grading.used_exercises(file, exercise), exercise.is_made_of_parts
 
-    fix_first: those of them that the student should repair before this exercise. must_pass: the attempt counts only if
-    it passes. remark: why they are replaced; by default, because they are faulty.
-    """
+    def swap(blocks: Sequence[Block], *, must_pass: bool = False) -> Swap:
+        fix_first = tuple(name for name, of in blocks if parts or (of is file and name in used))
+        return Swap(blocks, fix_first, must_pass, _why_replaced(grading, file, blocks))
 
-    blocks: Sequence[Block]
-    fix_first: tuple[str, ...] = ()
-    must_pass: bool = False
-    remark: str = ""
-
-
-def best_attempt(grading: Grading, file: StudentFile, exercise: Exercise) -> ExerciseResult:
-    """Make the attempts in their order, see above; return the result that counts."""
-    made: dict[tuple[str, ...], ExerciseResult] = {}
-
-    def with_reference(swap: Swap) -> ExerciseResult:
-        names = tuple(name for name, _of in swap.blocks)
-        if names not in made:
-            made[names] = attempt(grading, file, exercise, names)
-        remarks = [swap.remark] if swap.remark else _on_faulty(grading, file, swap.blocks)
-        result = made[names]
-        return replace(result, remarks=(*result.remarks, *remarks), replaced=names, fix_first=swap.fix_first)
-
-    if known := _known_to_be_wrong(grading, file, exercise):
-        first = with_reference(Swap(known, _to_fix_first(grading, file, exercise, known)))
-        if first.outcome == "passed":  # this saves time: with the wrong block most exercises fail
-            return first
-    best = attempt(grading, file, exercise)
-    if best.outcome not in ("failed", "could_not_grade") or not _may_be_the_blocks(exercise, best):
-        return best
-    for swap in _swaps(grading, file, exercise):
-        if not _may_be_the_blocks(exercise, best):
-            break
-        if swap.blocks:
-            best = _better(exercise, best, with_reference(swap), must_pass=swap.must_pass)
-    return best
-
-
-def _swaps(grading: Grading, file: StudentFile, exercise: Exercise) -> list[Swap]:
-    """Return the attempts after the one with the student's own blocks. The exercises of the blocks are graded first."""
+    if known:
+        yield swap(known, must_pass=True)  # this saves time: with the wrong block most exercises fail
+    yield Swap()
     own = grading.blocks(file, exercise)
-    outcomes = [grade_exercise(grading, of, of.course.exercises[name]).outcome for name, of in own]
-    faulty = [block for block, its in zip(own, outcomes, strict=True) if its in WRONG]
-    fix_first = _to_fix_first(grading, file, exercise, faulty)
-    if exercise.is_made_of_parts:
-        says = _(
-            "your parts ({blocks}) pass separately but fail together; graded with the reference parts instead;"
-            " one possible reason is a decoder that restarts its positions in prediction"
-        )
-        together = Swap(own, remark=says.format(blocks=_names_of(own)))
-        return [Swap(faulty, fix_first), *([together] if len(faulty) < len(own) else [])]
-    beside = [(block, its) for block, its in zip(own, outcomes, strict=True) if block[1] is not file]
-    others = [block for block, its in beside if its == "other_interface"]
-    return [
-        Swap(faulty, fix_first),
-        *([Swap([*faulty, *others], fix_first, must_pass=True)] if others else []),
-    ]
+    for name, of in own:
+        grade_exercise(grading, of, of.course.exercises[name])
+    outcomes = {(name, of): grading.results[of, name].outcome for name, of in own}
+    faulty = [block for block in own if outcomes[block] in WRONG]
+    if faulty:
+        yield swap(faulty)
+    if parts:
+        if len(faulty) < len(own):
+            yield Swap(own, why=(Fact("replaced/together", {"blocks": _names_of(own)}),))
+        return
+    others = [block for block in own if block[1] is not file and outcomes[block] == "other_interface"]
+    if others:
+        yield swap([*faulty, *others], must_pass=True)
 
 
-def _better(
-    exercise: Exercise, best: ExerciseResult, again: ExerciseResult, *, must_pass: bool
-) -> ExerciseResult:
+def _better(exercise: Exercise, best: ExerciseResult, again: ExerciseResult) -> ExerciseResult:
     """Return the new result with the higher of both scores, if it counts; otherwise the best one so far.
 
     It does not count if it has no score or the same checks, or if it is worse and the exercise is made of parts.
     """
-    if again.score is None or (must_pass and again.outcome != "passed"):
-        return best
-    if exercise.is_made_of_parts and again.score < (best.score or 0):
+    if again.score is None or (exercise.is_made_of_parts and again.score < (best.score or 0)):
         return best
     if again.checks == best.checks:
         return best  # the exercise does not use these blocks
@@ -162,61 +158,77 @@ def _known_to_be_wrong(grading: Grading, file: StudentFile, exercise: Exercise) 
     return wrong if is_used and not exercise.is_made_of_parts else []
 
 
-def _to_fix_first(
-    grading: Grading, file: StudentFile, exercise: Exercise, faulty: Sequence[Block]
-) -> tuple[str, ...]:
-    used, parts = grading.used_exercises(file, exercise), exercise.is_made_of_parts
-    return tuple(name for name, of in faulty if parts or (of is file and name in used))
-
-
 def _may_be_the_blocks(exercise: Exercise, result: ExerciseResult) -> bool:
     """Whether blocks may be why a result fails. If the exercise is made of parts, a case of the parts must fail."""
-    if result.outcome == "passed" or not exercise.is_made_of_parts:
-        return result.outcome != "passed"
+    if result.outcome not in ("failed", "could_not_grade"):
+        return False
+    if not exercise.is_made_of_parts:
+        return True
     cases = {case.id for case in exercise.cases if case.is_made_of_parts}
     return any(c.outcome == "failed" and c.id.split("/")[0] in cases for c in result.checks)
 
 
-def _on_faulty(grading: Grading, file: StudentFile, faulty: Sequence[Block]) -> list[str]:
-    """Return remarks on blocks of the student that reference blocks replace.
+def _why_replaced(grading: Grading, file: StudentFile, blocks: Sequence[Block]) -> tuple[Fact, ...]:
+    """Return why reference blocks replace blocks of the student.
 
-    One remark is about all blocks of this file and of earlier files. A block of a file beside this one
-    has its own remark.
+    One fact is about all blocks of this file and of earlier files. A block of a file beside this one has its own.
     """
-    beside = [block for block in faulty if block[1] is not file and block[1] in file.beside]
-    own = [grading.results[of, name].outcome for name, of in faulty if (name, of) not in beside]
-    remarks = _on_own([block for block in faulty if block not in beside], set(own))
+    beside = [block for block in blocks if block[1] is not file and block[1] in file.beside]
+    own = [block for block in blocks if block not in beside]
+    outcomes = {grading.results[of, name].outcome for name, of in own}
+    variant = next((variant for outcome, variant in REPLACED.items() if outcomes == {outcome}), "unusable")
+    facts = [Fact(f"replaced/{variant}", {"blocks": _names_of(own), "n": len(own)})] if own else []
     for name, of in beside:
-        says = _("{block} in {file} could not be used; graded with the reference {block} instead")
-        if grading.results[of, name].outcome == "failed":
-            says = _("{block} in {file} has an error; graded with the reference {block} instead")
-        remarks.append(says.format(block=name, file=sanitize(of.submission.units[0].name, 100)))
-    return remarks
-
-
-def _on_own(blocks: Sequence[Block], outcomes: set[str]) -> list[str]:
-    if not blocks:
-        return []
-    if outcomes == {"failed"}:
-        says = ngettext(
-            "your {blocks} has an error, see its own report; graded with the reference {blocks} instead",
-            "your {blocks} have errors, see their own reports; graded with the reference blocks instead",
-            len(blocks),
-        )
-    elif outcomes == {"not_started"}:
-        says = ngettext(
-            "your {blocks} is not written yet; graded with the reference {blocks} instead",
-            "your {blocks} are not written yet; graded with the reference blocks instead",
-            len(blocks),
-        )
-    else:
-        says = ngettext(
-            "your {blocks} could not be used, see its own report; graded with the reference {blocks} instead",
-            "your {blocks} could not be used as they are, see their own reports; graded with the reference blocks instead",
-            len(blocks),
-        )
-    return [says.format(blocks=_names_of(blocks))]
+        variant = "wrong-beside" if grading.results[of, name].outcome == "failed" else "unusable-beside"
+        facts.append(Fact(f"replaced/{variant}", {"block": name, "file": of.submission.units[0].name[:100]}))
+    return tuple(facts)
 
 
 def _names_of(blocks: Sequence[Block]) -> str:
     return ", ".join(name for name, _of in blocks)
+
+
+# ---- the cache
+
+
+def read_cached(context: Context, content: str, exercise: Exercise) -> ExerciseResult | None:
+    """Return the cached result of an exercise; None if there is none, or if it may not be cached.
+
+    content: a hash of the submission.
+    """
+    path = _path(context, content, exercise)
+    try:
+        result = from_text(read_regular(path).decode()) if path else None
+    except (OSError, ValueError):
+        return None
+    if result is None or result.name != exercise.name:
+        return None
+    return replace(result, remarks=(*result.remarks, PUBLIC.sentence(Fact("cached"))), seconds=0.0)
+
+
+def keep(context: Context, content: str, exercise: Exercise, result: ExerciseResult) -> None:
+    """Cache the result of an exercise without its picture and code, if this is allowed."""
+    path = _path(context, content, exercise)
+    if path is None:
+        return
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_own(path, to_text(replace(result, picture=None, code=None)).encode())
+        files = path.parent.glob(f"{exercise.name}-*.json")
+        for old in sorted(files, key=lambda file: file.stat().st_mtime_ns)[:-NEWEST]:
+            old.unlink(missing_ok=True)
+
+
+def _path(context: Context, content: str, exercise: Exercise) -> Path | None:
+    """Return the file of a result, named by a hash of all that it depends on; None if it may not be cached."""
+    options = context.options
+    if options.cache is None or not options.terms.caches or options.quick or os.environ.get("CI"):
+        return None
+    if not any(case.costly for case in exercise.cases):
+        return None
+    blocks = (text for name in with_requirements(exercise.given) for text in (name, source(name)))
+    tier = context.workers.launcher.tier
+    circumstances = (__version__, str(FORMAT), options.torch_version, tier, options.device, language())
+    parts = (exercise.name, digest(exercise), content, *blocks, *circumstances)
+    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+    return options.cache / f"{exercise.name}-{key}.json"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,9 +13,8 @@ from grader.bundle.safetensors import Array, encode
 from grader.engine.grading import Context, Grading, GradingOptions
 from grader.engine.lease import Lease
 from grader.engine.load_notes import how_loading_ended
-from grader.engine.load_request import LoadRequest, case_timeout
+from grader.engine.load_request import LoadRequest, case_timeout, with_requirements
 from grader.engine.session import Session, WorkerGone, last_line
-from grader.engine.visibility import with_requirements
 from grader.given import source
 from grader.judge.exceptions import of_lost
 from grader.judge.observation import (
@@ -58,34 +56,32 @@ def judged_cases(
         case = off_last(exercise, one)
         found = _skipped(case, judged, options)
         try:
-            if found is None and case.id in seen:
-                observation = _to_judge(exercise, case, seen[case.id])
-                found = judge_case(case, observation, options.device, budget)
-            elif found is None:
+            if found is None:
                 lease = grading.context.workers.lease(request)
-                found = judge_case(case, _observed(grading.context, lease, case), options.device, budget)
+                observation = seen.get(case.id) or _observed(grading.context, lease, case)
+                found = judge_case(case, _to_judge(exercise, case, observation), options.device, budget)
         except WorkerGone as gone:
-            grading.lost += 1
-            if repeats(lease, forgiving, gone):
+            if repeats(grading, lease, forgiving, gone):
                 return None
             found = _without_worker(lease, case, gone, options.device, fault_of(gone))
         except SandboxError as error:
             found = _ungraded(case, str(error), options.device)
         if lease.used and any(check.outcome != "passed" for check in found.checks):
             return None
-        if case.id in seen:
-            found = _with_own_prints(grading.context, request, found)
         judged.append(without_off(exercise, found))
     return judged
 
 
-def repeats(lease: Lease, forgiving: bool, gone: WorkerGone) -> bool:
+def repeats(grading: Grading, lease: Lease, forgiving: bool, gone: WorkerGone) -> bool:
     """Whether an attempt that lost its worker is repeated in a new one.
 
-    It is if the worker had loaded the submission for another exercise before, and if the loss may be chance, but only
-    once (forgiving).
+    It is if the worker had loaded the submission for another exercise before, if a top-level statement that timed out is
+    now left out, and if the loss may be chance, but only once (forgiving).
     """
-    return lease.used or (forgiving and gone.why in MAY_BE_CHANCE)
+    grading.lost += 1
+    if lease.used or (lease.loaded is None and grading.leaves_out(gone)):
+        return True
+    return forgiving and gone.why in MAY_BE_CHANCE
 
 
 def off_last(exercise: Exercise, case: RecordedCase) -> RecordedCase:
@@ -123,22 +119,6 @@ def _skipped(case: RecordedCase, judged: Sequence[JudgedCase], options: GradingO
     return None
 
 
-def _with_own_prints(context: Context, request: LoadRequest, judged: JudgedCase) -> JudgedCase:
-    """Return a case that ran together with others; if it failed, with its own prints instead of those of all cases.
-
-    To get them, it is run once more. If no report shows prints, they are discarded without a run.
-    """
-    seen, printed = judged.observation, ""
-    if seen is None or not seen.printed or all(check.outcome == "passed" for check in judged.checks):
-        return judged
-    if context.options.terms.keeps_prints:
-        with contextlib.suppress(WorkerGone, SandboxError):
-            lease = context.workers.lease(request)
-            lease.load()
-            printed = lease.observe(judged.case).printed
-    return replace(judged, observation=replace(seen, printed=printed))
-
-
 def _without_worker(
     lease: Lease, case: RecordedCase, gone: WorkerGone, device: str, fault: str
 ) -> JudgedCase:
@@ -166,8 +146,8 @@ def _observed(context: Context, lease: Lease, case: RecordedCase) -> Observation
     observation = lease.observe(case, partial(context.options.on_training, f"{exercise.name}, {case.id}"))
     if case.exam is not None:  # it measures trained weights, in a second worker without student code
         given = {name: source(name) for name in with_requirements(exercise.given)}
-        observation = examined(case, observation, context.workers.launcher, lease.request.limits, given)
-    return _to_judge(exercise, case, observation)
+        return examined(case, observation, context.workers.launcher, lease.request.limits, given)
+    return observation
 
 
 def _to_judge(exercise: Exercise, case: RecordedCase, observation: Observation) -> Observation:

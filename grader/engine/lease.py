@@ -8,49 +8,105 @@ Who repeats what after a loss: `attempt.py`.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 
 from grader.bundle.model import RecordedCase
-from grader.engine.load_request import (
-    LoadRequest,
-    case_message,
-    case_timeout,
-    default_timeout,
-    load_timeout,
+from grader.engine.load_request import LoadRequest, case_timeout, default_timeout, load_timeout
+from grader.engine.session import Reply, Session, Training, WorkerGone, last_line
+from grader.judge.observation import (
+    Observation,
+    StudentError,
+    read_observation,
+    read_observations,
+    student_error,
+    texts,
 )
-from grader.engine.session import (
-    EditedStatement,
-    Reply,
-    Session,
-    Training,
-    Tried,
-    WorkerGone,
-    last_line,
-    tried,
-)
-from grader.judge.observation import Observation, read_observation, read_observations
-from grader.sandbox.base import Launcher, Limits, SandboxError
+from grader.sandbox.base import Launcher, SandboxError
 from grader.support.errors import BadData
+from grader.worker.frames import END_OF_CASE
 
 TOGETHER_SECONDS = 2.0  # for all cases of one message; if it times out, the cases run one by one
 OnTraining = Callable[[Training], None]
 
 
 @dataclass(frozen=True)
+class Note:
+    """What a worker says about a top-level statement that failed or was skipped, or about an import. Code can forge it.
+
+    error: that the statement raised. whole: no statement of the unit ran. endless: it timed out. defines: names that it
+    should have defined. missing: names that its failed import of `module` should have bound. block: the building block
+    that was used instead. neighbour: `file` is a file beside the submission, which was loaded.
+    """
+
+    file: str
+    line: int
+    error: StudentError | None = None
+    whole: bool = False
+    endless: bool = False
+    defines: Sequence[str] = ()
+    missing: Sequence[str] = ()
+    module: str = ""
+    block: str = ""
+    neighbour: bool = False
+
+    @classmethod
+    def read(cls, words: Mapping[str, Any]) -> Note:
+        """Read a note as far as it has the expected types."""
+        line = words.get("line")
+        return cls(
+            _text(words.get("file")),
+            line if isinstance(line, int) else 0,
+            student_error(words.get("error")),
+            bool(words.get("whole")),
+            bool(words.get("endless")),
+            texts(words.get("defines")),
+            texts(words.get("missing")),
+            _text(words.get("module")),
+            _text(words.get("block")),
+            bool(words.get("neighbour")),
+        )
+
+
+@dataclass(frozen=True)
 class Loaded:
     """What a worker says about a file that it has loaded.
 
-    names: the names that it defines. notes: on statements that failed or were skipped, and on imports.
+    names: the names that it defines.
     own: building blocks that the student also wrote, in earlier files or in this one.
     """
 
     names: frozenset[str]
     own: frozenset[str]
-    notes: tuple[dict[str, Any], ...]
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True)
+class EditedStatement:
+    """A top-level statement that takes the place of another: the name of its file, and its source.
+
+    function: if the edit changes the code of one function alone, its name, such as `Attention.forward`. The source
+    then defines only this function, in a class if it is in one.
+    """
+
+    file: str
+    source: str
+    function: str = ""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """The observations of a worker, one per edit in their order, and the CPU seconds that it reports.
+
+    lines: the lines that ran, as it reports, if it was asked.
+    """
+
+    observations: list[Observation]
+    cpu: float
+    lines: frozenset[tuple[str, int]] = frozenset()
 
 
 @dataclass
@@ -62,7 +118,6 @@ class Lease:
     loaded: None until `load` was called.
     """
 
-    start: Callable[[Limits], Session]
     session: Session
     request: LoadRequest
     device: str
@@ -70,25 +125,26 @@ class Lease:
     loaded: Loaded | None = None
 
     def load(self) -> Loaded:
-        """Load the file, unless the worker has loaded it for this request.
-
-        A top-level statement that times out is remembered and left out of this and every later load. That repeats
-        nothing: each round loads another, shorter file, in another worker. Raises WorkerGone and SandboxError.
-        """
-        while self.loaded is None:
-            try:
-                self.loaded = self._loaded()
-            except WorkerGone as gone:
-                if self.used or not self.request.leaves_out(gone.why, gone.statement):
-                    raise
-                self.request = self.request.skipping()
-                self.session = self.start(self.request.limits)
+        """Load the file, unless the worker has loaded it for this request. Raises WorkerGone and SandboxError."""
+        if self.loaded is None:
+            self.session.files = self.request.files
+            timeout = load_timeout(self.request.limits)
+            words = self._ask(self.request.message(self.device), b"", timeout).words
+            if "late" in words:
+                self.session.close()
+                raise _late(words["late"], self.request.files)
+            notes = [] if self.used else words.get("notes")
+            known = (
+                tuple(Note.read(n) for n in notes if isinstance(n, dict)) if isinstance(notes, list) else ()
+            )
+            self.loaded = Loaded(_names(words.get("names")), _names(words.get("own")), known)
         return self.loaded
 
     def observe(self, case: RecordedCase, on_training: OnTraining | None = None) -> Observation:
         """Run one case with the loaded file. Raises WorkerGone."""
         timeout = case_timeout(self.request.exercise, case)
-        reply = self._ask(case_message(self.request, case), case.body, timeout, on_training)
+        message = {"op": "run", "case": self.request.run(case)}
+        reply = self._ask(message, case.body, timeout, on_training)
         try:
             seen = read_observation(reply.words, reply.body, case.asked, self.session.files)
         except BadData as error:
@@ -98,11 +154,11 @@ class Lease:
     def observe_all(self, cases: Sequence[RecordedCase]) -> dict[str, Observation]:
         """Run several cases with one message. Return case id → its observation; the last cases may be missing.
 
-        This only saves time: `observe` can run a missing case. If anything goes wrong, the worker is closed
-        and the result is empty. Each observation has the prints of all cases.
+        This only saves time: `observe` can run a missing case. If anything goes wrong, the worker is closed and the
+        result is empty.
         """
         bodies = [case.body for case in cases]
-        messages = [case_message(self.request, case)["case"] for case in cases]
+        messages = [self.request.run(case) for case in cases]
         message = {"op": "run_all", "cases": messages, "sizes": list(map(len, bodies))}
         seconds = min(TOGETHER_SECONDS, default_timeout(self.request.limits))
         try:
@@ -111,7 +167,10 @@ class Lease:
         except (WorkerGone, BadData, SandboxError):
             self.session.close()
             return {}
-        return {case.id: replace(one, printed=reply.printed) for case, one in zip(cases, seen, strict=False)}
+        # Code may print the end of a case, too: this only moves its own texts.
+        printed = [*reply.printed.split(END_OF_CASE), *[""] * len(cases)]
+        found = zip(cases, seen, printed, strict=False)
+        return {case.id: replace(one, printed=text) for case, one, text in found}
 
     def try_edits(
         self,
@@ -127,27 +186,23 @@ class Lease:
         cpu: CPU seconds for all edits. each: CPU seconds for one edit. wall: seconds until the worker is given up.
         lines: also ask which lines ran. Raises WorkerGone.
         """
-        run = case_message(self.request, case)["case"]
         message = {
             "op": "try",
-            "case": msgspec.structs.replace(run, about=()),  # watching for calls takes time
+            "case": msgspec.structs.replace(
+                self.request.run(case), about=()
+            ),  # watching for calls takes time
             "edits": [vars(edit) for edit in edits],
             "seconds": cpu,
             "each": each,
             "lines": lines,
         }
         reply = self.session.ask(message, case.body, wall)
-        return tried(reply.words, reply.body, case.asked, self.session.files)
-
-    def _loaded(self) -> Loaded:
-        self.session.files = self.request.files
-        words = self._ask(self.request.message(self.device), b"", load_timeout(self.request.limits)).words
-        if "late" in words:
-            self.session.close()
-            raise _late(words["late"], self.request.files)
-        notes = [] if self.used else words.get("notes")
-        known = tuple(n for n in notes if isinstance(n, dict)) if isinstance(notes, list) else ()
-        return Loaded(_names(words.get("names")), _names(words.get("own")), known)
+        try:
+            seen = read_observations(reply.words, reply.body, [case] * len(edits), self.session.files)
+            ran = frozenset((str(file), int(line)) for file, line in reply.words["lines"])
+            return Tried(seen, float(reply.words["cpu"]), ran)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise WorkerGone("reply", type(error).__name__) from None
 
     def _ask(
         self, message: dict[str, Any], body: bytes, seconds: float, tell: OnTraining | None = None
@@ -160,7 +215,7 @@ class Lease:
 
 
 class Workers:
-    """Holds at most one worker, and leases it.
+    """Leases workers. At most one is held.
 
     reuse_worker: all sources are trusted, so one worker serves them all.
     """
@@ -168,51 +223,44 @@ class Workers:
     def __init__(self, launcher: Launcher, device: str = "cpu", reuse_worker: bool = False):
         self.launcher = launcher
         self.stop = threading.Event()  # set by another thread: the grading under way raises Stopped
+        self.held: Lease | None = None
         self._device = device
         self._reuse_worker = reuse_worker
-        self._held: Lease | None = None
 
     @property
     def used(self) -> bool:
         """Whether the held worker had loaded a submission for another exercise before the last lease."""
-        return self._held is not None and self._held.used
-
-    @property
-    def session(self) -> Session | None:
-        """Return the session with the held worker."""
-        return self._held.session if self._held is not None else None
+        return self.held is not None and self.held.used
 
     def lease(self, request: LoadRequest) -> Lease:
         """Return a lease of the held worker, if it may serve this request, or of a new one. Raises SandboxError."""
-        request, held = request.skipping(), self._held
-        if held is None or held.session.closed or not held.session.may_serve(request.limits):
-            held = None
-        # Code can store what it saw, so the next exercise must be allowed to see it, too.
-        elif held.request.key == request.key:
-            held = replace(held, request=request)
-        elif self._reuse_worker:
-            held = replace(held, request=request, loaded=None)
-        elif (
-            held.request.content == request.content and held.request.visible_blocks <= request.visible_blocks
-        ):
-            held = replace(held, request=request, loaded=None, used=True)
-        else:
-            held = None
-        if held is None:
+        lease = self._leased_again(request)
+        if lease is None:
             self.close()
-            held = Lease(self._start, self._start(request.limits), request, self._device)
-        held.session.limits = request.limits
-        self._held = held
-        return held
+            lease = Lease(Session(self.launcher, request.limits, stop=self.stop), request, self._device)
+        lease.session.limits = request.limits
+        self.held = lease
+        return lease
+
+    def _leased_again(self, request: LoadRequest) -> Lease | None:
+        held = self.held
+        if held is None or held.session.closed or not held.session.may_serve(request.limits):
+            return None
+        if held.request.key == request.key:
+            return replace(held, request=request)
+        if self._reuse_worker:
+            return replace(held, request=request, loaded=None)
+        # Code can store what it saw, so the next exercise must be allowed to see it, too.
+        sees_more = held.request.visible_blocks <= request.visible_blocks
+        if held.request.content == request.content and sees_more:
+            return replace(held, request=request, loaded=None, used=True)
+        return None
 
     def close(self) -> None:
         """End the worker, not the launcher. Safe to call twice."""
-        if self._held is not None:
-            self._held.session.close()
-        self._held = None
-
-    def _start(self, limits: Limits) -> Session:
-        return Session(self.launcher, limits, stop=self.stop)
+        if self.held is not None:
+            self.held.session.close()
+        self.held = None
 
 
 def _late(statement: object, files: frozenset[str]) -> WorkerGone:
@@ -222,6 +270,10 @@ def _late(statement: object, files: frozenset[str]) -> WorkerGone:
         case [str(file), int(line)] if file in files:
             gone.line = gone.statement = file, line
     return gone
+
+
+def _text(value: object) -> str:
+    return value[:400] if isinstance(value, str) else ""
 
 
 def _names(value: object) -> frozenset[str]:

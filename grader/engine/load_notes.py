@@ -1,24 +1,28 @@
-"""Read what a worker says about loading a file: why it does not define an exercise, and what it lacks."""
+"""Read what a worker says about loading a file: why it lacks an exercise, what is missing, and remarks on the file."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from grader.engine.lease import Loaded
-from grader.engine.load_request import LoadRequest
+from grader.bundle.model import Exercise
+from grader.engine.grading import Terms
+from grader.engine.lease import Loaded, Note
+from grader.engine.load_request import LoadRequest, visible_blocks
 from grader.engine.session import WorkerGone
+from grader.engine.student_file import StudentFile
 from grader.intake.names import Definition, Names
 from grader.intake.read import OTHER_FRAMEWORKS, Submission, Unit, imported_modules
 from grader.intake.recognise import lost_exercises, misspelt
 from grader.intake.syntax import Fault
+from grader.intake.uses import UNIT, first_use, missing_imports
 from grader.judge.exceptions import of_lost
-from grader.judge.observation import StudentError, student_error, texts
+from grader.judge.observation import StudentError
 from grader.report.finding import Fact
 from grader.support.sanitize import sanitize
 
+Notes = Sequence[Note]  # what a worker says about a file
 MAX_REMARKS = 5  # of one exercise, on what was skipped or replaced while the file was loaded
 
 
@@ -67,45 +71,39 @@ def _place(definition: Definition) -> dict[str, object]:
 def _note_on(loaded: Loaded, name: str, names: Names, submission: Submission) -> Fact | None:
     definition = names.definitions.get(name)
     for note in own_notes(loaded.notes, submission):
-        error = student_error(note.get("error"))
-        defines = note.get("defines")
-        about_name = isinstance(defines, list) and name in defines
-        if error is not None and (about_name or note.get("whole")):  # "whole": no statement of the unit ran
-            return Fact("note", _of_note(note, error))
-        place = (note.get("file"), note.get("line"))
-        if note.get("endless") and definition is not None and place == (definition.unit, definition.line):
+        about_name = name in note.defines
+        if note.error is not None and (about_name or note.whole):
+            return Fact("note", _of_note(note, note.error))
+        place = note.file, note.line
+        if note.endless and definition is not None and place == (definition.unit, definition.line):
             return Fact("endless", _place(definition))
     return None
 
 
-def own_notes(notes: Iterable[Mapping[str, Any]], submission: Submission) -> list[Mapping[str, Any]]:
+def own_notes(notes: Notes, submission: Submission) -> list[Note]:
     """Return the notes on a submission's own code: a file beside it may define the same names."""
     own = {unit.name for unit in submission.units}
-    return [note for note in notes if note.get("file") in own]
+    return [note for note in notes if note.file in own]
 
 
-def _of_note(note: Mapping[str, object], error: StudentError) -> dict[str, object]:
+def _of_note(note: Note, error: StudentError) -> dict[str, object]:
     """Return what "masking.py, line 3: NameError: name 'torhc' is not defined" says, as data."""
-    file, line = error.where[:2] if error.where is not None else (note.get("file"), note.get("line"))
+    file, line = error.where[:2] if error.where is not None else (note.file, note.line)
     return {"file": file, "line": line, "type": error.type, "message": error.message}
 
 
-def load_remarks(
-    notes: Iterable[Mapping[str, Any]], needed: frozenset[str], visible: Collection[str]
-) -> list[Fact]:
+def load_remarks(notes: Notes, needed: frozenset[str], visible: Collection[str]) -> list[Fact]:
     """Return remarks on statements that the worker skipped and on blocks that it took from the course.
 
     Only names that the exercise needs are mentioned. visible: the building blocks that the exercise may use.
     """
     out: list[Fact] = []
     for note in notes:
-        block = note.get("block")
-        error = student_error(note.get("error"))
-        if isinstance(block, str) and block in needed and block in visible:
-            module = sanitize(str(note.get("module")).lstrip("."), 100)
-            out.append(Fact("given", {"module": module, "block": sanitize(block, 100)}))
-        elif error is not None and not needed.isdisjoint(texts(note.get("defines"))):
-            out.append(Fact("left-out", _of_note(note, error)))
+        if note.block in needed and note.block in visible:
+            module = sanitize(note.module.lstrip("."), 100)
+            out.append(Fact("given", {"module": module, "block": note.block}))
+        elif note.error is not None and not needed.isdisjoint(note.defines):
+            out.append(Fact("left-out", _of_note(note, note.error)))
     return [fact for at, fact in enumerate(out) if fact not in out[:at]][:MAX_REMARKS]
 
 
@@ -151,7 +149,7 @@ class Missing:
     block: bool = False
 
 
-def missing_names(notes: Iterable[Mapping[str, Any]], files: Sequence[Unit]) -> dict[str, Missing]:
+def missing_names(notes: Notes, files: Sequence[Unit]) -> dict[str, Missing]:
     """Return name → what is missing: for names of failed imports, and for names whose definition needs these.
 
     "*" stands for every name that nothing defines, if `from module import *` failed. files: the submitted files. A
@@ -160,16 +158,15 @@ def missing_names(notes: Iterable[Mapping[str, Any]], files: Sequence[Unit]) -> 
     imported = {*imported_modules(files), "."}
     found: dict[str, Missing] = {}
     for note in notes:
-        error, block, named = student_error(note.get("error")), note.get("block"), note.get("module")
-        module = named[:200] if isinstance(named, str) else ""
+        module, block = note.module, note.block
         if module and module not in imported:
             continue
-        if isinstance(block, str):
+        if block:
             found[block] = Missing(block, module, block=True)
-        elif error is not None:
-            found |= {name: Missing(name, module) for name in texts(note.get("missing"))}
-            cause = blamed(error, found)
-            found |= {name: cause for name in texts(note.get("defines")) if cause and name not in found}
+        elif note.error is not None:
+            found |= {name: Missing(name, module) for name in note.missing}
+            cause = blamed(note.error, found)
+            found |= {name: cause for name in note.defines if cause and name not in found}
     return found
 
 
@@ -193,15 +190,14 @@ def blamed(
     return cause if cause is not None and cause.block and cause.name not in defined else None
 
 
-def needs_gpu(errors: Sequence[StudentError], notes: Iterable[Mapping[str, Any]]) -> bool:
+def needs_gpu(errors: Sequence[StudentError], notes: Notes) -> bool:
     """Whether all these exceptions are because there is no GPU: they say so, or that a name is undefined whose
     definition raised such an exception.
     """
     undefined: set[str] = set()
     for note in notes:
-        error = student_error(note.get("error"))
-        if error is not None and _lacks_gpu(error, undefined):
-            undefined.update(texts(note.get("defines")))
+        if note.error is not None and _lacks_gpu(note.error, undefined):
+            undefined.update(note.defines)
     return bool(errors) and all(_lacks_gpu(error, undefined) for error in errors)
 
 
@@ -225,3 +221,116 @@ def of_missing(missing: Missing) -> Fact:
     else:
         kind = "everything" if missing.name == "*" else "name"
     return Fact(f"missing/{kind}", {"name": name, "module": module, "package": package, "last": last})
+
+
+# ---- remarks on a whole file
+
+
+def file_remarks(file: StudentFile, notes: Notes, exercises: Sequence[Exercise], terms: Terms) -> list[Fact]:
+    """Return remarks on imports that were added, other files that were used, and statements that were skipped.
+
+    notes: what a worker said about the file.
+    """
+    others = [note.file[:100] for note in notes if note.neighbour]
+    used = [Fact("file/used", {"files": ", ".join(others)[:300], "n": len(others)})] if others else []
+    return [*imports_added(file, exercises, terms), *used, *_skipped(file, notes, _needed(file, exercises))]
+
+
+def is_faulty(file: StudentFile, notes: Notes) -> bool:
+    """Whether the file has syntax errors, or a statement that raised, and not for code that is not available here."""
+    raised = any(
+        note.error and (note.error.ends_python or not lacking)
+        for note, lacking in _lacking(file, notes)
+        if note.file != UNIT
+    )
+    return bool(file.names.faults) or raised
+
+
+def _needed(file: StudentFile, exercises: Sequence[Exercise]) -> frozenset[str]:
+    return frozenset().union(*map(file.needs, exercises))
+
+
+def imports_added(file: StudentFile, exercises: Sequence[Exercise], terms: Terms) -> list[Fact]:
+    """Return one remark on the imports that were added for exercises; none if there are none.
+
+    If the reader may not be the author, the remark does not ask to add them.
+    """
+    submission = file.submission
+    needed, blocks = _needed(file, exercises), frozenset[str]().union(*map(visible_blocks, exercises))
+    found = missing_imports(submission, sorted(blocks))
+    added = {name: import_ for name, import_ in found.items() if name in needed}
+    whose = "" if terms.asks_author else "/of-others"
+    imports = []
+    for name, import_ in added.items():
+        unit, line = first_use(submission, name)
+        cell = unit.removeprefix(submission.path.name).strip() or None
+        place = {"file": unit, "cell": cell, "line": line}
+        imports.append(Fact(f"import{whose}", {"import_": import_, "name": name, **place}))
+    if len(imports) < 2:
+        return imports
+    listed = tuple(Fact("import/one", one.data) for one in imports)
+    return [Fact(f"imports{whose}", {"file": submission.path.name, "imports": listed})]
+
+
+def _skipped(file: StudentFile, notes: Notes, needed: frozenset[str]) -> list[Fact]:
+    """Return remarks on statements that were skipped.
+
+    A statement that ends Python, starts a debugger or timed out is always among them. One that raised any other
+    exception is among them only if it defines no name in `needed`.
+    """
+    out: list[Fact] = []
+    lacks: list[Fact] = []
+    raised: list[Fact] = []
+    for note, lacking in _lacking(file, notes):
+        error, place = note.error, {"file": note.file, "line": note.line}
+        if note.file == UNIT:  # imports that the grader added
+            continue
+        if error is not None and error.ends_python:
+            out.append(Fact("left-out/exit", place))
+        elif error is not None and error.starts_debugger:
+            out.append(Fact("left-out/debugger", place))
+        elif note.endless:
+            out.append(Fact("left-out/endless", place))
+        elif error is not None and needed.isdisjoint(note.defines):
+            if lacking:
+                lacks.append(Fact("left-out/lacks", {**place, "name": lacking}))
+            else:
+                raised.append(Fact("left-out/raised", {**place, "what": _raised(note, error)}))
+    counted = (
+        replace(found[0], data={**found[0].data, "n": len(found)}) for found in (lacks, raised) if found
+    )
+    return [*out, *counted]
+
+
+def _raised(note: Note, error: StudentError) -> Fact:
+    """Return an exception, with its place if it is not the line of the statement."""
+    says = {"type": error.type, "message": error.message}
+    if error.where is None or error.where[:2] == (note.file, note.line):
+        return Fact("error", says)
+    return Fact("error", {**says, "at": error.where[0], "line": error.where[1]})
+
+
+# Messages which say that something is missing. The group that matches is its name.
+_NEEDS = re.compile(
+    r"No module named '([\w.]+)'|cannot import name '(\w+)'|name '(\w+)' is not defined"
+    r"|(\w+) is not among the building blocks|([\w.]+) is not available: the grader"
+)
+
+
+def _lacking(file: StudentFile, notes: Notes) -> list[tuple[Note, str]]:
+    """Return each note with the name of the code that its statement needs and that is not available here, or "".
+
+    An undefined name is such code only if an import that failed should have bound it, or a statement that lacked code.
+    """
+    files = (*file.submission.units, *file.submission.neighbours)
+    undefined = {name for name, missing in missing_names(notes, files).items() if not missing.block}
+    out: list[tuple[Note, str]] = []
+    for note in notes:
+        found = _NEEDS.match(note.error.message) if note.error is not None else None
+        name = next(filter(None, found.groups())) if found else ""
+        if found and found[3] and name not in undefined:
+            name = ""
+        if name:
+            undefined.update(note.defines)
+        out.append((note, name))
+    return out

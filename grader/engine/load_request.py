@@ -1,25 +1,31 @@
-"""A request to load a submission into a worker for one exercise, and the limits of the worker."""
+"""What a worker gets to load: a submission and the building blocks that it may see; and the limits of the worker.
+
+Code could store what it saw. So a worker is reused for the next exercise only if that exercise may see everything that
+the one before could see. The engine orders exercises into chains in which this holds, because starting a worker takes
+longer than most exercises.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from grader.bundle.model import Exercise, RecordedCase
 from grader.engine.student_file import Part, content
-from grader.engine.visibility import visible_blocks, with_requirements
-from grader.given import BLOCKS, source
+from grader.given import BLOCKS, requires, source
 from grader.intake.read import Submission
 from grader.intake.uses import units_to_run
 from grader.sandbox.base import SHORT_SECONDS, Limits
 from grader.worker.steps import Run
 
-# Top-level statements that are left out because they timed out. After so many, all loops and all calls of the file's
-# own definitions are left out, too.
-MAX_ENDLESS = 3
+BASE_CLASSES = (
+    "Encoder",
+    "Decoder",
+    "AttentionDecoder",
+)  # of Dive into Deep Learning; they contain no answer
 BUSY_FACTOR = 30  # how much slower a worker may be on a busy machine
 
 
@@ -30,12 +36,11 @@ class LoadRequest:
     aliases: exercise → the name it has in the submission.
     replaced: name of a definition in the student's files → the reference block that replaces it.
     keywords: name as in `replaced` → the student's keyword → the block's keyword.
-    skip: top-level statements that timed out before, as (file, line).
-    brief: leave out loops and calls of the file's own definitions at the top level.
+    renamed: keyword of the exercise's constructor or function → the submission's parameter in its place.
     parts: the earlier files with parts that models may be made of.
     own: such parts in this file: exercise → the name it has in the submission.
-    endless: the statements that timed out so far, see `leaves_out`.
-    renamed: keyword of the exercise's constructor or function → the submission's parameter in its place.
+    skip: top-level statements that timed out before, as (file, line).
+    brief: leave out loops and calls of the file's own definitions at the top level.
     """
 
     submission: Submission
@@ -43,51 +48,34 @@ class LoadRequest:
     aliases: Mapping[str, str] = field(default_factory=dict)
     replaced: Mapping[str, str] = field(default_factory=dict)
     keywords: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    skip: Sequence[tuple[str, int]] = ()
-    brief: bool = False
+    renamed: Mapping[str, str] = field(default_factory=dict)
     parts: Sequence[Part] = ()
     own: Mapping[str, str] = field(default_factory=dict)
-    endless: list[tuple[str, int]] = field(default_factory=list, compare=False)
-    renamed: Mapping[str, str] = field(default_factory=dict)
+    skip: tuple[tuple[str, int], ...] = ()
+    brief: bool = False
 
     @cached_property
     def content(self) -> str:
-        """Return a hash of all student code in the request."""
+        """A hash of all student code in the request."""
         return content(self.submission, self.parts)
 
     @cached_property
     def visible_blocks(self) -> frozenset[str]:
-        """Return what the exercise lets the submission see, see `visibility.visible_blocks`."""
         return visible_blocks(self.exercise)
 
     @cached_property
     def limits(self) -> Limits:
         return limits(self.exercise)
 
-    def leaves_out(self, why: str, statement: tuple[str, int] | None) -> bool:
-        """Remember a top-level statement that ran when its worker was lost; return whether it is now left out.
-
-        why: see `WorkerGone`. A worker that computes within one call of C is killed at its limit of CPU time: it "died".
-        """
-        if statement is None or why not in ("time", "died") or len(self.endless) == MAX_ENDLESS:
-            return False
-        self.endless.append(statement)
-        return True
-
-    def skipping(self) -> LoadRequest:
-        """Return this request, but without exactly the statements that timed out."""
-        skip = tuple(self.endless)
-        return replace(self, skip=skip, brief=len(skip) >= MAX_ENDLESS) if skip != tuple(self.skip) else self
-
     @cached_property
     def key(self) -> tuple[object, ...]:
-        """Return a key. Requests with equal keys can share one loading."""
+        """Requests with equal keys can share one loading."""
         replaced = tuple(self.replaced.items())
-        return self.content, tuple(self.own), self.visible_blocks, replaced, tuple(self.skip), self.brief
+        return self.content, tuple(self.own), self.visible_blocks, replaced, self.skip, self.brief
 
     @property
     def files(self) -> frozenset[str]:
-        """Return names of the files whose lines a report may name."""
+        """The names of the files whose lines a report may name."""
         read = (self.submission, *(part.submission for part in self.parts))
         return frozenset(unit.name for file in read for unit in (*file.units, *file.neighbours))
 
@@ -102,27 +90,27 @@ class LoadRequest:
             "neighbours": [vars(one) for one in self.submission.neighbours],
             "given": {name: source(name) for name in allowed},
             "withheld": [name for name in BLOCKS if name not in allowed],
-            "replace": dict(self.replaced),
-            "keywords": {name: dict(one) for name, one in self.keywords.items()},
-            "skip": list(self.skip),
+            "replace": self.replaced,
+            "keywords": self.keywords,
+            "skip": self.skip,
             "brief": self.brief,
             "parts": [part.request(self.replaced.values()) for part in self.parts],
-            "own": dict(self.own),
+            "own": self.own,
             "keep": sorted({self.exercise.name, *self.aliases.values()}),
         }
 
+    def run(self, case: RecordedCase) -> Run:
+        """Return the case as the worker runs it: with the submission's names, and recording forbidden calls."""
+        return Run(
+            case.steps,
+            case.dtype,
+            aliases={name: alias for name, alias in self.aliases.items() if name != alias},
+            renamed={self.exercise.name: self.renamed} if self.renamed else {},
+            about=self.exercise.forbids,
+        )
 
-def case_message(request: LoadRequest, case: RecordedCase) -> dict[str, Any]:
-    """Return the message that asks a worker to run a case, and to record forbidden calls."""
-    exercise = request.exercise
-    run = Run(
-        case.steps,
-        case.dtype,
-        aliases={name: alias for name, alias in request.aliases.items() if name != alias},
-        renamed={exercise.name: request.renamed} if request.renamed else {},
-        about=exercise.forbids,
-    )
-    return {"op": "run", "case": run}
+
+# ---- limits
 
 
 def limits(exercise: Exercise) -> Limits:
@@ -149,3 +137,41 @@ def load_timeout(limits: Limits) -> float:
     later: on a busy machine the worker gets little of the processor. On Windows the worker has no timers.
     """
     return default_timeout(limits) * (1 if sys.platform == "win32" else BUSY_FACTOR)
+
+
+# ---- which blocks a worker may see
+
+
+def with_requirements(given: Iterable[str]) -> tuple[str, ...]:
+    """Return the allowed blocks, BASE_CLASSES, and the blocks that these use, sorted by name."""
+    found: set[str] = set()
+    waiting = [*given, *BASE_CLASSES]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += requires(name)
+    return tuple(sorted(found))
+
+
+def visible_blocks(exercise: Exercise) -> frozenset[str]:
+    """Return the blocks that an exercise may use, and an entry for the classes in its cases if there are any."""
+    brought = {f"cases of {exercise.name}"} if exercise.brings_classes else set()
+    return frozenset(with_requirements(exercise.given)) | brought
+
+
+def order_for_worker_reuse(exercises: Iterable[Exercise]) -> list[Exercise]:
+    """Order exercises so that many can share a worker.
+
+    Greedy, from the fewest visible blocks to the most: each exercise joins, of the chains that it may follow, the one
+    whose last exercise sees the most blocks.
+    """
+    seen = {exercise.name: visible_blocks(exercise) for exercise in exercises}
+    chains: list[list[Exercise]] = []
+    for exercise in sorted(exercises, key=lambda e: (len(seen[e.name]), sorted(seen[e.name]))):
+        may_follow = [chain for chain in chains if seen[chain[-1].name] <= seen[exercise.name]]
+        if may_follow:
+            max(may_follow, key=lambda chain: len(seen[chain[-1].name])).append(exercise)
+        else:
+            chains.append([exercise])
+    return [exercise for chain in chains for exercise in chain]

@@ -59,15 +59,15 @@ class _Process:
     def ask(self, task: object, seconds: float) -> tuple[str, Any]:
         """Return what happened, and a value: "result", "error" with an exception, "lost" with a reason, or "not begun"."""
         self._send(task)
-        what, value = self._receive("not begun", None)
-        if what != "begins":
-            return what, value
-        started = time.monotonic()
+        answer = self._receive()
+        if answer is None or answer[0] != "begins":
+            return answer or ("not begun", None)
+        ends = time.monotonic() + seconds
         timer = Timer(seconds, self.popen.kill)
         timer.start()
-        what, value = self._receive("lost", "exited")
+        answer = self._receive()
         timer.cancel()
-        return what, "timeout" if what == "lost" and time.monotonic() - started >= seconds else value
+        return answer or ("lost", "exited" if time.monotonic() < ends else "timeout")
 
     def _send(self, message: object) -> None:
         data = pickle.dumps(message)
@@ -75,11 +75,11 @@ class _Process:
             self._input.write(data)
             self._input.flush()
 
-    def _receive(self, *if_it_ends: Any) -> tuple[str, Any]:
+    def _receive(self) -> tuple[str, Any] | None:
         try:
             return cast(tuple[str, Any], pickle.load(self._output))
         except Exception:  # it ends, perhaps in the middle of a result
-            return if_it_ends
+            return None
 
     def close(self) -> None:
         """Let the process end by itself."""
@@ -158,7 +158,7 @@ class ProcessPool(Generic[T, R]):
                     self.close()
 
     def _result(self, task: T, process: _Process | None) -> R | Lost:
-        for _attempt in range(MAX_STARTS):
+        for _start in range(MAX_STARTS):
             process = process or _Process(self._first)
             self._busy.append(process)
             what, value = process.ask(task, self._seconds(task))
@@ -167,11 +167,11 @@ class ProcessPool(Generic[T, R]):
                 self._idle.append(process)
                 return cast(R, value)
             process.end()
-            process = None
             if what == "error":
                 raise value
             if what == "lost":
                 return Lost(value)
+            process = None  # it ended before it began the task
         raise SandboxError(_KILLED)
 
 

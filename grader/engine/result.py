@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from grader.bundle.model import Exercise
+from grader.bundle.model import FACTS, Exercise
 from grader.engine.draft import Draft
+from grader.engine.grading import Grading
+from grader.engine.student_file import StudentFile
 from grader.intake.names import Definition
 from grader.intake.read import Submission
 from grader.intake.slips import slips
@@ -31,20 +33,17 @@ def result_without_checks(
     place: the file and the line that the message names.
     """
     says = Fact("text", {"sentence": message, "file": place[0], "line": place[1]})
-    score = None if outcome == "could_not_grade" else 0.0
-    return written(Draft(exercise, outcome, score, 0.0, "", says), PUBLIC)
+    return written(Draft(outcome, says), exercise, PUBLIC)
 
 
 def blocked_by(result: ExerciseResult, other: ExerciseResult) -> ExerciseResult:
     """Return a failed result as *blocked* by another exercise that it needs. It keeps its score."""
-    if other.outcome == "not_started":
-        says = _("blocked by {other}, which it needs and which is not written yet: write {other} first")
-    else:
-        says = _("blocked by {other}, which it needs and which does not pass yet: fix {other} first")
+    variant = "wrong" if other.outcome != "not_started" else "unwritten"
+    why = Fact(f"blocked-by/{variant}", {"other": other.name})
     return replace(
         result,
         outcome="blocked",
-        message=says.format(other=other.name),
+        message=PUBLIC.sentence(why),
         checks=(),
         diagnosis=NO_DIAGNOSIS,
         fingerprint="",
@@ -52,28 +51,26 @@ def blocked_by(result: ExerciseResult, other: ExerciseResult) -> ExerciseResult:
     )
 
 
-def written(draft: Draft, writer: Writer) -> ExerciseResult:
+def written(draft: Draft, exercise: Exercise, writer: Writer) -> ExerciseResult:
     """Return what a try found as the writer's report may say it. A report on hidden cases has no picture, no prints and
     no values.
     """
-    exercise, known = draft.exercise, draft.diagnosed
+    known = draft.diagnosed
     file, line = writer.line(draft.message)
     return ExerciseResult(
         name=exercise.name,
         assignment=exercise.assignment,
         outcome=draft.outcome,
-        score=draft.score,
+        score=None if draft.outcome == "could_not_grade" else draft.score,
         points=exercise.points,
         title=_(exercise.title),
         message=sanitize(writer.sentence(draft.message), 600),
         file=file,
         line=line,
         checks=tuple(_check(one, writer) for one in draft.checks),
-        diagnosis=_diagnosis(draft, writer),
+        diagnosis=_diagnosis(draft, exercise, writer),
         advice=advice(exercise, draft.checks, known.policies, writer),
         remarks=tuple(sanitize(says, 400) for says in map(writer.sentence, draft.remarks) if says),
-        seconds=draft.seconds,
-        content=draft.content,
         picture=None if writer.hidden else draft.picture,
         printed="" if writer.hidden else draft.printed,
         partial=draft.partial,
@@ -103,10 +100,10 @@ def _check(one: JudgedCheck, writer: Writer) -> CheckResult:
     )
 
 
-def _diagnosis(draft: Draft, writer: Writer) -> Diagnosis:
+def _diagnosis(draft: Draft, exercise: Exercise, writer: Writer) -> Diagnosis:
     known = draft.diagnosed
     if known.alternatives:
-        mistakes = {mistake.id: mistake for mistake in draft.exercise.mistakes}
+        mistakes = {mistake.id: mistake for mistake in exercise.mistakes}
         first = [mistakes[id] for id in known.alternatives[0]]
         return Diagnosis(known.kind, known.alternatives, *says_and_asks(first))
     facts = filter(None, map(writer.sentence, known.facts))
@@ -117,18 +114,19 @@ def _diagnosis(draft: Draft, writer: Writer) -> Diagnosis:
 
 
 def finished(
-    draft: Draft, submission: Submission, name: str, definition: Definition | None, writer: Writer
+    grading: Grading, file: StudentFile, exercise: Exercise, draft: Draft, seconds: float = 0.0
 ) -> ExerciseResult:
-    """Return the result of an attempt as a report may show it, with slips and code.
-
-    name, definition: the exercise in the submission.
-    """
+    """Return the result of an attempt as a report may show it, with slips and code. seconds: that it took."""
+    submission, terms = file.submission, grading.context.options.terms
+    read = (*submission.units, *submission.neighbours)
+    writer = Writer(terms.redacts, {unit.name: len(unit.source.splitlines()) for unit in read})
     # At level 0, a report names no mistake and no line. A slip may be a mistake: that of the broken class to repair.
-    if not draft.exercise.level or draft.outcome not in WITH_CODE:
-        return written(draft, writer)
-    draft = with_slips(draft, submission, name)
-    result = written(draft, writer)
-    return result if writer.hidden else replace(result, code=code(draft, submission, definition))
+    says_where = exercise.level > FACTS and draft.outcome in WITH_CODE
+    if says_where:
+        draft = with_slips(draft, submission, file.alias(exercise))
+    shown = None if writer.hidden or not says_where else code(draft, submission, file.definition(exercise))
+    result = written(draft, exercise, writer)
+    return replace(result, code=shown, content=submission.content, seconds=seconds)
 
 
 def with_slips(draft: Draft, submission: Submission, name: str) -> Draft:

@@ -17,10 +17,9 @@ from typing import Any
 
 import msgspec
 
-from grader.judge.observation import Observation, StudentError, read_observation
 from grader.sandbox.base import START_SECONDS, Launcher, Limits, Process, SandboxError
 from grader.sandbox.channel import Channel, TooMuchOutput
-from grader.support.errors import BadData, GraderError
+from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 from grader.worker.frames import HEAD
@@ -249,48 +248,3 @@ def _json(raw: bytes) -> Any:
     if b"\\ud" in raw.lower():
         value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8"))
     return value
-
-
-@dataclass(frozen=True)
-class EditedStatement:
-    """A top-level statement that takes the place of another: the name of its file, and its source.
-
-    function: if the edit changes the code of one function alone, its name, such as `Attention.forward`. The source
-    then defines only this function, in a class if it is in one.
-    """
-
-    file: str
-    source: str
-    function: str = ""
-
-
-@dataclass(frozen=True)
-class Tried:
-    """The observations of a worker, one per edit in their order, and the CPU seconds that it reports.
-
-    lines: the lines that ran, as it reports, if it was asked.
-    """
-
-    observations: tuple[Observation, ...]
-    cpu: float
-    lines: frozenset[tuple[str, int]] = frozenset()
-
-
-def tried(words: Mapping[str, Any], body: bytes, asked: frozenset[str], files: frozenset[str]) -> Tried:
-    """Read the reply of a worker. An impossible observation is replaced by that of an edit that raised.
-
-    Raises WorkerGone for a reply in another format. asked, files: as for `read_observation`.
-    """
-    try:
-        found, start = [], 0
-        for one in words["tries"]:
-            stop = start + one["bytes"]
-            try:
-                found.append(read_observation(one, body[start:stop], asked, files))
-            except BadData:
-                found.append(Observation({}, StudentError("Exception", "", None, "")))
-            start = stop
-        lines = frozenset((str(file), int(line)) for file, line in words["lines"])
-        return Tried(tuple(found), float(words["cpu"]), lines)
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise WorkerGone("reply", type(error).__name__) from None

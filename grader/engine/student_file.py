@@ -63,14 +63,15 @@ class Part:
 class StudentFile:
     """One file of a student.
 
-    parts: the student's earlier files; the model of the capstone is made of definitions in them.
-    beside: the other files of its folder.
+    parts: the student's earlier files; the model of the capstone is made of definitions in them. earlier: the same files,
+    in the same order. beside: the other files of its folder.
     """
 
     course: CourseTables
     submission: Submission
     names: Names
     parts: tuple[Part, ...] = ()
+    earlier: Sequence[StudentFile] = ()
     beside: Sequence[StudentFile] = ()
     _needed: dict[str, frozenset[str]] = field(default_factory=dict, init=False)
     _interfaces: dict[str, Interface] = field(default_factory=dict, init=False)
@@ -132,7 +133,8 @@ def student_file(course: CourseTables, submission: Submission, parts: Sequence[P
         others = tuple(other for other in submission.neighbours if other is not one)
         alone = Submission(submission.path, (one,), neighbours=others)
         beside.append(StudentFile(course, alone, read_names(alone), beside=beside))
-    return StudentFile(course, submission, read_names(submission), tuple(parts), beside)
+    earlier = [student_file(course, part.submission) for part in parts]
+    return StudentFile(course, submission, read_names(submission), tuple(parts), earlier, beside)
 
 
 def content(submission: Submission, parts: Sequence[Part]) -> str:
@@ -146,7 +148,7 @@ def content(submission: Submission, parts: Sequence[Part]) -> str:
 
 
 def earlier_parts(
-    course: Course, bundle: Bundle, wanted: Collection[str], contracts: Mapping[str, Definition]
+    course: Course, tables: CourseTables, bundle: Bundle, wanted: Collection[str]
 ) -> tuple[Part, ...]:
     """Return the parts in the files of the assignments before `bundle`. Stubs and unreadable files are left out.
 
@@ -160,11 +162,9 @@ def earlier_parts(
             submission = read_submission(course.file_for(earlier))
         except Blocked:
             continue
-        found = read_names(submission)
-        stub = read_names(Submission(submission.path, (Unit(submission.path.name, earlier.stub),)))
-        own = {exercise.name for exercise in earlier.exercises if exercise.name in wanted}
-        written = {name for name in own if not untouched(name, found, stub)}
-        names = {name: bound for name, bound in match(contracts, found).items() if name in written}
+        file = student_file(tables, submission)
+        written = {e.name for e in earlier.exercises if e.name in wanted and not file.is_untouched(e)}
+        names = {name: bound for name, bound in file.aliases.items() if name in written}
         if names:
             out.append(Part(submission, names))
     return tuple(out)

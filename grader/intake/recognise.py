@@ -73,14 +73,12 @@ def lost_exercises(exercises: Iterable[str], names: Names) -> dict[str, str]:
 class NotGraded:
     """A definition that was not graded.
 
-    like: an exercise with the same parameters; "" if there is none.
     meant: the exercises that the definition may be meant as.
     taken: the other definition of the file that was taken for the exercise `meant`, if this definition has the name of
     the exercise, too; "" if none was taken; None if the definition has another name.
     """
 
     definition: Definition
-    like: str = ""
     meant: tuple[str, ...] = ()
     taken: str | None = None
 
@@ -118,16 +116,16 @@ def _compared(
     like = next((e for e in others if _is_like(e, contracts[e], definition)), "")
     if like or name in exercise_of:
         meant = (like,) if like and like not in REPAIRS else ()
-        return NotGraded(definition, like, meant) if like else None
+        return NotGraded(definition, meant) if like else None
     same_name = next((exercise for exercise in contracts if plain(exercise) == plain(name)), "")
     if same_name in found:
-        return NotGraded(definition, "", (same_name,), taken=found[same_name])
+        return NotGraded(definition, (same_name,), taken=found[same_name])
     is_of_the_kind = bool(_family(name)) or any(word in plain(name) for word in WORDS)
     if not is_of_the_kind or (name in BLOCKS and name not in contracts):
         return None
     if same_name:
-        return NotGraded(definition, "", (same_name,), taken="")
-    return NotGraded(definition, "", _meant(definition, contracts))
+        return NotGraded(definition, (same_name,), taken="")
+    return NotGraded(definition, _meant(definition, contracts))
 
 
 def _is_like(exercise: str, stub: Definition, found: Definition) -> bool:

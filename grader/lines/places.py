@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from grader.engine.session import EditedStatement
+from grader.engine.lease import EditedStatement
 from grader.intake.names import Names
 from grader.intake.read import Submission
 from grader.intake.uses import bound_by, needs

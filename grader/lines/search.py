@@ -11,9 +11,9 @@ from math import inf
 from msgspec import structs
 
 from grader.bundle.model import Exercise, RecordedCase
-from grader.engine.lease import Workers
+from grader.engine.lease import EditedStatement, Workers
 from grader.engine.load_request import LoadRequest
-from grader.engine.session import EditedStatement, WorkerGone
+from grader.engine.session import WorkerGone
 from grader.judge.observation import Observation, normalise_layouts
 from grader.judge.verdict import judged, lacks
 from grader.lines.places import Edit, Place, Statement

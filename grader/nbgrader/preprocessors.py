@@ -24,7 +24,7 @@ from grader.classroom.class_run import GradedSubmission, one_of_each
 from grader.classroom.discover import SubmittedFile
 from grader.classroom.grade import Task
 from grader.classroom.store import default_store
-from grader.engine.scoring import exact, score
+from grader.engine.draft import exact, score
 from grader.intake.notebook import plain_python
 from grader.intake.syntax import parse
 from grader.nbgrader import engine_cache

@@ -20,7 +20,7 @@ from grader.bundle.model import Bundle, RecordedCase
 from grader.bundle.safetensors import Array
 from grader.cases.case import Case
 from grader.cases.draw import PUBLIC_SEED
-from grader.engine.visibility import with_requirements
+from grader.engine.load_request import with_requirements
 from grader.intake.course import MARK
 from grader.release.wheels import WHEELS, write_wheel
 from grader.support.errors import UsageError

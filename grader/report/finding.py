@@ -9,7 +9,7 @@ from string import Formatter
 from typing import Any
 
 from grader.report.sentences import OF_THE_COURSE, ROWS, SAFE, WRONG_RESULT
-from grader.support.i18n import _
+from grader.support.i18n import _, ngettext
 from grader.support.sanitize import sanitize
 
 
@@ -108,7 +108,11 @@ class Writer:
         values = writer._values(fact)
         texts = row.hidden if writer.hidden else row.shown
         text = next((text for text in texts if placeholders(text) <= values.keys()), None)
-        said = otherwise if text is None else _(text).format(**values) if text else ""
+        if text and row.many:
+            text = ngettext(text, row.many, values["n"])
+        elif text:
+            text = _(text)
+        said = otherwise if text is None else text.format(**values)
         advice = self.sentence(fact.advice) if isinstance(fact, Finding) else ""
         return sanitize(f"{said.rstrip('.')}. {advice}" if advice else said)
 

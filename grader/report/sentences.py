@@ -20,11 +20,13 @@ class Row(NamedTuple):
     """shown: of a public report. hidden: of a hidden one, () for none.
 
     early: the values are from the text or from loading it, before the code could see a case. A hidden report shows them.
+    many: the sentence if the placeholder `n` is not 1; "" for none.
     """
 
     shown: tuple[str, ...]
     hidden: tuple[str, ...] = ()
     early: bool = False
+    many: str = ""
 
 
 def _row(*shown: str, hidden: str | tuple[str, ...] = ()) -> Row:
@@ -41,6 +43,10 @@ def _detailed(with_detail: str, without: str) -> Row:
 
 def _early(*shown: str) -> Row:
     return Row(shown, shown, early=True)
+
+
+def _counted(one: str, many: str) -> Row:
+    return Row((one,), (one,), early=True, many=many)
 
 
 NOT_SCALED = "kept values are not scaled to compensate for the dropped ones"
@@ -392,6 +398,65 @@ _REMARKS = {
     "not-loaded/time": _early(
         "the file could not be loaded: its top-level code did not finish at {file}, line {line}",
         "the file could not be loaded: its top-level code did not finish",
+    ),
+    "cached": _early("cached result: the files have not changed since an earlier check"),
+    # Statements that were skipped, imports that were added, other files that were used.
+    "left-out/exit": _early("{file}, line {line} ends Python: remove this statement; the grader skipped it"),
+    "left-out/debugger": _early(
+        "{file}, line {line} starts a debugger: remove `breakpoint` or `set_trace`; the grader skipped it"
+    ),
+    "left-out/endless": _early("{file}, line {line}: this statement timed out and was skipped"),
+    "left-out/lacks": _counted(
+        "{n} statement needs code that is not available here and was skipped: {file}, line {line} needs `{name}`",
+        "{n} statements need code that is not available here and were skipped; the first: {file}, line {line} needs `{name}`",
+    ),
+    "left-out/raised": _counted(
+        "the statement in {file}, line {line} raised an exception and was skipped: {what}",
+        "{n} statements raised exceptions and were skipped; the first, in {file}, line {line}: {what}",
+    ),
+    "error": _early("{type}: {message} ({at}, line {line})", "{type}: {message}"),
+    "import": _early(
+        "{file}, line {line} uses `{name}`: add `{import_}` at the top; the grader did so for this check"
+    ),
+    "import/of-others": _early(
+        "{file}, line {line} uses `{name}`, which the file does not import; the grader used `{import_}`"
+    ),
+    "imports": _early(
+        "{file} uses names that it does not import: add at the top {imports}; the grader did so for this check"
+    ),
+    "imports/of-others": _early("{file} uses names that it does not import; the grader used {imports}"),
+    "import/one": _early("`{import_}` ({cell}, line {line})", "`{import_}` (line {line})"),
+    "file/used": _counted(
+        "a file beside this one was used too: {files}", "files beside this one were used too: {files}"
+    ),
+    # Blocks of the student, and exercises that an exercise needs.
+    "replaced/wrong": _counted(
+        "your {blocks} has an error, see its own report; graded with the reference {blocks} instead",
+        "your {blocks} have errors, see their own reports; graded with the reference blocks instead",
+    ),
+    "replaced/unwritten": _counted(
+        "your {blocks} is not written yet; graded with the reference {blocks} instead",
+        "your {blocks} are not written yet; graded with the reference blocks instead",
+    ),
+    "replaced/unusable": _counted(
+        "your {blocks} could not be used, see its own report; graded with the reference {blocks} instead",
+        "your {blocks} could not be used as they are, see their own reports; graded with the reference blocks instead",
+    ),
+    "replaced/wrong-beside": _early(
+        "{block} in {file} has an error; graded with the reference {block} instead"
+    ),
+    "replaced/unusable-beside": _early(
+        "{block} in {file} could not be used; graded with the reference {block} instead"
+    ),
+    "replaced/together": _early(
+        "your parts ({blocks}) pass separately but fail together; graded with the reference parts instead;"
+        " one possible reason is a decoder that restarts its positions in prediction"
+    ),
+    "blocked-by/unwritten": _early(
+        "blocked by {other}, which it needs and which is not written yet: write {other} first"
+    ),
+    "blocked-by/wrong": _early(
+        "blocked by {other}, which it needs and which does not pass yet: fix {other} first"
     ),
 }
 

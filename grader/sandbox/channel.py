@@ -18,7 +18,7 @@ from grader.sandbox.base import Process
 
 CHUNK = 1 << 16
 AHEAD = 1 << 20  # bytes of replies that are read before they are asked for
-MAX_RECENT = 4 << 10  # bytes that `recent` stores, of the output of one request
+MAX_RECENT = 64 << 10  # bytes that `recent` stores, of the output of one request
 MAX_LOG = 64 << 10  # bytes stored of the start of a long output, and as many of its end
 SLICE = 0.1  # seconds of one wait: on Windows, Ctrl-C has an effect only between two waits
 SETTLE_SECONDS = 2.0

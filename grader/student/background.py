@@ -26,24 +26,22 @@ class Background:
         self._stop, self._clean_up, self._post = stop, clean_up, post
         self._pool = ThreadPoolExecutor(1, "headway-grading")
         self._running: Future[None] | None = None
+        self._job: Iterator[Show] | None = None  # whose shows are up to date
         self._started = 0.0
-        self._number = 0  # of the latest job; `end` adds 1
 
     def start(self, job: Iterator[Show]) -> None:
         """End the job that is running, and start another one."""
         self.end()
-        self._number += 1
-        self._started = time.monotonic()
-        self._running = self._pool.submit(self._run, self._number, job)
+        self._job, self._started = job, time.monotonic()
+        self._running = self._pool.submit(self._run, job)
 
     def end(self) -> None:
         """End the job that is running, if there is one, and wait until it has ended."""
         if self._running is not None:
             self._stop.set()
             self._running.result()
-            self._running = None
+            self._running = self._job = None
             self._stop.clear()
-            self._number += 1  # what the ended job has posted is out of date
 
     def close(self, last: Callable[[], None]) -> None:
         """End the job and the thread. last: called in the thread before it ends."""
@@ -57,17 +55,17 @@ class Background:
         running = self._running is not None and not self._running.done()
         return time.monotonic() - self._started if running else None
 
-    def _run(self, number: int, job: Iterator[Show]) -> None:
+    def _run(self, job: Iterator[Show]) -> None:
         try:
             for show in job:
-                self._post(partial(self._show, number, show))
+                self._post(partial(self._show, job, show))
         except Stopped:
             self._clean_up()
         except BaseException as error:
             self._post(partial(_raise, error))
 
-    def _show(self, number: int, show: Show) -> None:
-        if number == self._number:
+    def _show(self, job: Iterator[Show], show: Show) -> None:
+        if job is self._job:
             show()
 
 

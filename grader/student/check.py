@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -12,17 +12,15 @@ from grader.bundle.files import load_all
 from grader.bundle.model import Bundle
 from grader.engine.devices import check_on_device, extra_devices, launcher_for
 from grader.engine.engine import Engine
-from grader.engine.grading import GradingOptions
+from grader.engine.grade_exercise import FOLDER
+from grader.engine.grading import HIDDEN, PUBLIC, GradingOptions, of_strangers
 from grader.engine.result import result_without_checks
-from grader.engine.result_cache import FOLDER
 from grader.engine.student_file import Part, earlier_parts
-from grader.engine.terms import HIDDEN, PUBLIC, of_strangers
 from grader.intake.course import BUNDLED, Course, find, find_for_file, wanted_exercises
 from grader.intake.names import read_names
 from grader.intake.read import Blocked, Submission, read_submission, with_neighbours
 from grader.lines.find import Source
 from grader.report.model import ExerciseResult, Report
-from grader.sandbox.base import Launcher
 from grader.sandbox.choose import choose as choose_tier
 from grader.student import progress
 from grader.student.not_graded import nothing_found, of_other_frameworks, of_others
@@ -64,28 +62,29 @@ def check(
         wanted = wanted_exercises(names, where.bundles)
         bundles = _hidden(where, wanted, status) if hidden else where.bundles
         terms = HIDDEN if hidden else PUBLIC
-        others = [
-            Engine(bundles, other, GradingOptions(device=name, terms=terms, quick=quick))
-            for name, other in _other_devices(device, sandbox, opened)
-        ]
         options = GradingOptions(
             terms=terms if file is None else of_strangers(terms),
             quick=quick,
             torch_version=version("torch"),
             cache=where.root / FOLDER if where.root != BUNDLED else None,
-            on_exercise=status,
+            on_exercise=status.grading,
             on_training=status.training,
         )
-        grading = _Grading(Engine(bundles, launcher, options), others)
-        for engine in (*others, grading.engine):
-            opened.callback(engine.close)
+        engine = Engine(bundles, launcher, options)
+        opened.callback(engine.close)
+        others = []
+        for name in extra_devices(device) if device != "cpu" else ():
+            there = launcher_for(name, sandbox)
+            opened.callback(there.close)
+            others.append(Engine(bundles, there, GradingOptions(device=name, terms=terms, quick=quick)))
+            opened.callback(others[-1].close)
         tasks = _tasks(where, bundles, wanted)
         if file is not None:
             tasks = iter([_Task(file, wanted if names else None)])
-        report = grading.report(where, tasks)
+        report, sources = _graded(engine, others, where, tasks)
         if file is not None:
             report = replace(report, file=str(file))
-        elif grading.engine.options.terms.saves_outcomes:
+        elif options.terms.saves_outcomes:
             progress.save(where.root, report.exercises)
         if on_report is not None:
             on_report(report)
@@ -93,18 +92,7 @@ def check(
             return report
         from grader.lines.find import add_lines  # most runs need no search
 
-        return add_lines(grading.engine, report, grading.sources)
-
-
-def _other_devices(device: str, sandbox: str, opened: ExitStack) -> list[tuple[str, Launcher]]:
-    try:
-        names = extra_devices(device)
-    except LookupError as error:
-        raise GraderError(str(error.args[0])) from None
-    found = [(name, launcher_for(name, sandbox)) for name in names]
-    for _name, launcher in found:
-        opened.callback(launcher.close)
-    return found
+        return add_lines(engine, report, sources)
 
 
 def _hidden(where: Course, wanted: Sequence[str], status: StatusLine) -> Sequence[Bundle]:
@@ -133,44 +121,38 @@ def _tasks(where: Course, bundles: Sequence[Bundle], wanted: Sequence[str]) -> I
             yield _Task(path, mine, bundle, remark)
 
 
-@dataclass(frozen=True)
-class _Grading:
-    """Grades on the CPU, then on each other device the exercises that `check_on_device` chooses.
+def _graded(
+    engine: Engine, others: Sequence[Engine], where: Course, tasks: Iterable[_Task]
+) -> tuple[Report, dict[str, Source]]:
+    """Grade files on the CPU, then on each other device the exercises that `check_on_device` chooses.
 
-    sources: what each exercise was graded from.
+    Return also what each exercise was graded from. Raises GraderError if a file without an assignment cannot be read,
+    or has nothing to grade.
     """
-
-    engine: Engine
-    others: Sequence[Engine]  # one per device
-    sources: dict[str, Source] = field(default_factory=dict)
-
-    def report(self, where: Course, tasks: Iterable[_Task]) -> Report:
-        """Grade files. Raises GraderError if one without an assignment cannot be read, or has nothing to grade."""
-        results: list[ExerciseResult] = []
-        remarks: list[str] = []
-        faulty = False
-        for task in tasks:
-            remarks += filter(None, [task.remark])
-            try:
-                parts = parts_for(self.engine, where, task.bundle, task.wanted or ()) if task.bundle else ()
-                submission = read_submission(task.path)
-                read = with_neighbours(submission)
-            except Blocked as why:
-                if task.bundle is None:
-                    raise GraderError(str(why)) from None
-                results += [blocked(task.bundle, name, why) for name in task.wanted or ()]
-                continue
-            report = self.engine.grade(read, task.wanted, parts)
-            if task.wanted is None and not report.exercises:
-                raise GraderError(nothing_found(self.engine, submission, task.path.name))
-            graded = report.exercises
-            for other in self.others:
-                graded = tuple(check_on_device(other, read, graded))
-            results += graded
-            remarks += (*_of_file(self.engine, submission, graded), *report.remarks)
-            faulty = faulty or report.faulty
-            self.sources.update({result.name: Source(read, parts) for result in graded})
-        return replace(self.engine.report(results), remarks=tuple(remarks), faulty=faulty)
+    results: list[ExerciseResult] = []
+    remarks: list[str] = []
+    faulty, sources = False, dict[str, Source]()
+    for task in tasks:
+        remarks += filter(None, [task.remark])
+        parts = parts_for(engine, where, task.bundle, task.wanted or ()) if task.bundle else ()
+        try:
+            submission = with_neighbours(read_submission(task.path))
+        except Blocked as why:
+            if task.bundle is None:
+                raise GraderError(str(why)) from None
+            results += [blocked(task.bundle, name, why) for name in task.wanted or ()]
+            continue
+        report = engine.grade(submission, task.wanted, parts)
+        if task.wanted is None and not report.exercises:
+            raise GraderError(nothing_found(engine, submission, task.path.name))
+        graded = report.exercises
+        for other in others:
+            graded = tuple(check_on_device(other, submission, graded))
+        results += graded
+        remarks += (*_of_file(engine, submission, graded), *report.remarks)
+        faulty = faulty or report.faulty
+        sources.update({result.name: Source(submission, parts) for result in graded})
+    return replace(engine.report(results), remarks=tuple(remarks), faulty=faulty), sources
 
 
 def _of_file(engine: Engine, submission: Submission, graded: Sequence[ExerciseResult]) -> list[str]:
@@ -189,7 +171,7 @@ def parts_for(engine: Engine, course: Course, bundle: Bundle, names: Sequence[st
     """Return the student's code from earlier assignments, if one of the exercises is built from it."""
     built = [e for e in bundle.exercises if e.name in names and e.is_made_of_parts]
     wanted = {block for exercise in built for block in exercise.given}
-    return earlier_parts(course, bundle, wanted, engine.contracts) if built else ()
+    return earlier_parts(course, engine.context.course, bundle, wanted) if built else ()
 
 
 def grade_assignment(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from grader.engine.engine import Engine
 from grader.intake.names import Definition, Names, read_names
 from grader.intake.read import Submission
-from grader.intake.recognise import REPAIRS, NotGraded, not_graded
+from grader.intake.recognise import NotGraded, not_graded
 from grader.report.model import ExerciseResult
 from grader.support.i18n import _, ngettext
 from grader.support.sanitize import sanitize
@@ -49,7 +49,7 @@ def _near_and_rest(
     says: list[str] = []
     rest: list[Definition] = []
     for other in not_graded(found, graded, engine.contracts, names):
-        sentence = _of_one(other, engine, submission, names) if len(says) < MOST else ""
+        sentence = _of_one(other, engine, names) if len(says) < MOST else ""
         if sentence:
             says.append(sentence)
         elif other.definition.name not in found.values():  # otherwise the report has its result
@@ -61,14 +61,8 @@ def _near_and_rest(
     return says, [sanitize(listed, 600)] if rest else []
 
 
-def _of_one(other: NotGraded, engine: Engine, submission: Submission, names: Names) -> str:
+def _of_one(other: NotGraded, engine: Engine, names: Names) -> str:
     name = other.definition.name
-    raised = engine.raised(submission, other.like, name) if other.like in REPAIRS else None
-    if raised is not None:  # with inputs of an exercise with the same parameters
-        says = _("{place}: `{other}` was not graded; with inputs of this course, it {raised} ({where})")
-        place = _place(other.definition, names)
-        says = says.format(place=place, other=name, raised=raised.says, where=raised.where)
-        return sanitize("; ".join((says, *raised.facts)), 600)
     if not other.meant:
         return ""
     exercise = other.meant[0]

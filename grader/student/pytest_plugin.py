@@ -64,8 +64,8 @@ class _Run:
         from importlib.metadata import version
 
         from grader.engine.engine import Engine
+        from grader.engine.grade_exercise import FOLDER
         from grader.engine.grading import GradingOptions
-        from grader.engine.result_cache import FOLDER
         from grader.intake.course import Course
         from grader.sandbox.choose import choose
 

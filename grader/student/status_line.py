@@ -18,7 +18,10 @@ class StatusLine:
     def __init__(self, show: Callable[[str], None]):
         self._show = show
 
-    def __call__(self, name: str) -> None:
+    def __call__(self, text: str) -> None:
+        self._show(text)
+
+    def grading(self, name: str) -> None:
         self._show(_("grading {name}").format(name=name))
 
     def recorded(self, name: str, done: int, total: int) -> None:

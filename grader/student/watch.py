@@ -8,8 +8,8 @@ from pathlib import Path
 
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
+from grader.engine.grade_exercise import FOLDER
 from grader.engine.grading import GradingOptions
-from grader.engine.result_cache import FOLDER
 from grader.engine.session import Training
 from grader.intake.course import Course
 from grader.intake.names import read_names

@@ -8,6 +8,7 @@ import struct
 from typing import Any
 
 HEAD = struct.Struct("<II")  # bytes of JSON, bytes of tensors
+END_OF_CASE = "\x1e"  # in what is printed: the end of what one case of several printed
 
 
 def read_exactly(fd: int, size: int) -> bytes:

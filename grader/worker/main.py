@@ -7,6 +7,7 @@ import gc
 import linecache
 import sys
 import traceback
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,7 @@ import safetensors.torch
 import torch
 
 from grader.worker import random_seeds, rehearsal, stand_in_modules
-from grader.worker.frames import read_frame, write_frame
+from grader.worker.frames import END_OF_CASE, read_frame, write_frame
 from grader.worker.load import Begin, Files, Loaded, load
 from grader.worker.program import Program
 from grader.worker.results import packed
@@ -134,6 +135,8 @@ def _run_all(
     for case, size in zip(request["cases"], request["sizes"], strict=True):
         reply, tensors = _run(loaded, {"case": case}, body[at : at + size], device, ignore_progress)
         at += size
+        with suppress(OSError, ValueError, AttributeError):  # code may have closed or replaced it
+            print(end=END_OF_CASE, flush=True)
         replies.append(reply)
         bodies.append(tensors)
         if sum(map(len, bodies)) > MAX_TOGETHER:

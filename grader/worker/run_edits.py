@@ -38,28 +38,30 @@ class Editor:
         An edit is `{"file", "source", "function"}`. With "" as the function, the source is a top-level statement,
         which is executed. Otherwise the source defines the named function, and only that function's code is replaced.
 
-        For each edit, the reply has the observation without its tensors, and their size in bytes. The reply also has
-        the CPU seconds of all edits and, if the request asks for `lines`, the lines of the submission that ran.
+        For each edit, the reply has the observation without its tensors (`replies`), and their size in bytes (`sizes`).
+        It also has the CPU seconds of all edits and, if the request asks for `lines`, the lines of the submission that
+        ran.
 
         In the request, `each` limits the CPU seconds of one edit, and `seconds` those of all edits. The first edit
         always runs; a later one only if the longest edit so far would fit in the seconds that are left.
         """
-        tries: list[dict[str, Any]] = []
+        replies: list[dict[str, Any]] = []
         bodies: list[bytes] = []
         lines: set[tuple[str, int]] = set()
         started, longest = time.process_time(), 0.0
         case = self._case(request, body)
         for edit in request["edits"]:
             begun = time.process_time() - started
-            if tries and begun + longest > request["seconds"]:
+            if replies and begun + longest > request["seconds"]:
                 break
             limit = max(min(request["each"], request["seconds"] - begun), 0.01)  # 0 would set no timer
             with _noting(self._loaded.files, lines) if request["lines"] else contextlib.nullcontext():
                 words, tensors = _try(case, edit, limit)
-            tries.append({**words, "bytes": len(tensors)})
+            replies.append(words)
             bodies.append(tensors)
             longest = max(longest, time.process_time() - started - begun)
-        reply = {"tries": tries, "cpu": time.process_time() - started, "lines": sorted(lines)[:MAX_LINES]}
+        cpu, ran = time.process_time() - started, sorted(lines)[:MAX_LINES]
+        reply = {"replies": replies, "sizes": list(map(len, bodies)), "cpu": cpu, "lines": ran}
         return reply, b"".join(bodies)
 
     def _case(self, request: Mapping[str, Any], body: bytes) -> _Case:

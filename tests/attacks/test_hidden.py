@@ -13,8 +13,7 @@ from rich.console import Console
 from grader.authoring.content import read
 from grader.authoring.record import record
 from grader.engine.engine import Engine
-from grader.engine.grading import GradingOptions
-from grader.engine.terms import HIDDEN
+from grader.engine.grading import HIDDEN, GradingOptions
 from grader.report.formats import FORMATS
 from grader.report.terminal import show
 from grader.worker.steps import Call

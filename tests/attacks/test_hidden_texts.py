@@ -19,8 +19,7 @@ from grader.authoring.bank import apply
 from grader.authoring.content import read_all
 from grader.bundle.model import FACETS, POLICIES, Exercise
 from grader.engine.engine import Engine
-from grader.engine.grading import GradingOptions
-from grader.engine.terms import HIDDEN
+from grader.engine.grading import HIDDEN, GradingOptions
 from grader.report import model
 from grader.report.sentences import ROWS, SAFE, WRONG_RESULT
 

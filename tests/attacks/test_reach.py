@@ -28,8 +28,7 @@ from grader.authoring.record import record
 from grader.bundle.files import save
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
-from grader.engine.grading import GradingOptions
-from grader.engine.terms import HIDDEN
+from grader.engine.grading import HIDDEN, GradingOptions
 from grader.intake.read import Submission
 from grader.report.model import Report
 from grader.sandbox.base import AUTO
@@ -132,8 +131,8 @@ def search(secrets: Secrets, tier: str, roots: list[str]) -> tuple[Report, list[
     try:
         with mock.patch("grader.engine.load_request.SHORT_SECONDS", LARGE_LIMITS["wall_seconds"]):
             report = engine.grade(hostile(secrets, roots), [EXERCISE])
-        assert engine.context.workers.session is not None, report
-        printed = engine.context.workers.session.printed
+        assert engine.context.workers.held is not None, report
+        printed = engine.context.workers.held.session.printed
     finally:
         engine.close()
         launcher.close()

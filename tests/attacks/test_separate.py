@@ -14,7 +14,8 @@ from helpers.beginners import SOFTMAX as RIGHT
 from helpers.minimal import submission_of
 
 from grader.engine.engine import Engine
-from grader.engine.visibility import order_for_worker_reuse, visible_blocks, with_requirements
+from grader.engine.load_request import LoadRequest, order_for_worker_reuse, visible_blocks, with_requirements
+from grader.worker.steps import Run
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 SCORING = (SOLUTIONS / "03_scoring" / "scoring.py").read_text()
@@ -153,9 +154,9 @@ def test_a_class_in_a_case_does_not_reach_other_exercises(counted):
     source = (SOLUTIONS / "05_multi_head_attention" / "multi_head_attention.py").read_text()
     for after in ("TangledSelfAttention", "TransparentSelfAttention", "catches_transparent"):
         counted.grade(submission(source), ["catches_tangled"])
-        worker = counted.context.workers.session
+        worker = counted.context.workers.held.session
         assert outcomes(counted.grade(submission(source), [after])) == {after: "passed"}
-        assert counted.context.workers.session is not worker
+        assert counted.context.workers.held.session is not worker
 
 
 @pytest.mark.parametrize(
@@ -175,10 +176,7 @@ def test_forged_replies_of_one_exercise_do_not_reach_the_next(counted, reply):
 
 
 def test_a_worker_error_without_the_submission_costs_no_points(counted, monkeypatch):
-    monkeypatch.setattr(
-        "grader.engine.lease.case_message",
-        lambda *a: {"op": "run", "case": {"steps": [], "dtype": "no such dtype"}},
-    )
+    monkeypatch.setattr(LoadRequest, "run", lambda request, case: Run([], "no such dtype"))
     (result,) = counted.grade(submission(RIGHT), ["masked_softmax"]).exercises
     assert (result.outcome, result.score) == ("could_not_grade", None)
     assert "no such dtype" in result.message

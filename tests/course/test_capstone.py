@@ -18,7 +18,7 @@ from grader.bundle.safetensors import encode
 from grader.engine import grade_exercise as module
 from grader.engine.attempt import attempt
 from grader.engine.engine import Engine
-from grader.engine.grade_exercise import best_attempt
+from grader.engine.grade_exercise import grade_exercise
 from grader.engine.grading import Grading, GradingOptions
 from grader.engine.student_file import Part, StudentFile, earlier_parts, student_file
 from grader.intake.course import Course
@@ -59,7 +59,7 @@ def test_a_wrong_part_fails_the_training_is_named_and_costs_nothing(
 ):
     tries = []
     monkeypatch.setattr(module, "attempt", lambda *asked: tries.append(attempt(*asked)) or tries[-1])
-    result = best_attempt(*run(quick, part(*wrong)), capstone(bundles))
+    result = grade_exercise(*run(quick, part(*wrong)), capstone(bundles))
     first_try = tries[0]
     assert first_try.outcome == "failed"
     assert facet in {c.facet for c in first_try.checks if c.outcome == "failed"}
@@ -106,7 +106,7 @@ def test_a_decoder_that_restarts_its_positions_costs_nothing(quick, bundles):
     (book_decoder,) = [v for v in solution("08_decoder").variants("TransformerDecoder") if v.kind == "also"]
     exercise = capstone(bundles)
     this_run = run(quick, part("08_decoder", book_decoder.id, "variants"))
-    result = best_attempt(*this_run, exercise)
+    result = grade_exercise(*this_run, exercise)
     assert (result.outcome, result.score) == ("passed", 5.0), result.remarks
     assert any("restarts its positions" in remark for remark in result.remarks)
 
@@ -117,10 +117,10 @@ def test_a_decoder_that_restarts_its_positions_costs_nothing(quick, bundles):
 def test_stubs_and_files_that_cannot_be_read_are_no_parts(tmp_path, bundles, engine):
     course = Course(make_course(tmp_path / "course"))
     last, wanted = next(b for b in bundles if b.assignment == CAPSTONE), capstone(bundles).given
-    assert earlier_parts(course, last, wanted, engine.contracts) == ()
+    assert earlier_parts(course, engine.context.course, last, wanted) == ()
     (course.root / "08_decoder/decoder.py").write_text(solution("08_decoder").source, "utf-8")
     (course.root / "07_encoder/encoder.py").write_bytes(b"\xff\xfe")
-    (found,) = earlier_parts(course, last, wanted, engine.contracts)
+    (found,) = earlier_parts(course, engine.context.course, last, wanted)
     assert found.names == {"DecoderBlock": "DecoderBlock", "TransformerDecoder": "TransformerDecoder"}
 
 

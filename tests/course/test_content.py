@@ -10,7 +10,7 @@ from helpers.command_line import ROOT
 from grader import given
 from grader.authoring.build import stale
 from grader.authoring.content import read, read_all
-from grader.engine.visibility import with_requirements
+from grader.engine.load_request import with_requirements
 from grader.support.code import definition_span, stub
 from grader.support.errors import UsageError
 

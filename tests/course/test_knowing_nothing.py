@@ -11,7 +11,8 @@ import pytest
 
 from grader.bundle.model import Bundle, Exercise, RecordedCase
 from grader.bundle.safetensors import Array
-from grader.engine.draft import Drafter
+from grader.engine.draft import draft_of
+from grader.engine.student_file import CourseTables, student_file
 from grader.intake.read import Submission
 from grader.judge.observation import Observation, Seen, StudentError
 from grader.judge.verdict import judge_case
@@ -83,10 +84,9 @@ def points(exercise: Exercise, recipe: str) -> float:
     # Not `catches_*`: their result is a plain value, so the expected one solves the exercise.
     with_values = not exercise.name.startswith("catches_")
     judged = [judge_case(case, observation(case, recipe, with_values=with_values)) for case in exercise.cases]
-    drafter = Drafter(exercise, Submission(Path("nothing.py"), ()), exercise.name, 0.0)
-    result = drafter.from_cases(judged, ())
+    nothing = Submission(Path("nothing.py"), ())
+    result = draft_of(student_file(CourseTables({}, {}, {}), nothing), exercise, judged)
     assert result.outcome == "failed", f"{exercise.name} passes with {recipe}"
-    assert result.score is not None
     return result.score
 
 

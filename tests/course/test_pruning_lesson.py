@@ -19,8 +19,7 @@ from grader.authoring.content import read
 from grader.authoring.observe import observe
 from grader.authoring.record import record
 from grader.engine.engine import Engine
-from grader.engine.grading import GradingOptions
-from grader.engine.terms import HIDDEN, PUBLIC
+from grader.engine.grading import HIDDEN, PUBLIC, GradingOptions
 from grader.given import prune_heads
 from grader.judge.removals import spearman
 from grader.support.code import definitions

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-from helpers.minimal import exercise_of
-
 from grader.diagnosis.match import Diagnosed
 from grader.engine.draft import Draft
 from grader.engine.result import code
@@ -20,7 +18,7 @@ def test_the_line_of_a_slip_is_not_marked_for_a_known_mistake():
     submission = submission_from(Path("a.py"), source.encode())
     definition = read_names(submission).definitions["f"]
     slip = Fact("slip", {"file": "a.py", "line": 3, "slip": "a slip"})
-    bare = Draft(exercise_of(None), "failed", 0.0, 0.0, "", remarks=(slip,))
+    bare = Draft("failed", remarks=(slip,))
     known = replace(bare, diagnosed=Diagnosed("exact", (("m",),)))
     assert code(bare, submission, definition).marked == (3,)
     assert code(known, submission, definition).marked == ()
@@ -30,7 +28,7 @@ def test_a_named_line_is_marked_unless_it_begins_the_definition():
     submission = submission_from(Path("a.py"), b"def f():\n    return 2\n")
     definition = read_names(submission).definitions["f"]
     note = Fact("note", {"file": "a.py", "line": 1, "type": "ValueError", "message": ""})
-    draft = Draft(exercise_of(None), "failed", 0.0, 0.0, "", note)
+    draft = Draft("failed", note)
     assert code(draft, submission, definition).marked == ()
     assert code(draft, submission, None).marked == (1,)
 

@@ -25,7 +25,6 @@ OUT_OF_MEMORY = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a to
 @pytest.mark.parametrize(
     ("device", "has_cuda", "wanted"),
     [
-        ("cpu", True, ()),
         ("sim", False, ("sim",)),
         ("auto", False, ("sim",)),
         ("auto", True, ("sim", "cuda")),

@@ -5,7 +5,7 @@ import re
 import pytest
 from helpers.answers import BY_ID
 
-from grader.engine.terms import HIDDEN, PUBLIC
+from grader.engine.grading import HIDDEN, PUBLIC
 from grader.sandbox.base import Limits
 
 RIGHT_SOFTMAX = BY_ID["masked_softmax/right_minus_infinity"].source

@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -19,10 +18,13 @@ from helpers.beginners import SOFTMAX as RIGHT
 from helpers.minimal import submission_of
 from msgspec import structs
 
-from grader.engine.lease import Lease, Loaded, Workers
+from grader.engine.attempt import attempt
+from grader.engine.grading import Grading
+from grader.engine.lease import Lease, Loaded, Note, Workers
 from grader.engine.load_notes import defined_name, how_loading_ended
 from grader.engine.load_request import LoadRequest, case_timeout, limits
 from grader.engine.session import Session, WorkerGone
+from grader.engine.student_file import student_file
 from grader.intake.names import read_names
 from grader.intake.read import Submission, Unit
 from grader.report.finding import PUBLIC
@@ -47,7 +49,7 @@ def loaded(workers, request):
 
 def session(workers, request):
     loaded(workers, request)
-    return workers.session
+    return workers.held.session
 
 
 def test_a_worker_is_reused_only_for_an_exercise_with_its_limits(engine, workers):
@@ -99,29 +101,38 @@ def test_a_worker_that_gets_no_cpu_loads_its_file(engine):
         after = loaded(cold, asked)
     waiter.join()
     assert "after" in after.names
-    assert (after.notes, asked.endless) == ((), [])
+    assert after.notes == ()
+
+
+def attempts(engine, source):
+    """Attempt an exercise twice. Return the second result, and the statements that were left out after each attempt."""
+    asked = request(engine, source, cpu_seconds=3)
+    grading, file = Grading(engine.context), student_file(engine.context.course, asked.submission)
+    left_out = []
+    for _time in range(2):
+        engine.close()
+        result = attempt(grading, file, asked.exercise)
+        left_out.append(list(grading.endless))
+    return result, left_out
 
 
 @pytest.mark.slow
 @needs_timers
-def test_an_endless_statement_is_left_out_of_every_later_load(engine, workers):
+def test_an_endless_statement_is_left_out_of_every_later_load(engine):
     """`sum` of a range is one call of C, in which Python raises no exception."""
-    asked = request(engine, "x = 1\nsum(range(10**12))\nafter = 1", cpu_seconds=3)
-    assert "after" in loaded(workers, asked).names
-    assert asked.endless == [("a.py", 2)]
-    workers.close()
-    assert "after" in loaded(workers, replace(asked, own={"other": "x"})).names
-    assert len(asked.endless) == 1
+    result, left_out = attempts(engine, "x = 1\nsum(range(10**12))\nafter = 1")
+    assert result.message == "masked_softmax is not defined in a.py"
+    assert left_out == [[("a.py", 2)]] * 2
 
 
 @pytest.mark.slow
 @needs_timers
-def test_a_file_with_many_endless_statements_is_loaded(engine, workers):
-    endless = ["while True: pass"] * 4 + ["def own():\n    while True: pass", "own()", "x = own()"]
-    kept = ["def made():\n    return own", "masked_softmax = made()", "after = 1"]
-    asked = request(engine, "\n".join(endless + kept))
-    assert {"own", "masked_softmax", "after"} <= loaded(workers, asked).names
-    assert asked.endless == [("a.py", line) for line in (1, 2, 3)]
+def test_a_file_with_many_endless_statements_is_loaded(engine):
+    endless = ["while True: pass"] * 4 + ["def own(X, lens):\n    return X", "own(1, 1)", "x = own(1, 1)"]
+    kept = ["def made():\n    return own", "masked_softmax = made()"]
+    result, left_out = attempts(engine, "\n".join(endless + kept))
+    assert (result.outcome, bool(result.checks)) == ("failed", True)
+    assert left_out == [[("a.py", line) for line in (1, 2, 3)]] * 2
 
 
 @pytest.mark.parametrize(("cell", "times_out"), [("cell 1", False), ("cell 2", True)])
@@ -129,7 +140,7 @@ def test_only_an_endless_definition_is_a_reason(engine, cell, times_out):
     units = Unit("cell 1", "while True: pass\n"), Unit("cell 2", "def masked_softmax(X, valid_lens): ...\n")
     submission = Submission(Path("a.ipynb"), units)
     request = LoadRequest(submission, engine.exercises["masked_softmax"])
-    note = {"file": cell, "line": 1, "endless": True}
+    note = Note(cell, 1, endless=True)
     loaded = Loaded(frozenset(), frozenset(), (note,))
     why = defined_name(request, loaded, read_names(submission))
     assert (PUBLIC.sentence(why) == "cell 2, line 1: this definition timed out") == times_out

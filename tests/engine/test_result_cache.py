@@ -14,12 +14,10 @@ from helpers.minimal import submission_of
 from msgspec import structs
 
 from grader.engine.engine import Engine
-from grader.engine.grade_exercise import grade_exercise
-from grader.engine.grading import Grading, GradingOptions
-from grader.engine.result_cache import NEWEST, keep, read_cached
+from grader.engine.grade_exercise import NEWEST, grade_exercise, keep, read_cached
+from grader.engine.grading import HIDDEN, PUBLIC, Grading, GradingOptions
 from grader.engine.session import Training
 from grader.engine.student_file import student_file
-from grader.engine.terms import HIDDEN, PUBLIC
 from grader.report.model import Advice, CheckResult, Diagnosis, ExerciseResult, from_text, to_text
 from grader.student import progress, status_line
 from grader.support.errors import BadData
@@ -133,8 +131,8 @@ def test_the_cache_is_not_read_in_ci_or_for_hidden_cases(caching, monkeypatch, g
 def test_a_changed_block_or_language_is_graded_again(caching, monkeypatch):
     graded(caching, WRONG)
     for name, other in (
-        ("grader.engine.result_cache.language", lambda: "xx"),
-        ("grader.engine.result_cache.source", lambda name: ""),
+        ("grader.engine.grade_exercise.language", lambda: "xx"),
+        ("grader.engine.grade_exercise.source", lambda name: ""),
     ):
         with monkeypatch.context() as patched:
             patched.setattr(name, other)

@@ -9,8 +9,8 @@ from helpers.minimal import submission_of
 from msgspec import structs
 
 from grader.bundle.model import Rules
+from grader.engine.draft import score, share
 from grader.engine.engine import Engine
-from grader.engine.scoring import score, share
 from grader.nbgrader.preprocessors import comment_on
 from grader.report.model import CheckResult
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.engine.terms import FOREIGN, HIDDEN, PUBLIC, Terms, of_strangers
+from grader.engine.grading import FOREIGN, HIDDEN, PUBLIC, Terms, of_strangers
 
 GRADER = Path(__file__).resolve().parents[2] / "grader"
 

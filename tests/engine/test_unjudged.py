@@ -16,7 +16,7 @@ from grader.classroom import grade as class_module
 from grader.classroom.grade import RunConfig, Task
 from grader.classroom.store import StoreKey
 from grader.engine import draft, student_file
-from grader.engine.terms import HIDDEN, PUBLIC
+from grader.engine.grading import HIDDEN, PUBLIC
 from grader.intake.names import read_names
 from grader.judge import verdict
 from grader.judge.verdict import right_answer

@@ -26,8 +26,7 @@ from pathlib import Path
 import pytest
 
 from grader.engine.engine import Engine
-from grader.engine.grading import GradingOptions
-from grader.engine.terms import FOREIGN, HIDDEN, PUBLIC
+from grader.engine.grading import FOREIGN, HIDDEN, PUBLIC, GradingOptions
 from grader.intake.read import read_submission, with_neighbours
 from grader.report.model import Report
 from grader.report.terminal import plain

@@ -269,9 +269,9 @@ def judge_and_report(exercise, case, observation):
     assert not (looks_at_values and all(check.outcome == "passed" for check in judged.checks))
     is_trivial([(case, observation)])
     diagnosed = diagnose(exercise, {case.id: judged}, judged.checks)
-    draft = Draft(exercise, "failed", 0.0, 0.0, "", checks=judged.checks, diagnosed=diagnosed)
+    draft = Draft("failed", checks=judged.checks, diagnosed=diagnosed)
     for hidden in (False, True):
-        report = Report((written(draft, Writer(hidden, {"a.py": 9})),), "basic", "", "")
+        report = Report((written(draft, exercise, Writer(hidden, {"a.py": 9})),), "basic", "", "")
         for form in FORMATS.values():
             form(report).encode()
 

@@ -67,8 +67,8 @@ def case_for(*judges):
 
 def judged(observation, *judges, hidden=False):
     found = judge_case(case_for(*judges), observation)
-    draft = Draft(exercise_of(found.case), "failed", 0.0, 0.0, "", checks=found.checks)
-    return written(draft, Writer(hidden, {"a.py": 100})).checks
+    draft, exercise = Draft("failed", checks=found.checks), exercise_of(found.case)
+    return written(draft, exercise, Writer(hidden, {"a.py": 100})).checks
 
 
 def seen(array):

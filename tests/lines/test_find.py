@@ -9,8 +9,7 @@ from msgspec import structs
 
 from grader.classroom.grade import with_public_lines
 from grader.engine.engine import Engine
-from grader.engine.grading import GradingOptions
-from grader.engine.terms import HIDDEN
+from grader.engine.grading import HIDDEN, GradingOptions
 from grader.lines import find as certify
 from grader.lines.find import Source, add_lines, search
 from grader.lines.search import Budget

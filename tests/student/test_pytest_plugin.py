@@ -9,7 +9,7 @@ import pytest
 from helpers.command_line import FILL_BEYOND_FLOAT16, RIGHT, ROOT, make_course, process
 from helpers.command_line import run as run_grader
 
-from grader.engine.result_cache import FOLDER
+from grader.engine.grade_exercise import FOLDER
 
 
 @pytest.fixture

@@ -62,8 +62,8 @@ def results(editor: Editor, *edits: dict[str, str]) -> list:
     request = {"case": CASE, "edits": list(edits), "seconds": 9.0, "each": 9.0, "lines": False}
     reply, body = editor.try_edits(request, BODY)
     found, start = [], 0
-    for tried in reply["tries"]:
-        stop = start + tried["bytes"]
+    for tried, size in zip(reply["replies"], reply["sizes"], strict=True):
+        stop = start + size
         if "error" in tried:
             found.append(tried["error"]["type"])
         else:  # the last 4 bytes are the observed value

@@ -122,10 +122,7 @@ def verify(names: tuple[str, ...], seed: str, device: str, jobs: int, course: Pa
 
     solutions = solutions_of(course)
     started = time.monotonic()
-    try:
-        other = extra_devices(device)
-    except LookupError as error:
-        raise click.UsageError(str(error.args[0])) from None
+    other = extra_devices(device) if device != "cpu" else ()
     with status_line(quiet=False) as report:
         device = "".join(other)  # one name, or "" for "cpu"
         rows = list(verify(solutions, device=device, jobs=jobs, seed=seed, only=names, report=report))
