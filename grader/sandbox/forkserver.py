@@ -31,7 +31,7 @@ from dataclasses import replace
 from pkgutil import resolve_name
 from typing import Any, NoReturn, Protocol
 
-from grader.sandbox import kernel, lockdown, packets
+from grader.sandbox import kernel, lockdown, packets, seccomp
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.disk_quota import DiskQuota
 from grader.sandbox.visible_paths import Layout, plan
@@ -245,7 +245,9 @@ class _Server:
             for name in self._own_modules:
                 del sys.modules[name]
             lockdown.reset_signals()
-            lockdown.filter_system_calls()
+            kernel.load_filter(
+                seccomp.program(os.getpid())
+            )  # the last step: it forbids what the others needed
             os.write(status, b'{"ready": true}')  # calls on sockets are already forbidden
             os.close(status)
         except BaseException as error:
