@@ -21,7 +21,7 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Write a file that the user named: `path` has its old or its new content, never a part. Follow links.
 
     A regular file is replaced, and the new one gets its permissions; `mode` is for a file that is not there yet. A
-    device, a pipe, a socket, and the standard output under any name stay: the data is written into them.
+    device, a pipe, and the standard output under any name stay: the data is written into them. A socket is refused.
     A killed process may leave a temporary file beside `path`. Raises CannotWrite with a sentence.
     """
     with _in_a_sentence(path):
@@ -31,12 +31,6 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
             _write_into(os.dup(stream), data)
         elif found is None or stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode):
             _replace(Path(os.path.realpath(path)), data, stat.S_IMODE(found.st_mode) if found else mode)
-        elif sys.platform != "win32" and stat.S_ISSOCK(found.st_mode):
-            import socket
-
-            with socket.socket(socket.AF_UNIX) as peer:
-                peer.connect(os.fspath(path))
-                peer.sendall(data)
         else:
             _write_into(path, data)
 

@@ -1,4 +1,4 @@
-"""Commands write into a device, a pipe, a socket or the file behind a link, and wait for no pipe that nobody opened."""
+"""Commands write into a device, a pipe or the file behind a link, and wait for no pipe that nobody opened."""
 
 import json
 import os

@@ -5,7 +5,7 @@ import socket
 import stat
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ KINDS = ("new", "file", "link", "dangling link", "device", "pipe", "socket")
 
 @contextmanager
 def target(folder: Path, kind: str) -> Iterator[tuple[Path, Callable[[], bytes | None]]]:
-    """Yield a path, and a function that returns what was written to it; None for a device, which forgets it.
+    """Yield a path, and a function that returns what was written to it; None for a device, which forgets it, and for a socket.
 
     The function asserts that the path is still what it was. The device is a null device of the test's own: a test must
     never touch /dev/null, which a fault would destroy for the whole machine.
@@ -32,9 +32,8 @@ def target(folder: Path, kind: str) -> Iterator[tuple[Path, Callable[[], bytes |
         os.mkfifo(path)
         os.link(path, real)  # to reach the reader at the end, whatever happens to the path
     elif kind == "socket":
-        listening = socket.socket(socket.AF_UNIX)
-        listening.bind(os.path.relpath(path))  # the name of a socket has at most 107 bytes
-        listening.listen()
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind(os.path.relpath(path))  # the name of a socket has at most 107 bytes
     elif "link" in kind:
         path.symlink_to(real)
     file = real if "link" in kind else path
@@ -43,25 +42,19 @@ def target(folder: Path, kind: str) -> Iterator[tuple[Path, Callable[[], bytes |
         file.chmod(0o640)
     before = path.lstat() if kind != "new" else None
 
-    def receive() -> None:
-        if kind == "pipe":
-            arrived.append(path.read_bytes())
-            return
-        with suppress(OSError):  # closed below, if nothing connects
-            peer, _address = listening.accept()
-            with peer, peer.makefile("rb") as stream:
-                arrived.append(stream.read())
-
-    reader = threading.Thread(target=receive, daemon=True)
-    if kind in ("pipe", "socket"):
+    reader = threading.Thread(target=lambda: arrived.append(path.read_bytes()), daemon=True)
+    if kind == "pipe":
         reader.start()
 
     def written() -> bytes | None:
         if kind == "device":
             assert path.lstat().st_rdev == before.st_rdev, "the device is still there"
             return None
-        if kind in ("pipe", "socket"):
-            assert stat.S_IFMT(path.lstat().st_mode) == stat.S_IFMT(before.st_mode), "it is still there"
+        if kind == "socket":
+            assert path.is_socket(), "the socket is still there"
+            return None
+        if kind == "pipe":
+            assert path.is_fifo(), "the pipe is still there"
             reader.join(HANGS_AFTER)
             return arrived[0]
         assert path.is_symlink() == ("link" in kind)
@@ -72,12 +65,8 @@ def target(folder: Path, kind: str) -> Iterator[tuple[Path, Callable[[], bytes |
     try:
         yield path, written
     finally:
-        if kind == "socket":
-            listening.shutdown(socket.SHUT_RDWR)
-            listening.close()
         while reader.is_alive():  # until it has opened the pipe, and found its end
-            if kind == "pipe":
-                os.close(os.open(real, os.O_RDWR))
+            os.close(os.open(real, os.O_RDWR))
             reader.join(0.05)
 
 
