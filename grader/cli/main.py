@@ -9,42 +9,36 @@ from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
 from grader.support.i18n import _
 from grader.support.version import __version__
 
-STUDENT_COMMANDS = {
-    "check": _("Grade your exercises, or the exercises in any file."),
-    "watch": _("Grade an exercise again on every save."),
-    "hint": _("Show the next hint for an exercise."),
-    "case": _("Write the inputs of the first failing case to a file."),
-    "reset": _("Restore the original stub of an exercise."),
-    "explain": _("Show a page about a known mistake."),
-    "doctor": _("Show which features and sandboxes work on this machine."),
-}
-INSTRUCTOR_COMMANDS = {
-    "grade": _("Instructor: grade a folder of submissions with hidden cases."),
-    "regrade": _("Instructor: grade a class again and show who changes, by how much and why."),
-    "purge": _("Instructor: remove what is stored about a student."),
-    "adopt": _("Instructor: give a group of equal wrong answers a name."),
-    "comment": _("Instructor: write a comment to all students of a group."),
-    "cluster": _("Instructor: set up machines that grade together."),
-    "course": _("Instructor: create or update an nbgrader course."),
-    "release": _("Instructor: make a student kit and check it for answers."),
-    "verify": _("Maintainer: check solutions, stubs, mistakes and variants."),
-    "build": _("Maintainer: generate assignments/ from solutions/."),
-    "new": _("Maintainer: create an exercise from a working template."),
-}
-COMMANDS = STUDENT_COMMANDS | INSTRUCTOR_COMMANDS
-# A command is the function of its name, in a module of its name or in this one.
-MODULES = {
-    **dict.fromkeys(("hint", "case", "reset", "explain"), "help"),
-    "regrade": "grade",
-    "course": "release",
-    **dict.fromkeys(("adopt", "comment"), "groups"),
-    **dict.fromkeys(("verify", "build", "new"), "author"),
+# Command → its module in this package, in which it is the function of that name, and what it does.
+COMMANDS = {
+    "check": ("check", _("Grade your exercises, or the exercises in any file.")),
+    "watch": ("watch", _("Grade an exercise again on every save.")),
+    "hint": ("help", _("Show the next hint for an exercise.")),
+    "case": ("help", _("Write the inputs of the first failing case to a file.")),
+    "reset": ("help", _("Restore the original stub of an exercise.")),
+    "explain": ("help", _("Show a page about a known mistake.")),
+    "doctor": ("doctor", _("Show which features and sandboxes work on this machine.")),
+    "grade": ("instructor.grade", _("Instructor: grade a folder of submissions with hidden cases.")),
+    "regrade": (
+        "instructor.after_grading",
+        _("Instructor: grade a class again and show who changes, by how much and why."),
+    ),
+    "purge": ("instructor.after_grading", _("Instructor: remove what is stored about a student.")),
+    "adopt": ("instructor.after_grading", _("Instructor: give a group of equal wrong answers a name.")),
+    "comment": ("instructor.after_grading", _("Instructor: write a comment to all students of a group.")),
+    "cluster": ("instructor.grade", _("Instructor: set up machines that grade together.")),
+    "course": ("instructor.release", _("Instructor: create or update an nbgrader course.")),
+    "release": ("instructor.release", _("Instructor: make a student kit and check it for answers.")),
+    "verify": ("instructor.author", _("Maintainer: check solutions, stubs, mistakes and variants.")),
+    "build": ("instructor.author", _("Maintainer: generate assignments/ from solutions/.")),
+    "new": ("instructor.author", _("Maintainer: create an exercise from a working template.")),
 }
 
 EXAMPLES = _("""\b
@@ -71,22 +65,17 @@ class Lazy(click.Group):
             raise click.UsageError(_("there is no command {name}; {hint}").format(name=name, hint=hint))
         if not _is_here(name):
             raise click.UsageError(_("`grader {name}` is not part of the student kit").format(name=name))
-        command: click.Command = getattr(import_module(_module(name)), name)
+        command: click.Command = getattr(import_module(f"grader.cli.{COMMANDS[name][0]}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section(_("Commands")):
-            formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
 
 
-def _module(name: str) -> str:
-    folder = "grader.cli" if name in STUDENT_COMMANDS else "grader.cli.instructor"
-    return f"{folder}.{MODULES.get(name, name)}"
-
-
-def _is_here(name: str) -> bool:  # a student kit has no instructor commands
-    module = _module(name)
-    return find_spec(module.rpartition(".")[0]) is not None and find_spec(module) is not None
+def _is_here(name: str) -> bool:
+    """Whether a command is installed: a student kit has none for instructors."""
+    return not COMMANDS[name][0].startswith("instructor.") or find_spec("grader.cli.instructor") is not None
 
 
 @click.group(
@@ -125,25 +114,20 @@ def main() -> None:
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.ClickException as wrong:
-        click.echo(f"grader: {wrong.format_message()}", err=True)
-        sys.exit(2)
+        _end(f"grader: {wrong.format_message()}", 2)
     except GraderError as refused:
-        click.echo(f"grader: {refused}", err=True)
-        sys.exit(refused.exit_status)
+        _end(f"grader: {refused}", refused.exit_status)
     except ModuleNotFoundError as missing:
-        own = (missing.name or "").startswith("grader.")
-        kit = _("grader: {name} is not part of the student kit")
-        package = _("grader: this needs the package {name}: python -m pip install {name}")
-        click.echo((kit if own else package).format(name=missing.name), err=True)
-        sys.exit(2)
+        says = _("grader: this needs the package {name}: python -m pip install {name}")
+        if (missing.name or "").startswith("grader."):
+            says = _("grader: {name} is not part of the student kit")
+        _end(says.format(name=missing.name), 2)
     except ImportError as broken:  # numpy and torch end a long text with the files that could not be loaded
         why = str(broken).strip().splitlines()[-1:]
         says = _("a library cannot be loaded ({why}); is there enough memory? `ulimit -v` shows a limit")
-        click.echo(f"grader: {says.format(why=''.join(why))}", err=True)
-        sys.exit(2)
+        _end(f"grader: {says.format(why=''.join(why))}", 2)
     except (click.Abort, KeyboardInterrupt):
-        click.echo(_("stopped"), err=True)
-        sys.exit(130)
+        _end(_("stopped"), 130)
     except BrokenPipeError:
         sys.stderr.close()  # otherwise Python prints a message about the closed pipe when it exits
         sys.exit(141)  # as a shell reports SIGPIPE
@@ -153,5 +137,9 @@ def main() -> None:
         says = _(
             "grader: {file} cannot be written: {reason}. XDG_CACHE_HOME=FOLDER names another cache folder"
         )
-        click.echo(says.format(file=error.filename, reason=error.strerror), err=True)
-        sys.exit(2)
+        _end(says.format(file=error.filename, reason=error.strerror), 2)
+
+
+def _end(sentence: str, status: int) -> NoReturn:
+    click.echo(sentence, err=True)
+    sys.exit(status)

@@ -30,7 +30,7 @@ from grader.classroom.cluster import ClusterGrading, Reply, grade_sent, set_up, 
 from grader.classroom.cluster_connection import connect, write_certificate
 from grader.classroom.grade import RunConfig, Task, TaskResult
 from grader.classroom.store import Store, StoreKey
-from grader.cli.instructor.cluster import cluster as command
+from grader.cli.instructor.grade import cluster as command
 from grader.report.model import CheckResult, ExerciseResult, to_text
 from grader.sandbox.base import SandboxError
 from grader.support.errors import BadData, GraderError, UsageError

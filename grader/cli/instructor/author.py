@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.shared_options import course_option
+from grader.intake.course import solutions_of
 from grader.support.i18n import _
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ def new(assignment: str, exercise: str, course: Path | None) -> None:
     or of the class if it begins with a capital letter.
     """
     from grader.authoring.scaffold import scaffold
-    from grader.intake.course import solutions_of
 
     changed = scaffold(solutions_of(course), assignment, exercise)
     for path in changed:
@@ -61,7 +61,6 @@ def build(names: tuple[str, ...], only_check: bool, course: Path | None) -> None
     Record a case again only if something that it depends on has changed.
     """
     from grader.authoring.build import build, stale
-    from grader.intake.course import solutions_of
     from grader.student.status_line import status_line
 
     solutions = solutions_of(course)
@@ -117,7 +116,6 @@ def verify(names: tuple[str, ...], seed: str, device: str, jobs: int, course: Pa
 
     from grader.authoring.verify import verify
     from grader.engine.devices import extra_devices
-    from grader.intake.course import solutions_of
     from grader.student.status_line import status_line
 
     solutions = solutions_of(course)

@@ -1,8 +1,11 @@
-"""`grader grade` and `grader regrade`: grade a folder of submissions with hidden cases, in several processes."""
+"""`grader grade`: grade a folder of submissions with hidden cases; `grader cluster`: on several machines."""
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.classroom.formats import FORMATS, written
-from grader.cli.instructor.cluster import certificate_option
 from grader.cli.shared_options import (
     FILE,
     FOLDER,
@@ -20,7 +22,7 @@ from grader.cli.shared_options import (
     sandbox_option,
     trusted_option,
 )
-from grader.intake.course import KEEP
+from grader.intake.course import KEEP, find
 from grader.support.i18n import _
 
 if TYPE_CHECKING:
@@ -28,15 +30,13 @@ if TYPE_CHECKING:
 
     from grader.classroom.class_run import GradedSubmission
     from grader.intake.course import CourseFile
-import io
 
-from grader.report.shared_sentences import plain_number
-from grader.support.i18n import ngettext
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from grader.classroom.regrade import Change
+_certificate = partial(
+    click.option,
+    "--certificate",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help=_("File that `grader cluster certificate` made."),
+)
 
 EXAMPLES = """\b
 Examples:
@@ -67,7 +67,7 @@ Exit status: 0 all passed, 1 otherwise, 2 wrong use, 3 something could not be gr
     metavar="ADDRESS",
     help=_("Grade on the workers of this scheduler (see grader cluster), or on local:N workers."),
 )
-@certificate_option
+@_certificate()
 @jobs_option
 @click.option("--store", type=FILE, help=_("Store results in this file instead of your cache folder."))
 @click.option("--output", type=FILE, help=_("Write the results to a file."))
@@ -102,7 +102,6 @@ def grade(
     """Grade a folder of SUBMISSIONS with hidden cases and summarise the class."""
     from grader.classroom.class_run import exit_status
     from grader.classroom.grade_folder import GradeOptions, grade_folder
-    from grader.intake.course import find
 
     graded = grade_folder(submissions, GradeOptions(**options), partial(click.echo, err=True))
     if pseudonyms:
@@ -132,122 +131,63 @@ def _write(graded: Sequence[GradedSubmission], form: str, output: Path | None, s
         click.echo(written(form, graded, settings), nl=False)
 
 
-FILE_WIDTH = 160  # columns of the table in a file or a pipe
+# ---- cluster
 
-REGRADE_EXAMPLES = """\b
+CLUSTER_EXAMPLES = """\b
 Examples:
-  grader regrade submissions                     after a change of the course: who changes, by how much, why
-  grader regrade submissions --never-lower       no student gets fewer points than before
-  grader regrade submissions --never-lower --write   publish it
-  grader regrade submissions --store old.sqlite  compare with another store, for example of another version
-  grader regrade submissions --format csv --output changes.csv   with a sentence per student
+  grader cluster certificate cluster.pem               then copy it to every machine, by a safe way
+  grader cluster scheduler --certificate cluster.pem   on one machine, such as host
+  grader cluster worker tls://host:8786 --certificate cluster.pem -- --nworkers 8
+  grader grade submissions --cluster tls://host:8786 --certificate cluster.pem
 
 \b
-Without --write, no result that `grader grade` or nbgrader reads is changed. With it, the next `grader grade` and
-`nbgrader autograde` use the new results, and each student reads why the points changed.
-
-\b
-Exit status: 0 nothing changes, 1 something changes, 2 wrong use, 3 something could not be graded.
+Scheduler and workers are those of Dask. Options after -- go to them. Use one worker per core.
 """
 
-
-@click.command(epilog=REGRADE_EXAMPLES)
-@click.argument("submissions", type=click.Path(path_type=Path))
-@only_option
-@click.option(
-    "--store",
-    type=FILE,
-    help=_("Compare with the results in this file instead of those in your cache folder. It is not changed."),
-)
-@click.option("--never-lower", is_flag=True, help=_("Keep the points of students who would get fewer."))
-@click.option("--write", is_flag=True, help=_("Publish the new results to `grader grade` and nbgrader."))
-@jobs_option
-@click.option(
-    "--format", "form", type=click.Choice(["text", "csv"]), default="text", help=_("Format of the table.")
-)
-@click.option("--output", type=FILE, help=_("Write the table to a file."))
-@course_option
-@sandbox_option
-@trusted_option
-def regrade(
-    submissions: Path, never_lower: bool, write: bool, form: str, output: Path | None, **options: Any
-) -> None:
-    """Grade SUBMISSIONS again and show whose points change, by how much and why."""
-    from grader.classroom.grade_folder import GradeOptions, classroom
-    from grader.classroom.regrade import publish, regrade
-    from grader.support.files import write_atomically
-
-    asked = GradeOptions(**options)
-    room = classroom(asked)
-    compared, failed = regrade(submissions, room, asked, never_lower)
-    changes = [change for change in compared if change.differs]
-    for_terminal = output is None and sys.stdout.isatty()
-    table = _csv(changes) if form == "csv" else _text(changes, None if for_terminal else FILE_WIDTH)
-    if output is not None:
-        write_atomically(output, table.encode("utf-8", "backslashreplace"), 0o600)
-    else:
-        click.echo(table, nl=False)
-    click.echo(_summary(compared), err=True)
-    if write:
-        click.echo(_("published in {store}").format(store=publish(submissions, room, compared)), err=True)
-        if never_lower:
-            says = _(
-                "after every later change of the course or the grader, run `grader regrade --never-lower --write` again, before `nbgrader autograde`: a plain run gives the lower points"
-            )
-            click.echo(says, err=True)
-    else:
-        click.echo(_("nothing was published; --write does that"), err=True)
-    sys.exit(3 if failed else 1 if changes else 0)
+_dask = click.argument("dask", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF DASK]")
 
 
-def _summary(compared: Sequence[Change]) -> str:
-    known = sum(change.old is not None for change in compared)
-    says = _(
-        "{compared}: {more} get more points, {less} fewer, {kept} keep theirs; {unknown} have no earlier result"
-    )
-    return says.format(
-        compared=ngettext("{n} result compared", "{n} results compared", known).format(n=known),
-        more=sum(change.difference > 0 for change in compared),
-        less=sum(change.difference < 0 for change in compared),
-        kept=sum(change.score != change.new.score for change in compared),
-        unknown=len(compared) - known,
-    )
+@click.group(epilog=CLUSTER_EXAMPLES)
+def cluster() -> None:
+    """Set up machines that grade together."""
 
 
-def _text(changes: Sequence[Change], width: int | None) -> str:
-    """Return the table. width: its columns; None: those of the terminal."""
-    from rich.console import Console
-    from rich.table import Table
+@cluster.command()
+@click.argument("file", type=FILE)
+def certificate(file: Path) -> None:
+    """Write the certificate of a cluster with its key, valid for a year. Keep it secret."""
+    from grader.classroom.cluster_connection import write_certificate
 
-    if not changes:
-        return ""
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for name in (_("student"), _("exercise")):
-        table.add_column(name, overflow="fold")
-    for name in (_("before"), _("now"), _("change")):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column(_("why"), overflow="fold")
-    for change in changes:
-        difference = f"{round(change.difference, 2):+g}"
-        table.add_row(change.student, change.new.name, *_scores(change), difference, change.why)
-    out = io.StringIO()
-    console = Console(file=out, width=width, no_color=True, highlight=False, markup=False)
-    console.print(table, markup=False)
-    return out.getvalue()
+    write_certificate(file)
 
 
-def _csv(changes: Sequence[Change]) -> str:
-    from grader.classroom.formats import csv_text
-
-    rows = [["student", "submission", "exercise", "before", "now", "change", "why", "sentence"]]
-    for change in changes:
-        who = [change.student, change.submission, change.new.name]
-        numbers = [*_scores(change), plain_number(change.difference)]
-        rows.append([*who, *numbers, change.why, change.sentence])
-    return csv_text(rows)
+@cluster.command()
+@_certificate(required=True)
+@_dask
+def scheduler(certificate: Path, dask: tuple[str, ...]) -> None:
+    """Run a scheduler on port 8786 until it is stopped."""
+    _run("scheduler", certificate, "--host", "tls://:8786", *dask)
 
 
-def _scores(change: Change) -> list[str]:
-    """Return the points before and now; "" for none."""
-    scores = (change.old.score if change.old else None, change.score)
-    return ["" if score is None else plain_number(score) for score in scores]
+@cluster.command()
+@click.argument("address")
+@_certificate(required=True)
+@_dask
+def worker(address: str, certificate: Path, dask: tuple[str, ...]) -> None:
+    """Run a worker for the scheduler at ADDRESS until it is stopped; with -- --nworkers 8, eight."""
+    from grader.classroom.cluster_connection import connect
+
+    with ExitStack() as opened:  # reports an error in one sentence, unlike Dask's command
+        connect(address, certificate, opened).close()
+    _run("worker", certificate, address, "--nthreads=1", "--memory-limit=0", *dask)
+
+
+def _run(role: str, file: Path, *arguments: str) -> None:
+    from grader.classroom.cluster_connection import DASK
+
+    tls = (f"--tls-ca-file={file}", f"--tls-cert={file}", f"--tls-key={file}")
+    command = [sys.executable, "-m", f"distributed.cli.dask_{role}", "--no-dashboard", *tls, *arguments]
+    variables = {**os.environ, **DASK}
+    if os.name == "posix":
+        os.execve(command[0], command, variables)
+    sys.exit(subprocess.run(command, env=variables).returncode)

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from grader.cli.shared_options import course_option, sandbox_option
+from grader.intake.course import Course, solutions_of
 from grader.support.i18n import _
 
 PLATFORMS = ("linux", "linux-arm", "macos", "windows")
@@ -70,7 +71,6 @@ def release(
     course: Path | None,
 ) -> None:
     """Fill an empty FOLDER with a ready repository for a class, and prove that it holds no answer."""
-    from grader.intake.course import solutions_of
     from grader.release.make import release
 
     solutions = solutions_of(course)
@@ -137,7 +137,6 @@ def course(
     """Make FOLDER an nbgrader course, or bring its sources up to date."""
     from grader.authoring.content import chosen, read_all
     from grader.authoring.hidden_cases import seed_file
-    from grader.intake.course import Course, solutions_of
     from grader.nbgrader.course import LOADS, OWN_CONFIG, CourseOptions, lacks_our_config, make
 
     solutions = solutions_of(course)
