@@ -218,11 +218,12 @@ def moodle(submissions: Sequence[GradedSubmission], settings: CourseFile = DEFAU
 # ---- one submission as a `results.json`, with one test per exercise
 
 
-def gradescope(report: Report) -> str:
+def gradescope(submissions: Sequence[GradedSubmission]) -> str:
     """Return the report as https://gradescope-autograders.readthedocs.io wants it.
 
     An exercise that could not be graded has no score and costs no points.
     """
+    report = _only_report(submissions, "gradescope")
 
     def test(result: ExerciseResult) -> dict[str, Any]:
         status = "passed" if result.outcome == "passed" else "failed"
@@ -249,12 +250,13 @@ def gradescope(report: Report) -> str:
     )
 
 
-def prairielearn(report: Report) -> str:
+def prairielearn(submissions: Sequence[GradedSubmission]) -> str:
     """Return the report as https://docs.prairielearn.com/externalGrading/#grading-results wants it.
 
     If the grader could not grade an exercise, or there is nothing to grade, the submission is marked as not gradable.
     PrairieLearn then ignores the score, and the student loses no attempt.
     """
+    report = _only_report(submissions, "prairielearn")
     ungraded = [result for result in report.exercises if result.score is None]
     if ungraded or not report.exercises or not report.points:
         why = [result.message for result in ungraded] or [*report.remarks]
@@ -288,16 +290,11 @@ def _output(result: ExerciseResult) -> str:
     return "\n".join(filter(None, [*lines, *result.remarks]))
 
 
-def _of_one(form: str, write: Callable[[Report], str]) -> Callable[[Sequence[GradedSubmission]], str]:
-    """Return the function for a format of one submission; it raises GraderError for any other number."""
-
-    def written(submissions: Sequence[GradedSubmission]) -> str:
-        if len(submissions) != 1:
-            says = _("the format {form} is for exactly one submission; there are {n} here")
-            raise GraderError(says.format(form=form, n=len(submissions)))
-        return write(submissions[0].report)
-
-    return written
+def _only_report(submissions: Sequence[GradedSubmission], form: str) -> Report:
+    if len(submissions) != 1:
+        says = _("the format {form} is for exactly one submission; there are {n} here")
+        raise GraderError(says.format(form=form, n=len(submissions)))
+    return submissions[0].report
 
 
 def written(form: str, submissions: Sequence[GradedSubmission], settings: CourseFile) -> str:
@@ -313,7 +310,7 @@ FORMATS: dict[str, Callable[[Sequence[GradedSubmission]], str]] = {
     "jsonl": jsonl,
     "csv": table,
     **GRADEBOOKS,
-    "gradescope": _of_one("gradescope", gradescope),
-    "prairielearn": _of_one("prairielearn", prairielearn),
+    "gradescope": gradescope,
+    "prairielearn": prairielearn,
     "junit": junit,
 }

@@ -13,7 +13,6 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from grader.bundle.files import load_all
 from grader.bundle.model import NO_RULES, Bundle, Exercise, Rules
@@ -105,26 +104,15 @@ class TaskResult:
         return replace(self, results=tuple(by_name[name] for name in self.wanted), new=tuple(new))
 
 
-class BoundedGrading:
-    """Up to `jobs` processes that grade, started when they are needed. Use it as a context, or call `close`.
+class BoundedGrading(ProcessPool[Task, TaskResult]):
+    """Up to `jobs` processes that grade. A file that ends its process affects no other file.
 
-    Each has a time limit per file and, on Linux and except in the basic tier, a memory limit: a file that ends its
-    process affects no other file.
+    Each process has a time limit per file and, on Linux and except in the basic tier, a memory limit.
     """
 
     def __init__(self, bundles: Sequence[Bundle], config: RunConfig, jobs: int):
+        super().__init__(jobs, grading, config, seconds=self._time_for)
         self._bundles, self._only = bundles, config.only
-        self._pool: ProcessPool[Task, TaskResult] = ProcessPool(jobs, grading, config, seconds=self._seconds)
-
-    def __enter__(self) -> BoundedGrading:
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """End the processes. Safe to call twice."""
-        self._pool.close()
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
         """Yield each task with its result, as soon as it is ready; those that were lost come last.
@@ -133,7 +121,7 @@ class BoundedGrading:
         its time, a plain file decides whose fault that is. Raises SandboxError if the tier is not available.
         """
         lost = []
-        for task, result in self._pool.run(tasks):
+        for task, result in super().run(tasks):
             if isinstance(result, Lost) or result.lost:
                 lost.append((task, result))
             else:
@@ -143,13 +131,13 @@ class BoundedGrading:
 
     def _again(self, task: Task, result: TaskResult | Lost) -> TaskResult:
         if result != Lost("timeout"):
-            ((_task, result),) = self._pool.run([task])
+            ((_task, result),) = super().run([task])
         why, found = _why_lost(result), TaskResult() if isinstance(result, Lost) else result
         if not why:
             return found
         wanted = found.wanted or self._expected(task)
         names = wanted or tuple(e.name for bundle in self._bundles for e in bundle.exercises)
-        ((_task, plain),) = self._pool.run([replace(task, expected=names, is_plain=True)])
+        ((_task, plain),) = super().run([replace(task, expected=names, is_plain=True)])
         if isinstance(plain, Lost) or plain.grader_failed:
             problem = _("the grader failed: {error}").format(error=why)
             return replace(found, problem=problem, grader_failed=True, lost="")
@@ -165,7 +153,7 @@ class BoundedGrading:
     def _expected(self, task: Task) -> tuple[str, ...]:
         return names_to_grade(self._bundles, self._only, task.expected)
 
-    def _seconds(self, task: Task) -> float:
+    def _time_for(self, task: Task) -> float:
         exercises = [exercise for bundle in self._bundles for exercise in bundle.exercises]
         return seconds_for([e for e in exercises if not task.expected or e.name in task.expected])
 

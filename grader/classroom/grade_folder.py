@@ -12,7 +12,7 @@ from pathlib import Path
 
 from grader.authoring.hidden_cases import hidden_folder
 from grader.bundle.files import load_all
-from grader.bundle.model import Bundle, Rules
+from grader.bundle.model import Bundle
 from grader.classroom.class_run import (
     WARM_FROM,
     GradedSubmission,
@@ -66,15 +66,6 @@ class Classroom:
     tier: str
     key: StoreKey
 
-    @property
-    def rules(self) -> Rules:
-        return self.course.rules
-
-    @property
-    def home(self) -> Path:
-        """Return the folder of the checkout, which holds the course's `groups.toml`."""
-        return self.solutions.parent
-
 
 def classroom(options: GradeOptions) -> Classroom:
     """Find the course, and the hidden cases of the exercises or assignments in `only`; of all if it is empty.
@@ -107,12 +98,13 @@ def grade_folder(root: Path, options: GradeOptions, warn: Callable[[str], None])
             )
         )
     room = classroom(options)
-    groups = read_groups(room.home)
+    groups = read_groups(room.solutions.parent)
     for sentence in groups.stale(room.bundles):
         warn(sentence)
     graded = [
         replace(
-            one, report=replace(one.report, exercises=groups.apply(one.report.exercises, room.rules.level))
+            one,
+            report=replace(one.report, exercises=groups.apply(one.report.exercises, room.course.rules.level)),
         )
         for one in grade_class(root, room, options)
     ]
@@ -134,12 +126,12 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
         raise UsageError(says.format(path=root))
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     jobs = min(options.jobs or cores, len(found))
-    store = options.store or default_store(folder_of(root))
+    store = options.store or default_store(root)
     config = RunConfig(
         bundles=room.cases,
         store=store,
         key=room.key,
-        rules=room.rules,
+        rules=room.course.rules,
         only=only,
         warm=bool(options.cluster) or len(found) >= WARM_FROM * jobs,
         public=room.course.root if options.lines and room.course.settings.name_lines else None,
@@ -198,11 +190,6 @@ def _with_roster(entries: Sequence[GradedSubmission], roster: Roster) -> list[Gr
             report = replace(like, exercises=(), remarks=(says,), extra=extra)
             out.append(GradedSubmission(report, 0, says, grader_failed=False, new=False, person=person))
     return out
-
-
-def folder_of(root: Path) -> Path:
-    """Return the folder whose store a call uses: the one that is graded, or the one that holds the file."""
-    return root if root.is_dir() else root.parent
 
 
 def _tier(options: GradeOptions) -> str:

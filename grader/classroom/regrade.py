@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 
 from grader.classroom.class_run import exit_status
-from grader.classroom.grade_folder import Classroom, GradeOptions, folder_of, grade_class
+from grader.classroom.grade_folder import Classroom, GradeOptions, grade_class
 from grader.classroom.groups import group_of
 from grader.classroom.store import Store, default_store
 from grader.report.model import ExerciseResult, total
@@ -49,7 +50,8 @@ class Change:
     @property
     def differs(self) -> bool:
         """Whether points, outcome or known mistake differ; fingerprints of unexplained answers change with the cases."""
-        return self.old is not None and _compared(self.old) != _compared(self.new)
+        compared = attrgetter("score", "points", "outcome", "diagnosis.alternatives")
+        return self.old is not None and compared(self.old) != compared(self.new)
 
     @property
     def why(self) -> str:
@@ -80,13 +82,9 @@ class Change:
         return replace(self.new, score=self.score, remarks=(*self.new.remarks, self.sentence))
 
 
-def _compared(result: ExerciseResult) -> tuple[object, ...]:
-    return result.score, result.points, result.outcome, result.diagnosis.alternatives
-
-
 def side_store(root: Path) -> Path:
     """Return the store of results that are not published yet. An interrupted call continues from it."""
-    return default_store(folder_of(root)).with_suffix(".regrade.sqlite")
+    return default_store(root).with_suffix(".regrade.sqlite")
 
 
 def regrade(
@@ -98,7 +96,7 @@ def regrade(
     the newest under another `StoreKey` counts, else the one under this key. Raises UsageError if there is no such
     store, and what `grade_class` raises.
     """
-    against = options.store or default_store(folder_of(root))
+    against = options.store or default_store(root)
     if not against.is_file():
         raise UsageError(
             _("{path} is no store of earlier results; grade the class first").format(path=against)
@@ -119,7 +117,7 @@ def publish(root: Path, room: Classroom, changes: Sequence[Change]) -> Path:
 
     Return the store that was written.
     """
-    path = default_store(folder_of(root))
+    path = default_store(root)
     with closing(Store(path, room.key)) as store:
         store.put([one.published for one in changes if one.new.content])
     for suffix in ("", "-wal", "-shm"):

@@ -46,8 +46,9 @@ class StoreKey:
     sandbox: str
 
 
-def default_store(folder: Path) -> Path:
-    """Return the store of a folder of submissions: in the user's cache, by the folder's resolved path."""
+def default_store(root: Path) -> Path:
+    """Return the store of a folder of submissions, or of the folder of a file: in the user's cache, by its resolved path."""
+    folder = root.parent if root.is_file() else root
     place = os.path.normcase(folder.resolve())
     return cache_folder() / "grades" / f"{hashlib.sha256(os.fsencode(place)).hexdigest()[:32]}.sqlite"
 

@@ -118,21 +118,21 @@ class RunningLine:
 
     def __init__(self, watcher: Watcher, jobs: Background):
         self._watcher, self._jobs = watcher, jobs
-        self._line = Console(stderr=True, highlight=False).status("") if sys.stderr.isatty() else None
+        self._line = Console(stderr=True, highlight=False, quiet=not sys.stderr.isatty()).status("")
 
     def update(self) -> None:
         """Show the line if a job has taken longer than SLICE, otherwise remove it."""
         seconds = self._jobs.seconds
-        if self._line is None or seconds is None or seconds < SLICE:
+        if seconds is None or seconds < SLICE:
             self.close()
-            return
-        self._line.update(_("{what}, {seconds:.0f} s").format(what=self._watcher.label, seconds=seconds))
-        self._line.start()
+        else:
+            says = _("{what}, {seconds:.0f} s")
+            self._line.update(says.format(what=self._watcher.label, seconds=seconds))
+            self._line.start()
 
     def close(self) -> None:
         """Remove the line."""
-        if self._line is not None:
-            self._line.stop()
+        self._line.stop()
 
 
 class WatchKeys:

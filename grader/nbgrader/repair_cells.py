@@ -7,25 +7,14 @@ No text that the student wrote is lost: a cell with unknown marks becomes an ord
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbgrader.api import Gradebook, Notebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from grader.nbgrader.notebook_file import IS_NOTEBOOK, KINDS, NOTES, REMARKS
 from grader.support.i18n import _
-
-
-@dataclass(frozen=True)
-class Released:
-    """A cell as it was released."""
-
-    role: Mapping[str, Any]
-    cell_type: str
-    source: str
 
 
 class RepairCells(NbGraderPreprocessor):
@@ -46,8 +35,8 @@ class RepairCells(NbGraderPreprocessor):
         return nb, resources
 
 
-def released_cells(notebook: Notebook) -> dict[str, Released]:
-    """Return the cells of the gradebook by grade_id, in the order of the notebook."""
+def released_cells(notebook: Notebook) -> dict[str, NotebookNode]:
+    """Return the cells of the gradebook as they were released, by grade_id, in the order of the notebook."""
     points = {cell.name: float(cell.max_score) for cell in (*notebook.grade_cells, *notebook.task_cells)}
     grades = {cell.name for cell in notebook.grade_cells}
     solutions = {cell.name for cell in notebook.solution_cells}
@@ -65,11 +54,12 @@ def released_cells(notebook: Notebook) -> dict[str, Released]:
             **({"points": points[cell.name]} if cell.name in points else {}),
             **({"checksum": cell.checksum} if cell.checksum else {}),
         }
-        out[cell.name] = Released(role, cell.cell_type, cell.source or "")
+        out[cell.name] = KINDS[cell.cell_type](cell.source or "")
+        out[cell.name].metadata["nbgrader"] = NotebookNode(role)
     return out
 
 
-def _marked(nb: NotebookNode, released: Mapping[str, Released]) -> list[str]:
+def _marked(nb: NotebookNode, released: Mapping[str, NotebookNode]) -> list[str]:
     """If the gradebook has a cell, set the cell's marks from there; remove all other marks.
 
     If a cell has several copies, only the last copy gets marks, as the last definition counts.
@@ -87,33 +77,26 @@ def _marked(nb: NotebookNode, released: Mapping[str, Released]) -> list[str]:
             )
         else:
             seen.add(name)
-            nb.cells[place] = _with_marks(cell, released[name])
+            if cell.cell_type != released[name].cell_type:
+                cell = nb.cells[place] = KINDS[released[name].cell_type](cell.source, id=cell.id)
+            cell.metadata["nbgrader"] = released[name].metadata.nbgrader
     return remarks[::-1]
 
 
-def _with_marks(cell: NotebookNode, released: Released) -> NotebookNode:
-    if cell.cell_type != released.cell_type:
-        cell = KINDS[released.cell_type](cell.source, id=cell.id)
-    cell.metadata["nbgrader"] = nbformat.from_dict(dict(released.role))
-    return cell
-
-
-def _put_back(nb: NotebookNode, released: Mapping[str, Released]) -> list[str]:
+def _put_back(nb: NotebookNode, released: Mapping[str, NotebookNode]) -> list[str]:
     """Add missing graded cells, solution cells and tasks, each after the cell before it in the release."""
     remarks = []
     after = -1  # the place of the cell before
     for name, cell in released.items():
+        role = cell.metadata.nbgrader
         places = [p for p, c in enumerate(nb.cells) if c.metadata.get("nbgrader", {}).get("grade_id") == name]
         if places:
             after = places[0]
-        elif cell.role["grade"] or cell.role["solution"] or cell.role["task"]:
+        elif role.grade or role.solution or role.task:
+            if role.solution:
+                is_code = cell.cell_type == "code"
+                cell.source = _("# this cell was missing") if is_code else _("*this cell was missing*")
             after += 1
-            nb.cells.insert(after, _missing(cell))
+            nb.cells.insert(after, cell)
             remarks.append(_("The cell {name} was missing and was put back.").format(name=name))
     return remarks
-
-
-def _missing(released: Released) -> NotebookNode:
-    empty = _("# this cell was missing") if released.cell_type == "code" else _("*this cell was missing*")
-    source = empty if released.role["solution"] else released.source
-    return _with_marks(KINDS[released.cell_type](source), released)

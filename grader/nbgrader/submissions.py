@@ -70,13 +70,12 @@ def graded_as(file: SubmittedFile, notebook: Path) -> str:
 
 def is_submitted_elsewhere(notebook: Path) -> bool:
     """Whether a student without a folder for the assignment submitted a file that is named as it or answers it."""
-    root, student, assignment = notebook.parents[2], notebook.parts[-3], notebook.parts[-2]
     bundles = _bundles(_source(notebook).parent)
-    (bundle,) = (b for b in bundles if b.assignment == assignment)
+    (bundle,) = (b for b in bundles if b.assignment == notebook.parent.name)
     names = [exercise.name for exercise in bundle.exercises]
     with BoundedReader() as reader:
-        for file in discover(root, bundles, student):
-            if file.problem or not may_hold(file, names, bundles):
+        for file in submitted(notebook):
+            if file.problem:
                 continue
             with suppress(GraderError):
                 if bool(file.expected) or reader.call(answers, file.file, file.read, bundle.stub, names):

@@ -155,7 +155,7 @@ def test_a_hundred_killed_processes_cost_no_file_its_points(bundles, config, mon
             assert {r.outcome for result in found.values() for r in result.results} == {"passed"}
             assert not any(result.lost or result.grader_failed for result in found.values())
             assert not list(config.bundles.glob("[s0-9]*")), "every process was killed"
-            os.kill(grading._pool._idle[0].popen.pid, signal.SIGKILL)  # it is idle
+            os.kill(grading._idle[0].popen.pid, signal.SIGKILL)  # it is idle
 
 
 class RaisingEngine:

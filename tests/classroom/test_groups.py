@@ -14,11 +14,11 @@ from msgspec import structs
 
 from grader.bundle.files import digest_of_cases
 from grader.bundle.model import FACTS, NAME, PAGE, Rules
-from grader.classroom.adopt import adopt
 from grader.classroom.groups import (
     FILE,
     Groups,
     Named,
+    adopt,
     comment,
     forget,
     group_of,
@@ -135,7 +135,7 @@ def test_a_malformed_bank_is_reported_in_one_sentence(tmp_path, text, why):
 def test_an_unknown_group_or_a_wrong_id_changes_no_bank(tmp_path, bundles, group, id, sentence):
     bank = Groups({f"sequence_mask:{HEX[::-1]}": msgspec.structs.replace(NAMED, id="taken")})
     write_groups(tmp_path, bank)
-    room = SimpleNamespace(bundles=bundles, home=tmp_path)
+    room = SimpleNamespace(bundles=bundles, solutions=tmp_path / "solutions")
     with pytest.raises(UsageError, match=re.escape(sentence)):
         adopt(room, group, id, "says", "asks")
     assert read_groups(tmp_path) == bank

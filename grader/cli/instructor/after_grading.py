@@ -189,9 +189,8 @@ Exit status: 0 done, 2 refused; then groups.toml is as before.
 @sandbox_option
 def adopt(group: str, says: str, asks: str, id: str, remove: bool, course: Path | None, sandbox: str) -> None:
     """Name GROUP in the course's own bank. GROUP is a group of equal wrong answers that has no name yet."""
-    from grader.classroom.adopt import adopt
     from grader.classroom.grade_folder import GradeOptions, classroom
-    from grader.classroom.groups import exercise_of, forget, text_of
+    from grader.classroom.groups import adopt, exercise_of, forget, text_of
 
     found = find(course)
     if remove:
