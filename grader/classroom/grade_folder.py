@@ -57,13 +57,12 @@ class GradeOptions:
 
 @dataclass(frozen=True)
 class Classroom:
-    """The instructor's side of a class: the course, its hidden cases, the sandbox tier, and the key of results."""
+    """The instructor's side of a class: the course, its hidden cases, and the key of results."""
 
     course: Course
     solutions: Path
     cases: Path
     bundles: Sequence[Bundle]
-    tier: str
     key: StoreKey
 
 
@@ -80,7 +79,7 @@ def classroom(options: GradeOptions) -> Classroom:
     with status_line(quiet=False) as status:
         cases = hidden_folder(solutions, asked, found.root, status.recorded)
     bundles = found.rules.apply(load_all(cases))
-    return Classroom(found, solutions, cases, bundles, tier, store_key(cases, tier, found.rules))
+    return Classroom(found, solutions, cases, bundles, store_key(cases, tier, found.rules))
 
 
 def grade_folder(root: Path, options: GradeOptions, warn: Callable[[str], None]) -> list[GradedSubmission]:

@@ -163,7 +163,7 @@ def _pass_all_right_answers(room: Classroom, exercise: str) -> int:
     answers = [(_("the reference"), assignment.source)]
     answers += [(v.id, apply(v, assignment.source)) for v in variants]
     with (
-        closing(choose(room.tier)) as launcher,
+        closing(choose(room.key.sandbox)) as launcher,
         closing(Engine(room.bundles, launcher, GradingOptions(terms=HIDDEN))) as engine,
     ):
         for name, source in answers:
