@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
 
 from grader.authoring.hidden_cases import cases_digest
 from grader.bundle.model import NO_RULES, Bundle, Rules
@@ -31,7 +30,6 @@ from grader.support.version import __version__
 
 WARM_FROM = 40  # submissions per process from which a warm worker server (`RunConfig.warm`) saves time
 
-T = TypeVar("T")
 GradeTasks = Callable[[Iterable[Task]], Iterator[tuple[Task, TaskResult]]]
 
 
@@ -76,13 +74,13 @@ def grade_found(
         for n, file in enumerate(found)
         if not file.problem
     )
-    new, shared = set[int](), dict[object, Any]()
+    new = set[int]()
     with closing(Store(config.store, config.key)) as store:
         for task, result in grade(tasks):
             if result.new:
                 store.put(result.new)
                 new.add(task.number)
-            results[task.number] = replace(result, results=_shared(result.results, shared), new=())
+            results[task.number] = replace(result, new=())
             show(len(results))
     return [_submission(file, results[n], config, n in new) for n, file in enumerate(found)]
 
@@ -91,18 +89,6 @@ def _problem(file: SubmittedFile, bundles: Sequence[Bundle], config: RunConfig) 
     wanted = names_to_grade(bundles, config.only, file.expected)
     results = results_without_grading(bundles, wanted, "blocked", file.problem)
     return TaskResult(tuple(results), problem=file.problem)
-
-
-def _shared(results: Iterable[ExerciseResult], known: dict[object, Any]) -> tuple[ExerciseResult, ...]:
-    """Share equal checks and diagnoses with earlier results, to save memory."""
-
-    def once(part: T) -> T:
-        return known.setdefault(part, part)
-
-    return tuple(
-        replace(one, checks=once(tuple(map(once, one.checks))), diagnosis=once(one.diagnosis))
-        for one in results
-    )
 
 
 def _submission(file: SubmittedFile, result: TaskResult, config: RunConfig, new: bool) -> GradedSubmission:
