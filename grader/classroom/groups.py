@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 
@@ -33,9 +33,6 @@ from grader.support.errors import GraderError, UsageError
 from grader.support.files import write_atomically
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
-
-if TYPE_CHECKING:
-    from grader.classroom.grade_folder import Classroom
 
 FILE = "groups.toml"
 MAX_TEXT = 550
@@ -134,37 +131,39 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def adopt(room: Classroom, group: str, id: str, says: str, asks: str) -> tuple[Path, int]:
+def adopt(
+    solutions: Path, bundles: Sequence[Bundle], tier: str, group: str, id: str, says: str, asks: str
+) -> tuple[Path, int]:
     """Write the group's name into the file of groups, if every right answer passes: then none is in the group.
 
-    Return the file's path, and how many right answers were graded. Raises UsageError for a malformed group or id, or an id that is in use, and GraderError if a right answer does not
-    pass, because it may be in the group.
+    tier: the sandbox in which the right answers are graded. Return the file's path, and their number. Raises UsageError
+    for a malformed group or id, or an id that is in use, and GraderError if a right answer does not pass.
     """
-    exercise = exercise_of(group, room.bundles)
-    groups = read_groups(room.solutions.parent)
+    exercise = exercise_of(group, bundles)
+    groups = read_groups(solutions.parent)
     if not ID.fullmatch(id):
         wrong = _(
             "--id takes lower-case words joined by dashes that name no other mistake, such as scaled-twice; not {id}"
         )
         raise UsageError(wrong.format(id=id))
-    if id in known_ids(room.bundles) | {one.id for key, one in groups.named.items() if key != group}:
+    if id in known_ids(bundles) | {one.id for key, one in groups.named.items() if key != group}:
         raise UsageError(_("a mistake is called {id} already; choose another --id").format(id=id))
-    passed = _pass_all_right_answers(room, exercise)
-    cases = digest_of_cases(bundle_of(room.bundles, exercise).exercise(exercise))
+    passed = _pass_all_right_answers(solutions, bundles, tier, exercise)
+    cases = digest_of_cases(bundle_of(bundles, exercise).exercise(exercise))
     named = {**groups.named, group: Named(id, says, asks, cases)}
-    return write_groups(room.solutions.parent, Groups(named, groups.comments)), passed
+    return write_groups(solutions.parent, Groups(named, groups.comments)), passed
 
 
-def _pass_all_right_answers(room: Classroom, exercise: str) -> int:
+def _pass_all_right_answers(solutions: Path, bundles: Sequence[Bundle], tier: str, exercise: str) -> int:
     """Grade the reference and every variant that must pass, with hidden cases. Return their number."""
-    bundle = bundle_of(room.bundles, exercise)
-    assignment = read(room.solutions / bundle.assignment)
+    bundle = bundle_of(bundles, exercise)
+    assignment = read(solutions / bundle.assignment)
     variants = [v for v in assignment.variants(exercise) if v.kind in ("same", "also")]
     answers = [(_("the reference"), assignment.source)]
     answers += [(v.id, apply(v, assignment.source)) for v in variants]
     with (
-        closing(choose(room.key.sandbox)) as launcher,
-        closing(Engine(room.bundles, launcher, GradingOptions(terms=HIDDEN))) as engine,
+        closing(choose(tier)) as launcher,
+        closing(Engine(bundles, launcher, GradingOptions(terms=HIDDEN))) as engine,
     ):
         for name, source in answers:
             submission = submission_from(Path(f"{bundle.module}.py"), source.encode())

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -135,9 +134,8 @@ def test_a_malformed_bank_is_reported_in_one_sentence(tmp_path, text, why):
 def test_an_unknown_group_or_a_wrong_id_changes_no_bank(tmp_path, bundles, group, id, sentence):
     bank = Groups({f"sequence_mask:{HEX[::-1]}": msgspec.structs.replace(NAMED, id="taken")})
     write_groups(tmp_path, bank)
-    room = SimpleNamespace(bundles=bundles, solutions=tmp_path / "solutions")
     with pytest.raises(UsageError, match=re.escape(sentence)):
-        adopt(room, group, id, "says", "asks")
+        adopt(tmp_path / "solutions", bundles, "basic", group, id, "says", "asks")
     assert read_groups(tmp_path) == bank
 
 

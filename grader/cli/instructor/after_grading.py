@@ -201,7 +201,7 @@ def adopt(group: str, says: str, asks: str, id: str, remove: bool, course: Path 
     id = id or "-".join(re.findall(r"[a-z0-9]+", says.lower())[:6])
     # Only the course's own answers are run, so they are trusted.
     room = classroom(GradeOptions(only=[exercise], course=course, sandbox=sandbox, trusted=True))
-    path, passed = adopt(room, group, id, says, asks)
+    path, passed = adopt(room.solutions, room.bundles, room.key.sandbox, group, id, says, asks)
     said = _("{file}: {group} is called {id} from the next run on; {n} right answers pass and are not in it")
     click.echo(said.format(file=path, group=group, id=id, n=passed))
 
