@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from grader.bundle.model import Check, RecordedCase
 from grader.bundle.safetensors import Array
-from grader.judge.compare import Wrong, judge, values_of
+from grader.judge.compare import Wrong, first_index, judge, values_of
 from grader.judge.observation import Observation, Seen
 from grader.report.finding import PASSED, Fact, Finding
 from grader.support.i18n import _
@@ -21,8 +22,7 @@ FEWEST_SEEDS = 3
 MAX_ROWS = 1 << 16
 
 
-@dataclass(frozen=True)
-class Removal:
+class Removal(NamedTuple):
     """One row: for this seed and order, with these heads removed, this share of answers was right."""
 
     seed: float
@@ -100,63 +100,55 @@ def accuracies(check: Check, case: RecordedCase, observation: Observation) -> Fi
     rows = read_removals(observation.seen.get(check.of[0]))
     if not rows:
         return Finding("empty")
-    table, total = check.params["table"], check.params["total"]
-    wrong = 0
-    first: tuple[Removal, float] | None = None
-    for row in rows:
-        want = _right(table, row.removed)
-        if want is None or not abs(row.accuracy * total - want) < 0.5:  # true for NaN, too
-            wrong += 1
-            first = first or (row, (want or 0) / total)
-    if first is None:
+    table, total = np.array(check.params["table"]), check.params["total"]
+    heads = set(range(len(table).bit_length() - 1))
+    known = np.array([heads.issuperset(row.removed) for row in rows])
+    gone = np.array(
+        [_bits(row.removed) if is_known else 0 for row, is_known in zip(rows, known, strict=True)]
+    )
+    counts, want = np.array([row.accuracy * total for row in rows]), np.where(known, table[gone], 0)
+    wrong = ~known | ~(np.abs(counts - want) < 0.5)  # true for NaN, too
+    if not wrong.any():
         return PASSED
-    row, share = first
-    data = {"wrong": wrong, "rows": len(rows), "pattern": _pattern(rows, table, total)}
+    (first,) = first_index(wrong)
+    row = rows[first]
+    last = np.array([_bits(row.removed[-1:]) if known.all() else 0 for row in rows])
+    pattern = _pattern(counts, gone, last, table, total) if known.all() else "of no heads"
+    data = {"wrong": int(wrong.sum()), "rows": len(rows), "pattern": pattern}
     place = Fact("at/removed", {"order": row.order, "seed": row.seed, "heads": list(row.removed)})
-    return Finding("accuracies", data, place, f"{share:.4f}", f"{row.accuracy:.4f}")
+    return Finding("accuracies", data, place, f"{want[first] / total:.4f}", f"{row.accuracy:.4f}")
 
 
-def _right(table: Sequence[int], removed: Iterable[int]) -> int | None:
-    if not all(0 <= head < len(table).bit_length() - 1 for head in removed):
-        return None
-    return table[sum(1 << head for head in set(removed))]
+def _bits(heads: Iterable[int]) -> int:
+    return sum(1 << head for head in set(heads))
 
 
-def _pattern(rows: Sequence[Removal], table: Sequence[int], total: int) -> str:
-    """Return in words what the accuracies are instead; "" if it is not known."""
-    heads = frozenset(range(len(table).bit_length() - 1))
-    right = [_right(table, row.removed) for row in rows]
-    if any(count is None for count in right):
-        return "of no heads"
-    counts = np.array([row.accuracy * total for row in rows])
+def _pattern(counts: Array, gone: Array, last: Array, table: Array, total: int) -> str:
+    """Return in words what the accuracies are instead; "" if it is not known.
+
+    counts: the accuracies times `total`. gone, last: the removed heads of each row, and the last of them, as bits.
+    """
     if not np.isfinite(counts).all():
         return "no shares"
     # A mistake turns the number of right answers into offset + factor · number.
     for word, factor, offset in (("percent", 100, 0), ("errors", -1, total)):
-        if np.abs(counts - [offset + factor * (count or 0) for count in right]).max() < 0.5:
+        if np.abs(counts - (offset + factor * table[gone])).max() < 0.5:
             return word
-    removed = [frozenset(row.removed) for row in rows]
+    everything = len(table) - 1  # the table has a placeholder for it
     # A mistake, and the heads that it removes in each row.
-    removed_instead: Mapping[str, Iterable[frozenset[int]]] = {
-        "the others": [heads - row for row in removed],
-        "the last alone": [frozenset(row.removed[-1:]) for row in rows],
-        "none removed": [frozenset()] * len(rows),
-        "never restored": accumulate(removed, frozenset.union),
+    removed_instead = {
+        "the others": everything ^ gone,
+        "the last alone": last,
+        "none removed": np.zeros_like(gone),
+        "never restored": np.bitwise_or.accumulate(gone),
     }
-    for word, gone in removed_instead.items():
-        if _are_right(counts, gone, heads, table):
+    for word, heads in removed_instead.items():
+        known = heads != everything
+        if known.any() and (np.abs(counts - table[heads])[known] < 0.5).all():
             return word
     # Values above 1 that are no multiples of 1 / `total` are no shares of right answers.
     shares = (counts <= total).all() or np.abs(counts - counts.round()).max() < 1e-2
     return "" if shares else "no shares"
-
-
-def _are_right(
-    counts: Array, gone: Iterable[frozenset[int]], heads: frozenset[int], table: Sequence[int]
-) -> bool:
-    """Compare with the table; a row that removes all heads is skipped, because the table has a placeholder for it."""
-    known = [(count, _right(table, row)) for count, row in zip(counts, gone, strict=True) if row != heads]
-    return bool(known) and all(abs(count - (right or 0)) < 0.5 for count, right in known)
 
 
 @judge
