@@ -190,28 +190,28 @@ def compare(name: str, got: Array, want: Array, axes: tuple[str, ...], tolerance
     wrong = differs(got, want, tolerance)
     if not wrong.any():
         return None
-    rule, data = _rule(name, got, want, wrong)
-    found = failed_where(rule, want, got, wrong, axes, **data)
-    if name.startswith("grad "):  # of a gradient without any value, no place is better than another
-        at = first_index(wrong) if got.any() else ()
-        return replace(found, place=Spot(at, axes if at else (), name))
-    return found
+    of = name.removeprefix("grad ") if name.startswith("grad ") else None
+    rule, data = _rule(got, want, wrong, of)
+    found = failed_where(rule, want, got, wrong, axes, name=of, **data)
+    if of is None:
+        return found
+    at = (
+        first_index(wrong) if got.any() else ()
+    )  # of a gradient without any value, no place is better than another
+    return replace(found, place=Spot(at, axes if at else (), name))
 
 
-def _rule(name: str, got: Array, want: Array, wrong: Array) -> tuple[str, dict[str, object]]:
-    """Return the rule of a difference, and the values of its placeholders."""
-    of_gradient = name.startswith("grad ")
-    rule, variant = ("values/gradient", "values/gradient-") if of_gradient else ("values", "values/")
-    data = {"name": name.removeprefix("grad "), "total": wrong.size}
+def _rule(got: Array, want: Array, wrong: Array, of: str | None) -> tuple[str, dict[str, object]]:
+    """Return the rule of a difference, and the values of its placeholders. of: what a gradient is of."""
+    total = wrong.size
     for word, is_bad in (("nan", np.isnan(got)), ("inf", np.isinf(got))):
         if is_bad[wrong].any():
-            return variant + word, {**data, "count": int(is_bad.sum())}
-    data["count"] = int(wrong.sum())
-    if of_gradient and not got.any():
-        return variant + "zero", data
+            return f"values/{word}", {"count": int(is_bad.sum()), "total": total}
+    if of is not None and not got.any():
+        return "values/zero", {}
     with np.errstate(invalid="ignore", over="ignore"):
         largest = float(np.abs(got.astype(np.float64) - want.astype(np.float64))[wrong].max())
-    return rule, {**data, "largest": largest}
+    return "values", {"count": int(wrong.sum()), "total": total, "largest": largest}
 
 
 def is_trivial(observations: Iterable[tuple[RecordedCase, Observation]]) -> bool:

@@ -93,26 +93,20 @@ def dropped_elements(check: Check, case: RecordedCase, observation: Observation)
     informative = np.abs(base) > 10 * EXACT
     if not informative.any():
         return Finding("structure/zero")
-    share, count = zero[informative].mean(), informative.sum()
-    if abs(share - p) > STANDARD_ERRORS * (p * (1 - p) / count) ** 0.5:
-        return Finding("rate", {"measured": float(share)})
-    # `zero` is also true where evaluation gives 0. Without such places, it shows what is dropped.
-    if informative.all() and _together(zero, p):
-        return Finding("together")
-    return PASSED
+    # `zero` is also true where evaluation gives 0. Without such places, its rows show what is dropped.
+    return _dropped(zero if informative.all() else zero[informative], p)
 
 
-def _together(gone: Array, p: float) -> bool:
-    """Whether whole rows along some axis are dropped at once: then the shares of zeros per row differ too much."""
+def _dropped(gone: Array, p: float) -> Finding:
+    """Check that each element is gone with probability `p`, on its own. A flat array has no rows to be dropped."""
+    if abs(gone.mean() - p) > STANDARD_ERRORS * (p * (1 - p) / gone.size) ** 0.5:
+        return Finding("rate", {"measured": float(gone.mean())})
     for axis, count in enumerate(gone.shape):
         shares = gone.mean(axis=axis)
-        if (
-            count >= FEWEST_IN_ROW
-            and shares.size >= FEWEST_ROWS
-            and shares.var() > TOGETHER * p * (1 - p) / count
-        ):
-            return True
-    return False
+        are_rows = count >= FEWEST_IN_ROW and shares.size >= FEWEST_ROWS
+        if are_rows and shares.var() > TOGETHER * p * (1 - p) / count:
+            return Finding("together")
+    return PASSED
 
 
 @judge
@@ -120,20 +114,16 @@ def dropped_regions(check: Check, case: RecordedCase, observation: Observation) 
     """In each row, the features of the region `dropped` vary, because dropout is applied to them; the others do not.
 
     Use it for results that are normalised after dropout. Then a dropped value is not zero, but equal values stay
-    equal. A region is (start, stop) on the last axis. `dropped`: values after dropout at rate `p`. `steady`: values
-    that must not vary. `floor`: zeros before the normalisation; each dropped value must equal the values of this
-    region. `kept`: 1/(1-p) times the input of the dropout; each kept value must equal the values of this region.
-    `keys`: the input is itself a sum of that many attention weights after dropout. Then it differs per row, and `kept`
-    is 1/(1-p) times its mean.
+    equal. A region is (start, stop) on the last axis. `dropped`: values after dropout at rate `p`. `floor`: zeros
+    before the normalisation; each dropped value must equal the values of this region. `kept`: 1/(1-p) times the input
+    of the dropout; each kept value must equal the values of this region. `keys`: the input is itself a sum of that many
+    attention weights after dropout. Then it differs per row, and `kept` is 1/(1-p) times its mean.
     """
     (name,) = check.of
     got = _finite(name, case, observation)
     rows = got.reshape(-1, got.shape[-1])
-    regions = {
-        key: rows[:, slice(*check.params[key])]
-        for key in ("dropped", "steady", "floor", "kept")
-        if key in check.params
-    }
+    keys = [key for key in ("dropped", "floor", "kept") if key in check.params]
+    regions = {key: rows[:, slice(*check.params[key])] for key in keys}
     moving = [key for key, region in regions.items() if np.ptp(region, axis=1).max() > EXACT]
     if not moving and np.ptp(regions["dropped"][:, 0]) > EXACT:
         return Finding("together")
@@ -145,39 +135,32 @@ def dropped_regions(check: Check, case: RecordedCase, observation: Observation) 
 
 
 def _levels(regions: dict[str, Array], p: float, keys: int | None) -> Finding:
-    """Check the rate, that no whole rows are dropped, and dropped values against `floor`, kept ones against `kept`."""
+    """Compare dropped values with `floor` and kept ones with `kept`, then check which are dropped."""
     dropped = regions["dropped"]
     low = regions["floor"][:, :1] if "floor" in regions else dropped.min(axis=1, keepdims=True)
     high = dropped.max(axis=1, keepdims=True)
     gone = dropped < (low + high) / 2
-    if np.abs(dropped - low, where=gone, out=np.zeros_like(dropped)).max() > EXACT:
+    if np.abs(dropped - low)[gone].max(initial=0.0) > EXACT:
         return Finding("structure")
     if "kept" in regions:
-        if np.abs(dropped - high, where=~gone, out=np.zeros_like(dropped)).max() > EXACT:
+        if np.abs(dropped - high)[~gone].max(initial=0.0) > EXACT:
             return Finding("structure")
         unit = regions["kept"][:, :1] - low
         if np.abs(unit).min() <= EXACT:
             return Finding("levels")
-        wrong = _scaled(((high - low) / unit)[:, 0], p, keys)
-        if wrong is not None:
-            return wrong
-    if abs(gone.mean() - p) > STANDARD_ERRORS * (p * (1 - p) / gone.size) ** 0.5:
-        return Finding("rate", {"measured": float(gone.mean())})
-    if _together(gone, p):
-        return Finding("together")
-    return PASSED
+        scaled = _scaled(((high - low) / unit)[:, 0], p, keys)
+        if not scaled.passed:
+            return scaled
+    return _dropped(gone, p)
 
 
-def _scaled(times: Array, p: float, keys: int | None) -> Finding | None:
-    """Return a failure if `times`, the factor of each row, is not 1 or, with `keys`, a sum of so many dropped weights."""
+def _scaled(times: Array, p: float, keys: int | None) -> Finding:
+    """Check that `times`, the factor of each row, is 1 or, with `keys`, a sum of so many dropped weights."""
     if keys is None:
-        if np.abs(times - 1).max() <= EXACT:
-            return None
-        return Finding("scale")
+        return PASSED if np.abs(times - 1).max() <= EXACT else Finding("scale")
     if np.ptp(times) <= EXACT:
         return Finding("no-weights", {"measured": 0.0})
-    finding = _rate(times, p, keys)
-    return None if finding.passed else finding
+    return _rate(times, p, keys)
 
 
 @judge

@@ -57,8 +57,6 @@ WRONG_RATE = "wrong dropout rate"
 INCOMPLETE = "the returned state dict is incomplete"
 UNEXPECTED = "unexpected type"
 DIFFERENT = "values differ from the expected output"
-HAS_NAN = "the result contains NaN"
-HAS_INF = "the result contains inf"
 NOT_GRADED = "a hidden case could not be graded"
 WRONG_RESULT = "wrong result"  # of a check whose rule has no sentence for hidden reports
 
@@ -86,21 +84,23 @@ _JUDGED = {
     "nothing": _both("nothing"),
     "shape": _row("wrong shape: {got}, expected {want}", hidden="wrong shape"),
     "dtype": _row("wrong dtype: {got}, expected {want}", hidden="wrong dtype"),
+    # With a name, of a gradient.
     "values": _row(
-        "{count} of {total} values differ from the expected output, by up to {largest:.2g}", hidden=DIFFERENT
+        "{count} of {total} values of the gradient of {name} differ, by up to {largest:.2g}",
+        "{count} of {total} values differ from the expected output, by up to {largest:.2g}",
+        hidden=DIFFERENT,
     ),
-    "values/nan": _row("the result contains NaN ({count} of {total} values)", hidden=HAS_NAN),
-    "values/inf": _row("the result contains inf ({count} of {total} values)", hidden=HAS_INF),
-    "values/gradient": _row(
-        "{count} of {total} values of the gradient of {name} differ, by up to {largest:.2g}", hidden=DIFFERENT
+    "values/nan": _row(
+        "the gradient of {name} contains NaN ({count} of {total} values)",
+        "the result contains NaN ({count} of {total} values)",
+        hidden="the result contains NaN",
     ),
-    "values/gradient-nan": _row(
-        "the gradient of {name} contains NaN ({count} of {total} values)", hidden=HAS_NAN
+    "values/inf": _row(
+        "the gradient of {name} contains inf ({count} of {total} values)",
+        "the result contains inf ({count} of {total} values)",
+        hidden="the result contains inf",
     ),
-    "values/gradient-inf": _row(
-        "the gradient of {name} contains inf ({count} of {total} values)", hidden=HAS_INF
-    ),
-    "values/gradient-zero": _row(
+    "values/zero": _row(
         "the gradient of {name} is all zeros: no gradient flows back to {name}", hidden=DIFFERENT
     ),
     "values/attribute": _both("`attention_weights` differs from the expected weights"),

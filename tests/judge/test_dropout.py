@@ -172,12 +172,12 @@ def test_a_result_that_is_all_zeros_in_evaluation_fails(decide):
     assert not elements(decide, np.full_like(BASE, 1.2e-4), evaluation=BASE * 0).passed
 
 
-def test_variation_in_a_steady_region_fails(decide):
-    params = {"p": P, "dropped": DROPPED, "steady": FLOOR}
+def test_variation_in_another_region_fails(decide):
+    params = {"p": P, "dropped": DROPPED, "floor": FLOOR}
     got = right(np.random.default_rng(1))
     assert regions(decide, got, params).passed
     got[30, 70] += 0.5
-    assert regions(decide, got, params).code == "elsewhere dropped steady"
+    assert regions(decide, got, params).code == "elsewhere dropped floor"
 
 
 def test_two_calls_in_training_must_differ(decide):

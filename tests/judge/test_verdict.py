@@ -40,7 +40,7 @@ CHECKS = {
     "kept_weights": Check("c/kept", "weights", "kept", "kept_weights", ("out",)),
 }
 # Parameters for every other judge.
-OF_DROPOUT = {"p": 0.5, "keys": 3, "features": 3, "dropped": [0, 2], "steady": [2, 3]}
+OF_DROPOUT = {"p": 0.5, "keys": 3, "features": 3, "dropped": [0, 2]}
 OF_HEADS = {"heads": 2, "table": [4, 3, 1, 0], "kept": 1, "total": 4, "fixed": 0, "planted": [1.0, 2.0]}
 OF_TEXTS = {"labels": "a", "lens": "b", "least": 0.9, "rows": "a", "images": "b", "says": "no"}
 PARAMS = OF_DROPOUT | OF_HEADS | OF_TEXTS
