@@ -14,13 +14,11 @@ _ALLOCATION = re.compile(r"can't allocate memory: you tried to allocate (\d{1,30
 _NUMPY = re.compile(r"(Can't call numpy\(\) on Tensor that requires grad)")
 # Some libraries of CUDA raise a general exception, and only its message says that memory ran out.
 _GPU_MEMORY = re.compile(r"CUDA error: out of memory|CU\w+_STATUS_ALLOC_FAILED")
-_MODULE = re.compile(r"No module named '([\w.]{1,80})'")
-
-
 _ADVICE = (  # words of a message → what to do
-    ("'NoneType' object", "advice/none"),
-    ("and 'NoneType'", "advice/none"),
-    ("Boolean value of Tensor with more than one value", "advice/truth"),
+    (re.compile(r"No module named '(?P<module>[\w.]{1,80})'"), "advice/module"),
+    (_NUMPY, "advice/numpy"),
+    (re.compile(r"'NoneType' object|and 'NoneType'"), "advice/none"),
+    (re.compile(r"Boolean value of Tensor with more than one value"), "advice/truth"),
 )
 
 
@@ -63,20 +61,16 @@ def _advice(error: StudentError) -> Fact | None:
         return Fact("advice/demonstration", data)
     if error.near:
         return Fact("advice/near", {"near": sanitize(error.near, 60)})
-    if found := _MODULE.search(error.message):
-        return Fact("advice/module", {"module": found[1]})
-    if _NUMPY.search(error.message):
-        return Fact("advice/numpy")
     if error.type == "RecursionError":
         return Fact("advice/recursion")
-    return next((Fact(rule) for words, rule in _ADVICE if words in error.message), None)
+    matches = ((words.search(error.message), rule) for words, rule in _ADVICE)
+    return next((Fact(rule, found.groupdict()) for found, rule in matches if found), None)
 
 
 def ran_out_of_memory(error: StudentError) -> bool:
     """Whether a GPU ran out of memory. The answer is not to blame: before, it ran on the CPU with limited memory."""
-    return error.type == "OutOfMemoryError" or (
-        error.type in ("RuntimeError", "AcceleratorError") and bool(_GPU_MEMORY.search(error.message))
-    )
+    may_be = error.type in ("RuntimeError", "AcceleratorError")
+    return error.type == "OutOfMemoryError" or (may_be and bool(_GPU_MEMORY.search(error.message)))
 
 
 def of_gpu_memory(error: StudentError) -> Finding:

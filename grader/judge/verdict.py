@@ -29,6 +29,8 @@ T = TypeVar("T")
 FILES = (compare, dropout, generated_text, properties, removals)  # each registers its judges
 SKIPPED = Finding("skipped")
 UNJUDGED = Finding("unjudged")  # the judge raised an exception over this answer, and over no right one
+# Kind of finding → outcome; other kinds: failed.
+OUTCOMES: Mapping[str, CheckOutcome] = {"passed": "passed", "skipped": "skipped", "fault": "could_not_grade"}
 
 
 @dataclass(frozen=True)
@@ -120,17 +122,14 @@ def judge_case(
     for check in _in_order(case):
         if budget is not None:
             budget.check()
-        outcome: CheckOutcome = "failed"
         is_judged = error is None or check.judge == "raises" or not lacks(check, observation)
         if error is None or is_judged:
             finding = judged(check, case, observation)
-            outcome = (
-                "passed" if finding.passed else "could_not_grade" if finding.kind == "fault" else outcome
-            )
         elif reported:
-            finding, outcome = SKIPPED, "skipped"
+            finding = SKIPPED
         else:
             finding, reported = of_error(error, check.params.get("want")), True
+        outcome = OUTCOMES.get(finding.kind, "failed")
         results.append(_result(case, check, outcome, device, finding, is_judged))
     return JudgedCase(case, tuple(results), observation)
 
