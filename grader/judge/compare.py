@@ -23,13 +23,15 @@ def judge(function: Judge) -> Judge:
     return function
 
 
-def failed_where(
+def finding_where(
     rule: str, want: Array, got: Array, wrong: Array, axes: Sequence[str], **data: object
 ) -> Finding:
     """Return a failure with the first place where `wrong` is true, and its surroundings in `want` and `got`.
 
-    The three arrays have the same shape. data: the values of the rule's placeholders.
+    PASSED if it is true nowhere. The three arrays have the same shape. data: the values of the rule's placeholders.
     """
+    if not wrong.any():
+        return PASSED
     index = first_index(wrong)
     return Finding(rule, data, Spot(index, tuple(axes)), around(want, index), around(got, index))
 
@@ -148,9 +150,9 @@ def equal(check: Check, case: RecordedCase, observation: Observation) -> Finding
     tolerance = check.params.get("tol", TOLERANCE[case.dtype])
     for name in check.of:
         got = values_of(name, case, observation)
-        wrong = compare(name, got, case.expected[name], case.headers[name].axes, tolerance)
-        if wrong is not None:
-            return wrong
+        found = compare(name, got, case.expected[name], case.headers[name].axes, tolerance)
+        if not found.passed:
+            return found
     return PASSED
 
 
@@ -169,7 +171,7 @@ def precise(check: Check, case: RecordedCase, observation: Observation) -> Findi
     is_wider = check.params.get("wider", False) and seen.dtype in WIDER[header.dtype]
     wrong = None if is_wider else wrong_dtype(seen, header)
     tolerance = max(TOLERANCE[case.dtype], check.params.get("tol", 0.0))
-    return wrong or compare(name, got, case.expected[name], header.axes, tolerance) or PASSED
+    return wrong or compare(name, got, case.expected[name], header.axes, tolerance)
 
 
 @judge
@@ -182,17 +184,17 @@ def one_of(check: Check, case: RecordedCase, observation: Observation) -> Findin
     got, tolerance = values_of(name, case, observation), TOLERANCE[case.dtype]
     accepted = [case.expected[name], *(a for n, a in case.expected.items() if n.startswith(f"{name}|"))]
     nearest = min(accepted, key=lambda want: int(differs(got, want, tolerance).sum()))
-    return compare(name, got, nearest, case.headers[name].axes, tolerance) or PASSED
+    return compare(name, got, nearest, case.headers[name].axes, tolerance)
 
 
-def compare(name: str, got: Array, want: Array, axes: tuple[str, ...], tolerance: float) -> Finding | None:
-    """Return a failure with the first place where two arrays of one shape differ; None if they agree."""
+def compare(name: str, got: Array, want: Array, axes: tuple[str, ...], tolerance: float) -> Finding:
+    """Return a failure with the first place where two arrays of one shape differ; PASSED if they agree."""
     wrong = differs(got, want, tolerance)
     if not wrong.any():
-        return None
+        return PASSED
     of = name.removeprefix("grad ") if name.startswith("grad ") else None
     rule, data = _rule(got, want, wrong, of)
-    found = failed_where(rule, want, got, wrong, axes, name=of, **data)
+    found = finding_where(rule, want, got, wrong, axes, name=of, **data)
     if of is None:
         return found
     at = (

@@ -12,7 +12,7 @@ from grader.judge.compare import (
     TOLERANCE,
     compare,
     differs,
-    failed_where,
+    finding_where,
     first_index,
     header_of,
     judge,
@@ -31,10 +31,8 @@ def same(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     left, right = check.of
     one, other = (values_of(name, case, observation) for name in (left, right))
     wrong = differs(other, one, 10 * TOLERANCE[case.dtype])
-    if not wrong.any():
-        return PASSED
     says = check.params.get("says") or None
-    return failed_where("differ", one, other, wrong, header_of(left, case).axes, says=says)
+    return finding_where("differ", one, other, wrong, header_of(left, case).axes, says=says)
 
 
 @judge
@@ -63,9 +61,7 @@ def carries(check: Check, case: RecordedCase, observation: Observation) -> Findi
     rows, images = (case.for_judge[check.params[key]].astype(np.float64) for key in ("rows", "images"))
     moved = rows @ got.T
     wrong = differs(moved, images, check.params.get("tol", TOLERANCE[case.dtype]))
-    if not wrong.any():
-        return PASSED
-    return failed_where("differ", images, moved, wrong, ("row", "feature"), says=check.params["says"])
+    return finding_where("differ", images, moved, wrong, ("row", "feature"), says=check.params["says"])
 
 
 @judge
@@ -91,8 +87,8 @@ def kept_weights(check: Check, case: RecordedCase, observation: Observation) -> 
     if seen.odd and seen.shape is None:
         return Finding("odd/attribute", {"what": seen.odd}, got=seen.odd)
     got = values_of(name, case, observation)
-    wrong = compare(name, got, case.expected[name], header.axes, TOLERANCE[case.dtype])
-    return PASSED if wrong is None else replace(wrong, rule="values/attribute")
+    found = compare(name, got, case.expected[name], header.axes, TOLERANCE[case.dtype])
+    return found if found.passed else replace(found, rule="values/attribute")
 
 
 def may_be_anything(check: Check, seen: Seen | None, header: Header) -> bool:
@@ -155,9 +151,10 @@ def unchanged(check: Check, case: RecordedCase, observation: Observation) -> Fin
         got = values_of(name, case, observation)
         # `Case.constant` makes an argument whose values are not in `case.tensors`.
         want = case.tensors[argument] if argument in case.tensors else case.expected[name]
-        differs = ~((got == want) | (np.isnan(got) & np.isnan(want)))
-        if differs.any():
-            return failed_where("changed", want, got, differs, case.headers[name].axes, name=argument)
+        changed = ~((got == want) | (np.isnan(got) & np.isnan(want)))
+        found = finding_where("changed", want, got, changed, case.headers[name].axes, name=argument)
+        if not found.passed:
+            return found
     return PASSED
 
 

@@ -152,7 +152,7 @@ def rules_made(package: str = "") -> Iterator[tuple[str, str]]:
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in (
                 "Fact",
                 "Finding",
-                "failed_where",
+                "finding_where",
             ):
                 for leaf in ast.walk(node.args[0]) if node.args else ():
                     if isinstance(leaf, ast.Constant) and isinstance(leaf.value, str):
