@@ -197,9 +197,7 @@ def compare(name: str, got: Array, want: Array, axes: tuple[str, ...], tolerance
     found = finding_where(rule, want, got, wrong, axes, name=of, **data)
     if of is None:
         return found
-    at = (
-        first_index(wrong) if got.any() else ()
-    )  # of a gradient without any value, no place is better than another
+    at = first_index(wrong) if got.any() else ()  # if all are zero, no place is better than another
     return replace(found, place=Spot(at, axes if at else (), name))
 
 

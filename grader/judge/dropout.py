@@ -40,7 +40,7 @@ def dropped_weights(check: Check, case: RecordedCase, observation: Observation) 
     rows = sums[:, 0]
     if np.ptp(rows) <= EXACT:
         if abs(rows[0] - 1) <= EXACT:
-            return Finding("none/weights", {"measured": 0.0})
+            return Finding("none/weights")
         return Finding("constant")
     return _rate(rows, p, keys)
 
@@ -51,6 +51,10 @@ def _finite(name: str, case: RecordedCase, observation: Observation) -> Array:
     if not np.isfinite(array).all():
         raise Wrong(Finding("not-finite"))
     return array
+
+
+def _wrong_rate(rule: str, p: float, measured: float) -> Finding:
+    return Finding(rule, expected=f"{p:.0%}", got=f"{measured:.0%}")
 
 
 def _dropped_tensor(sums: Array, p: float) -> str:
@@ -72,7 +76,7 @@ def _rate(rows: Array, p: float, keys: int) -> Finding:
     error = ((kurtosis - 1) / rows.size) ** 0.5
     if abs(rows.var() / spread**2 - 1) > STANDARD_ERRORS * error:
         odds = float(rows.var()) * keys  # p / (1 - p)
-        return Finding("rate/weights", {"measured": odds / (1 + odds)})
+        return _wrong_rate("rate/weights", p, odds / (1 + odds))
     return PASSED
 
 
@@ -87,7 +91,7 @@ def dropped_elements(check: Check, case: RecordedCase, observation: Observation)
     zero = np.abs(train) <= EXACT
     kept = np.abs(train * (1 - p) - base) <= EXACT * (1 + np.abs(base))
     if np.abs(train - base).max(initial=0.0) <= EXACT:
-        return Finding("none", {"measured": 0.0})
+        return Finding("none")
     if not (zero | kept).all():
         return Finding("structure")
     informative = np.abs(base) > 10 * EXACT
@@ -100,7 +104,7 @@ def dropped_elements(check: Check, case: RecordedCase, observation: Observation)
 def _dropped(gone: Array, p: float) -> Finding:
     """Check that each element is gone with probability `p`, on its own. A flat array has no rows to be dropped."""
     if abs(gone.mean() - p) > STANDARD_ERRORS * (p * (1 - p) / gone.size) ** 0.5:
-        return Finding("rate", {"measured": float(gone.mean())})
+        return _wrong_rate("rate", p, float(gone.mean()))
     for axis, count in enumerate(gone.shape):
         shares = gone.mean(axis=axis)
         are_rows = count >= FEWEST_IN_ROW and shares.size >= FEWEST_ROWS
@@ -128,7 +132,7 @@ def dropped_regions(check: Check, case: RecordedCase, observation: Observation) 
     if not moving and np.ptp(regions["dropped"][:, 0]) > EXACT:
         return Finding("together")
     if not moving:
-        return Finding("none", {"measured": 0.0})
+        return Finding("none")
     if moving != ["dropped"]:
         return Finding("elsewhere", {"regions": " ".join(moving)})
     return _levels(regions, check.params["p"], check.params.get("keys"))
@@ -159,7 +163,7 @@ def _scaled(times: Array, p: float, keys: int | None) -> Finding:
     if keys is None:
         return PASSED if np.abs(times - 1).max() <= EXACT else Finding("scale")
     if np.ptp(times) <= EXACT:
-        return Finding("no-weights", {"measured": 0.0})
+        return Finding("no-weights")
     return _rate(times, p, keys)
 
 

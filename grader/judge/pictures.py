@@ -23,7 +23,6 @@ from grader.report.finding import Finding, Spot, spot_text
 from grader.report.picture import Bar, Bars, Cell, Chain, Grids, Link, Panel, Picture
 from grader.report.shared_sentences import first_failure
 from grader.support.i18n import _
-from grader.support.sanitize import sanitize
 from grader.worker.steps import Call, Input, Ref
 
 # A report with its picture must fit in 24 rows of 80 columns.
@@ -52,10 +51,6 @@ def picture(check: Check, case: RecordedCase, observation: Observation, finding:
     """Draw what a judge found wrong."""
     if finding.kind == "shape":
         return _shapes(check, case, observation)
-    if finding.rule == "parameters":
-        return _parameters(case, observation)
-    if "measured" in finding.data and "p" in check.params:
-        return _rate(check, finding.data["measured"])
     if check.judge == "cost" and "after" in finding.data:
         return _cost(check, finding)
     if finding.kind not in ("values", "differ", "sums"):
@@ -255,12 +250,9 @@ def _largest_difference(got: Array, want: Array, wrong: Array, axes: Sequence[st
     return (says.format(size=apart[at], place=here),)
 
 
-# ---- gradients and parameters
-
-
-def _gradients(check: Check, case: RecordedCase, observation: Observation) -> Picture | None:
+def _gradients(check: Check, case: RecordedCase, observation: Observation) -> Picture:
     """Draw the largest absolute gradients; if the first wrong one has the expected largest value, draw its values."""
-    rows: list[tuple[str, str, str, bool]] = []
+    rows: list[tuple[str, str, str, bool]] = []  # name, expected, got, is wrong
     tolerance = _tolerance(check, case)
     for name in check.of:
         of = name.removeprefix("grad ")
@@ -269,46 +261,23 @@ def _gradients(check: Check, case: RecordedCase, observation: Observation) -> Pi
         text, expected = (_("none") if a is None else number(np.abs(a).max(initial=0.0)) for a in (got, want))
         is_first_wrong = wrong and not any(row[3] for row in rows)
         if got is not None and is_first_wrong and want.ndim and text == expected:
-            return _compared(case, name, got, want, tolerance, title=_("Gradient of {name}").format(name=of))
+            title = _("Gradient of {name}").format(name=of)
+            return _compared(case, name, got, want, tolerance, title=title)
         rows.append((of, expected, text, wrong))
-    return _table(_("Largest absolute value of each gradient"), rows)
+    rows = sorted(rows, key=lambda row: not row[3])[:MOST_ROWS]  # the wrong ones come first
+    panels = (
+        Panel(_("expected"), tuple((Cell(expected),) for _name, expected, _got, _wrong in rows)),
+        Panel(_("got"), tuple((Cell(got, wrong=wrong),) for _name, _want, got, wrong in rows)),
+    )
+    names = tuple(row[0] for row in rows)
+    return Picture(_("Largest absolute value of each gradient"), Grids("", names, "", ("",), panels))
 
 
-def _parameters(case: RecordedCase, observation: Observation) -> Picture | None:
-    found = observation.parameters or {}
-    sizes: Mapping[str, Sequence[int]] = found.get("shapes", {})
-    rows = []
-    for name in (*found.get("missing", ()), *found.get("misshapen", ()), *found.get("unexpected", ())):
-        asked = case.weights.get(name)  # None for an unexpected parameter
-        texts = [shape_text(size) if size is not None else _("none") for size in (asked, sizes.get(name))]
-        rows.append((sanitize(name, 60), texts[0], texts[1], True))
-    return _table(_("Shapes of the parameters"), rows)
-
-
-def _table(title: str, rows: Sequence[tuple[str, str, str, bool]]) -> Picture | None:
-    """Draw a table of (name, expected, actual, is wrong); the wrong rows come first."""
-    shown = sorted(rows, key=lambda row: not row[3])[:MOST_ROWS]
-    if not shown:
-        return None
-    expected = tuple((Cell(want),) for _name, want, _got, _wrong in shown)
-    computed = tuple((Cell(got, wrong=wrong),) for _name, _want, got, wrong in shown)
-    panels = (Panel(_("expected"), expected), Panel(_("got"), computed))
-    return Picture(title, Grids("", tuple(row[0] for row in shown), "", ("",), panels))
-
-
-# ---- bars: dropout and cost, and what a right answer measured
+# ---- bars: a cost, and what a right answer measured
 
 
 def _bar(value: float, largest: float, form: str, wrong: bool = False) -> Bar:
     return Bar(_share(float(value), float(largest)), f"{value:{form}}", wrong)
-
-
-def _rate(check: Check, measured: float) -> Picture:
-    rows = (
-        (_("expected"), (_bar(check.params["p"], 1.0, ".0%"),)),
-        (_("measured"), (_bar(measured, 1.0, ".0%", wrong=True),)),
-    )
-    return Picture(_("Share of the values that dropout sets to 0"), Bars(("",), rows))
 
 
 def _cost(check: Check, finding: Finding) -> Picture:

@@ -180,6 +180,23 @@ def test_variation_in_another_region_fails(decide):
     assert regions(decide, got, params).code == "elsewhere dropped floor"
 
 
+@pytest.mark.parametrize("rate", [0.1, 0.6])
+def test_the_measured_rate_is_near_the_true_one(decide, rate):
+    gone = np.random.default_rng(0).random((200, 50)) < rate
+    found = elements(decide, np.where(gone, 0, SCALE), evaluation=np.ones(gone.shape))
+    assert found.expected == f"{P:.0%}"
+    assert abs(float(found.got.rstrip("%")) / 100 - rate) < 0.03
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.6])
+def test_the_rate_of_dropped_weights_follows_from_the_spread_of_the_sums(decide, rate):
+    left = (np.random.default_rng(0).random((4000, 8)) >= rate) / (1 - rate)
+    out = np.repeat(left.mean(1)[:, None], 3, 1).reshape(100, 40, 3)
+    found = decide("dropped_weights", {"out": out}, {"out": out}, p=P, keys=8, features=3)
+    assert (found.code, found.expected) == ("rate", f"{P:.0%}")
+    assert abs(float(found.got.rstrip("%")) / 100 - rate) < 0.03
+
+
 def test_two_calls_in_training_must_differ(decide):
     want = {"one": BASE, "two": BASE}
     assert decide("varies", want, {"one": BASE, "two": BASE * 1.1}).passed

@@ -14,7 +14,7 @@ from grader.judge.pictures import first_picture, measured_picture, picture
 from grader.judge.verdict import decide, judge_case
 from grader.report.html import page
 from grader.report.model import ExerciseResult, Report
-from grader.report.picture import Bars, Chain, Grids, in_words
+from grader.report.picture import Chain, Grids, in_words
 from grader.report.terminal import plain, show
 from grader.worker.steps import Input, Stage, Stages
 
@@ -157,7 +157,7 @@ def test_any_shape_and_any_value_can_be_drawn(shape, bad):
         assert in_words(made)
 
 
-# ---- gradients, dropout, cost, exceptions about sizes
+# ---- gradients, cost, exceptions about sizes
 
 
 def test_wrong_gradients_come_first():
@@ -166,28 +166,6 @@ def test_wrong_gradients_come_first():
     assert made.form.rows == ("keys", "W_k.weight", "queries")
     assert [row[0].text for row in made.form.panels[1].rows[:2]] == ["0", "none"]
     assert wrong_cells(made.form) == {("keys", ""), ("W_k.weight", "")}
-
-
-@pytest.mark.parametrize("rate", [0.0, 0.1, 0.6])
-def test_the_measured_rate_is_near_the_true_one(rate):
-    base = np.ones((200, 50))
-    train = np.where(RANDOM.random(base.shape) < rate, 0, base / (1 - 0.3))
-    if not rate:
-        train = base  # without dropout, nothing is scaled
-    made = drawn("dropped_elements", {"train": base, "base": base}, {"train": train, "base": base}, p=0.3)
-    assert isinstance(made.form, Bars)
-    (expected,), (measured,) = (row for _name, row in made.form.rows)
-    assert expected.share == 0.3
-    assert measured.wrong
-    assert abs(measured.share - rate) < 0.03
-
-
-@pytest.mark.parametrize("rate", [0.1, 0.5])
-def test_the_dropout_rate_follows_from_the_spread_of_the_sums(rate):
-    kept = (RANDOM.random((4000, 8)) >= rate) / (1 - rate)
-    out = np.repeat(kept.mean(1)[:, None], 3, 1).reshape(100, 40, 3)
-    made = drawn("dropped_weights", {"out": out}, {"out": out}, p=0.3, keys=8, features=3)
-    assert abs(made.form.rows[1][1][0].share - rate) < 0.03
 
 
 def test_the_bars_of_a_cost_have_one_scale():
