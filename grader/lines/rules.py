@@ -76,25 +76,6 @@ KINDS = {
 }
 
 OPERATIONS = ("+", "-", "*", "/", "@", "//", "**", "%", "&", "|")
-# The operators of a comparison that may be right instead, the likeliest first; for an order, also those of its reverse.
-COMPARISONS = {
-    "<": ("<=", ">=", ">"),
-    "<=": ("<", ">", ">="),
-    ">": (">=", "<=", "<"),
-    ">=": (">", "<", "<="),
-    "==": ("!=",),
-    "!=": ("==",),
-    "is": ("is not",),
-    "is not": ("is",),
-    "in": ("not in",),
-    "not in": ("in",),
-}
-
-
-def _comparison(sign: str, others: Iterable[str]) -> Rule:
-    new = [f"A {other} B" for other in others]
-    new += [f"A {sign} B + 1", f"A {sign} B - 1"] if sign[0] in "<=>!" else []
-    return Rule("comparison", f"A {sign} B", *new)
 
 
 def _permute(axes: Iterable[str]) -> str:
@@ -139,7 +120,16 @@ RULES = (
     Rule("drop sign", "~X", "X"),
     Rule("drop sign", "not X", "X"),
     Rule("choice", "A if B else C", "A", "C", "C if B else A"),
-    *(_comparison(sign, others) for sign, others in COMPARISONS.items()),
+    Rule("comparison", "A < B", "A <= B", "A >= B", "A > B", "A < B + 1", "A < B - 1"),
+    Rule("comparison", "A <= B", "A < B", "A > B", "A >= B", "A <= B + 1", "A <= B - 1"),
+    Rule("comparison", "A > B", "A >= B", "A <= B", "A < B", "A > B + 1", "A > B - 1"),
+    Rule("comparison", "A >= B", "A > B", "A < B", "A <= B", "A >= B + 1", "A >= B - 1"),
+    Rule("comparison", "A == B", "A != B", "A == B + 1", "A == B - 1"),
+    Rule("comparison", "A != B", "A == B", "A != B + 1", "A != B - 1"),
+    Rule("comparison", "A is B", "A is not B"),
+    Rule("comparison", "A is not B", "A is B"),
+    Rule("comparison", "A in B", "A not in B"),
+    Rule("comparison", "A not in B", "A in B"),
     # ---- calls and subscripts
     Rule("drop call", "F(*A, **K)", "A"),
     Rule("drop method", "O.a(*A, **K)", "O"),

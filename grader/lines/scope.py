@@ -258,13 +258,13 @@ def _is_size(value: ast.expr) -> bool:
     match value:
         case ast.Tuple(elts=parts):
             return all(map(_is_size, parts))
-        case ast.BinOp(left=inner, op=operation):
-            return isinstance(operation, ast.FloorDiv) or _is_size(inner)
-        case ast.Subscript(value=inner):
-            return _is_size(inner)
-        case ast.Attribute(attr="shape") | ast.Call(func=ast.Name(id="len" | "int")):
+        case ast.Call(func=ast.Name(id="len" | "int") | ast.Attribute(attr="size" | "numel")):
             return True
-    return isinstance(value, ast.Call) and getattr(value.func, "attr", "") in ("size", "numel")
+        case ast.Attribute(attr="shape") | ast.BinOp(op=ast.FloorDiv()):
+            return True
+        case ast.BinOp(left=inner) | ast.Subscript(value=inner):
+            return _is_size(inner)
+    return False
 
 
 def _class(node: ast.ClassDef) -> Class:

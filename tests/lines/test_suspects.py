@@ -75,6 +75,13 @@ def test_a_statement_whose_edit_repairs_comes_before_a_similar_one(searched):
     assert first(searched, [WORDS], (), effects, 1.0, {("answer.py", 8)}) == ("answer.py", 8)
 
 
+def test_only_statements_that_did_not_run_are_idle(searched):
+    (place,) = searched
+    ran = {("answer.py", line) for line in (5, 6, 7, 9)}
+    assert place.idle(ran) == {("answer.py", 8)}
+    assert place.idle(set()) == set(), "it is not known which lines ran"
+
+
 def test_distances_are_finite_unless_code_raises(mask_case):
     name = next(n for n in mask_case.expected if not n.startswith("stage "))
     wanted = mask_case.expected[name]
