@@ -19,8 +19,8 @@ from pathlib import Path, PurePosixPath
 from grader.bundle.model import Bundle
 from grader.classroom.archives import MAX_GRADABLE, SUFFIXES, is_archive, members, read_member
 from grader.classroom.bounded_reader import BoundedReader
+from grader.intake.names import answers, is_changed
 from grader.intake.read import KINDS, ReadFile, among, read_bytes
-from grader.intake.stub_changes import answers, is_changed
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize

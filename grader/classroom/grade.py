@@ -23,8 +23,8 @@ from grader.engine.load_request import case_timeout, limits, load_timeout
 from grader.engine.process_pool import Lost, ProcessPool
 from grader.engine.result import result_without_checks
 from grader.intake.names import Definition, read_names
+from grader.intake.own_code import copied_blocks, own_tree
 from grader.intake.read import Blocked, ReadFile, Submission, among, shown, submission_from, with_neighbours
-from grader.intake.stub_changes import copied_blocks, own_tree
 from grader.lines.find import Source, add_lines
 from grader.report.model import ExerciseResult, Outcome
 from grader.sandbox.choose import choose

@@ -18,8 +18,8 @@ import msgspec
 from grader.bundle.model import PAGE
 from grader.cli.shared_options import course_option, sandbox_option
 from grader.intake.course import find, one_exercise
+from grader.intake.own_code import restored
 from grader.intake.read import read_own, read_submission
-from grader.intake.stub_changes import restored
 from grader.student import progress
 from grader.student.progress import LastCheck
 from grader.support.errors import CannotWrite

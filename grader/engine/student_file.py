@@ -6,13 +6,12 @@ import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 from grader.bundle.model import Bundle, Exercise
 from grader.engine.interface import Interface, interface, keywords_in_place, takes_mask
 from grader.intake.course import Course
-from grader.intake.names import Definition, Names, read_names, untouched
-from grader.intake.read import Blocked, Submission, Unit, read_submission
+from grader.intake.names import Definition, Names, read_names, stub_names, untouched
+from grader.intake.read import Blocked, Submission, read_submission
 from grader.intake.recognise import match
 from grader.intake.uses import needs, units_to_run
 from grader.report.finding import Fact
@@ -33,15 +32,10 @@ class CourseTables:
     @classmethod
     def of(cls, bundles: Sequence[Bundle]) -> CourseTables:
         """Make the tables."""
-        stubs = {bundle.assignment: _stub(bundle) for bundle in bundles}
+        stubs = {bundle.assignment: stub_names(bundle.stub) for bundle in bundles}
         exercises = {e.name: e for bundle in bundles for e in bundle.exercises}
         contracts = {name: stubs[e.assignment].definitions[name] for name, e in exercises.items()}
         return cls(exercises, contracts, stubs)
-
-
-def _stub(bundle: Bundle) -> Names:
-    name = f"{bundle.module}.py"
-    return read_names(Submission(Path(name), (Unit(name, bundle.stub),)))
 
 
 @dataclass(frozen=True)

@@ -158,10 +158,7 @@ def variables_of_the_file(function: ast.FunctionDef, variables: Collection[str])
 
 
 def _nearest(unknown: Collection[tuple[int, str]], names: Collection[str]) -> Iterator[tuple[int, str, str]]:
-    """Yield the line, the unknown name and the similar name, for the first MAX_UNKNOWN unknown names.
-
-    Yield nothing if there are more than MAX_NAMES known names.
-    """
+    """Yield the line, the unknown name and the similar name; nothing if there are more than MAX_NAMES known names."""
     if len(names) > MAX_NAMES:
         return
     for line, name in sorted(unknown)[:MAX_UNKNOWN]:
@@ -170,10 +167,7 @@ def _nearest(unknown: Collection[tuple[int, str]], names: Collection[str]) -> It
 
 
 def _near(name: str, names: Iterable[str]) -> str:
-    """Return the name that differs only in case and underscores, else the only similar name.
-
-    Return "" if there is none, if there are several, or for a name of one or two letters.
-    """
+    """Return the only name that differs in case and underscores, else the only similar one; "" for one or two letters."""
     same = [other for other in names if plain(other) == plain(name)]
     found = same or get_close_matches(name[:100], sorted(names), n=2, cutoff=NEAR)
     return found[0] if len(found) == 1 and len(name) > 2 else ""

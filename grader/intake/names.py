@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from pathlib import Path
 
-from grader.intake.read import Submission, Unit, trees
+from grader.intake.read import Blocked, Submission, Unit, submission_from, trees
 from grader.intake.syntax import Fault, fault_of, parse, statements
 
 
@@ -202,6 +203,36 @@ def untouched(name: str, names: Names, stub: Names) -> bool:
     """Whether the definition has the same syntax tree as in the original stub."""
     mine, original = names.definitions.get(name), stub.definitions.get(name)
     return mine is not None and original is not None and mine.tree == original.tree
+
+
+def is_changed(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequence[str]) -> bool:
+    """Whether a file lacks one of the exercises, or defines one differently than the stub.
+
+    A file that cannot be read, or that has a syntax error, counts as changed.
+    """
+    found, original = _names(path, read), stub_names(stub)
+    if found is None or found.faults:
+        return True
+    return any(not untouched(name, found, original) for name in exercises)
+
+
+def answers(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequence[str]) -> bool:
+    """Whether a file defines one of the exercises, and not as the stub does."""
+    found, original = _names(path, read), stub_names(stub)
+    mine = [name for name in exercises if found is not None and name in found.definitions]
+    return found is not None and any(not untouched(name, found, original) for name in mine)
+
+
+def _names(path: Path, read: Callable[[], bytes]) -> Names | None:
+    try:
+        return read_names(submission_from(path, read()))
+    except (Blocked, OSError):
+        return None
+
+
+def stub_names(stub: str) -> Names:
+    """Return the definitions of an original stub."""
+    return read_names(Submission(Path("stub.py"), (Unit("stub.py", stub),)))
 
 
 MAX_BASES = 10  # base classes that are followed to find a method

@@ -222,10 +222,7 @@ def _begin(line: str, number: int) -> Block | None:
 
 
 def _is_python(block: Block, code: str, fault: Fault | None) -> bool:
-    """Whether a block is Python: by its language; without one, if it has a statement that is not only an expression.
-
-    Without a language and with a syntax error: if a line begins with `class`, `def`, `import` or `from`.
-    """
+    """Whether a block is Python: by its language; without one, by a statement or, with a syntax error, its first words."""
     if block.language is None or block.language in _PYTHON:
         return True
     if block.language:

@@ -43,9 +43,9 @@ def match(contracts: Mapping[str, Definition], names: Names) -> dict[str, str]:
 
 
 def _fits(exercise: str, stub: Definition, found: Definition) -> bool:
-    """Whether a definition of the right name is of the same kind as the stub.
+    """Whether a definition is of the stub's kind, and for a common name, takes as many parameters.
 
-    For a common name, also the number of parameters must fit, and for a function at least half of their names.
+    Of a function with a common name, also half of the names of its parameters must be those of the stub.
     """
     if found.name != exercise and found.kind != stub.kind:
         return False
@@ -86,9 +86,7 @@ class NotGraded:
 def not_graded(
     found: Mapping[str, str], graded: Collection[str], contracts: Mapping[str, Definition], names: Names
 ) -> list[NotGraded]:
-    """Return attention and Transformer code that was not graded, in the order of the file.
-
-    A class with the parameters of an exercise counts, too, also without a word of attention code in its name.
+    """Return classes with the parameters of an exercise and attention code that were not graded, in their order.
 
     found: what `match` returns. graded: the exercises in `found` whose interface is that of the course.
     """
@@ -104,12 +102,7 @@ def not_graded(
 def _compared(
     definition: Definition, found: Mapping[str, str], contracts: Mapping[str, Definition]
 ) -> NotGraded | None:
-    """Return a definition with what it may be meant as.
-
-    The exercise that the definition was taken for does not count, because the report has its result. Without the same
-    parameters, return None for such a definition, for a building block, and for code that is no attention or
-    Transformer code.
-    """
+    """Return a definition with what it may be meant as, other than what it was taken for; None for other code."""
     name = definition.name
     exercise_of = {alias: exercise for exercise, alias in found.items()}
     others = (e for e in contracts if e != exercise_of.get(name))

@@ -188,10 +188,7 @@ def fault_of(error: SyntaxError, unit: str, rest: str, *, alone: bool = True, re
 
 
 def _caret(error: SyntaxError) -> str:
-    """Return the line of code, and a caret below the place of the error.
-
-    Return the line alone if the error is in its indentation; "" if the line is not known or too long.
-    """
+    """Return the line of code with a caret below the place of the error; "" if the line is not known or too long."""
     code = (error.text or "").rstrip().replace("\t", " ")
     indent = len(code) - len(code.lstrip())
     column = (error.offset or 0) - 1 - indent
@@ -203,10 +200,7 @@ def _caret(error: SyntaxError) -> str:
 
 
 def defined_in(text: str) -> tuple[str, ...]:
-    """Return the names of the classes and functions whose headers are in a text that need not parse.
-
-    A function whose first parameter is `self` is taken for a method and left out.
-    """
+    """Return the classes and functions, but not the methods, whose headers are in a text that need not parse."""
     return tuple(dict.fromkeys(found[1] or found[2] for found in _HEADER.finditer(text)))
 
 

@@ -42,10 +42,9 @@ _BIND_NAME = (
 
 
 def missing_imports(submission: Submission, blocks: Iterable[str]) -> dict[str, str]:
-    """Return name → its import, for names that a submission uses and binds nowhere.
+    """Return name → its import, for customary names and `blocks` that a submission uses and binds nowhere.
 
     Return {} if the submission has `import *`, because that may bind any name.
-    blocks: the building blocks that may be offered, besides the customary names.
     """
     unbound = _unbound(submission.units)
     offered = IMPORTS | {block: f"from grader.given import {block}" for block in blocks}

@@ -16,8 +16,8 @@ from grader.bundle.files import MANIFEST_FILE, load_all
 from grader.bundle.model import Bundle
 from grader.classroom.bounded_reader import BoundedReader
 from grader.classroom.discover import SubmittedFile, discover, may_hold, nothing_in
+from grader.intake.names import answers
 from grader.intake.read import read_bytes, shown
-from grader.intake.stub_changes import answers
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from grader.intake.course import Course
+from grader.intake.names import answers
 from grader.intake.read import read_bytes
-from grader.intake.stub_changes import answers
 from grader.student import progress
 from grader.support.i18n import _
 

@@ -17,8 +17,8 @@ from grader.classroom.grade_folder import _with_roster
 from grader.classroom.pages import page
 from grader.classroom.roster import MAX_BYTES, MAX_ROWS, read_roster
 from grader.classroom.summary import Summary
+from grader.intake.own_code import own_tree
 from grader.intake.read import submission_from
-from grader.intake.stub_changes import own_tree
 from grader.support.errors import UsageError
 
 LIST = "id,first_name,last_name,email,section\nada,Ada,Lovelace,ada@x.org,A\nbob,Bob,Noyce,,B\ncyd,Cyd,Charisse,,A\n"

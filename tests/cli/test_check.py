@@ -16,7 +16,7 @@ def exercises(course, *args) -> dict[str, str]:
     return {e["name"]: e["outcome"] for e in record["exercises"]}
 
 
-def test_one_filled_stub_changes_one_outcome(course):
+def test_one_filled_own_code_one_outcome(course):
     assert set(exercises(course).values()) == {"not_started"}
     with (course / "04_heads" / "heads.py").open("a", encoding="utf-8") as file:
         file.write("\n\n" + RIGHT.partition("\n")[2])

@@ -31,10 +31,10 @@ from grader.engine.interface import interface, takes_mask
 from grader.engine.result import written
 from grader.intake.course import read_course_file
 from grader.intake.names import read_names
+from grader.intake.own_code import restored
 from grader.intake.read import Blocked, among, content_of, imported_modules, submission_from
 from grader.intake.recognise import lost_exercises, match
 from grader.intake.slips import slips
-from grader.intake.stub_changes import restored
 from grader.intake.uses import needs, units_to_run, uses
 from grader.judge.compare import is_trivial
 from grader.judge.observation import normalise_layouts, read_observation, read_observations

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from grader.intake.stub_changes import restored
+from grader.intake.own_code import restored
 from grader.support.errors import UsageError
 
 STUB = "import torch\n\n\ndef f(x):\n    raise NotImplementedError\n\n\nclass G:\n    size = 0\n"

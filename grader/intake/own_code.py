@@ -1,55 +1,22 @@
-"""Find out whether a file differs from the original stub, and which of several files answers an assignment.
-
-Also hash the code that a student wrote, to find equal answers and copies of building blocks.
-"""
+"""The code that a student wrote: its hash, to find equal answers; copies of building blocks; how it is undone."""
 
 from __future__ import annotations
 
 import ast
 import hashlib
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
 from functools import cache, lru_cache
-from pathlib import Path
 
 from grader import given
-from grader.intake.names import Names, hash_of, read_names, untouched
-from grader.intake.read import Blocked, Submission, Unit, submission_from, trees
+from grader.intake.names import hash_of, read_names, stub_names
+from grader.intake.read import Submission, trees
 from grader.intake.syntax import fault_of, parse, statements, syntax_error
 from grader.support.code import definition_span, definition_spans
 from grader.support.errors import UsageError
 from grader.support.i18n import _
 
 LEAST_LINES = 4  # shorter answers are often equal by chance
-
-
-def is_changed(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequence[str]) -> bool:
-    """Whether a file lacks one of the exercises, or defines one differently than the stub.
-
-    A file that cannot be read, or that has a syntax error, counts as changed.
-    """
-    found, original = _names(path, read), _stub(stub)
-    if found is None or found.faults:
-        return True
-    return any(not untouched(name, found, original) for name in exercises)
-
-
-def answers(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequence[str]) -> bool:
-    """Whether a file defines one of the exercises, and not as the stub does."""
-    found, original = _names(path, read), _stub(stub)
-    mine = [name for name in exercises if found is not None and name in found.definitions]
-    return found is not None and any(not untouched(name, found, original) for name in mine)
-
-
-def _names(path: Path, read: Callable[[], bytes]) -> Names | None:
-    try:
-        return read_names(submission_from(path, read()))
-    except (Blocked, OSError):
-        return None
-
-
-def _stub(source: str) -> Names:
-    return read_names(Submission(Path("stub.py"), (Unit("stub.py", source),)))
 
 
 def own_tree(submission: Submission, stubs: tuple[str, ...]) -> str:
@@ -82,7 +49,7 @@ def _of_block(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _trees(stubs: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(d.tree for stub in stubs for d in _stub(stub).definitions.values())
+    return frozenset(d.tree for stub in stubs for d in stub_names(stub).definitions.values())
 
 
 def restored(text: str, name: str, stub: str, *, notebook: bool) -> str:
