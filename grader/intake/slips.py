@@ -88,7 +88,7 @@ def slips(submission: Submission, name: str) -> list[Slip]:
 class _Code:
     definitions: dict[str, tuple[str, ast.stmt]] = field(default_factory=dict)  # name → its last definition
     bound: set[str] = field(default_factory=set)  # anywhere
-    attributes: set[str] = field(default_factory=set)  # that are set anywhere
+    attributes: set[str] = field(default_factory=set)  # that are set anywhere; also what is bound
     variables: set[str] = field(default_factory=set)  # that top-level assignments set
     torch_nn: bool = True  # `nn` can only be torch.nn
 
@@ -107,6 +107,7 @@ def _code(units: tuple[Unit, ...]) -> _Code:
             code.torch_nn = code.torch_nn and not _is_other_nn(node)
             if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
                 code.attributes.add(node.attr)
+    code.attributes |= code.bound
     return code
 
 
@@ -146,7 +147,7 @@ def _of_node(node: ast.AST, code: _Code) -> Found:
             says = _("`super().{name}` does not exist; write `super().__init__`")
             yield node.lineno, says.format(name=name)
         case ast.Attribute():
-            yield from methods(node, code.attributes | code.bound)
+            yield from methods(node, code.attributes)
         case ast.Call(called, [_first, *_], [_named, *_]) if code.torch_nn and dotted(called) == "nn.Softmax":
             says = _("`nn.Softmax` is a layer; write `nn.Softmax(dim=…)(X)`, or `torch.softmax`")
             yield node.lineno, says
