@@ -93,11 +93,12 @@ def bound_by(node: ast.AST) -> list[str]:
 
 def needs(names: Names, name: str) -> frozenset[str]:
     """Return `name`, the names that its definition uses, those that the definitions of these use, and so on."""
-    places = statements_on(names.units)
+    waiting = dict(statements_on(names.units))
 
     def defining(used: str) -> Sequence[_Statement]:
         known = names.definitions.get(used)
-        return places.get((known.unit, known.line), ()) if known is not None else ()
+        # A line may define many names, and its statements are needed once.
+        return waiting.pop((known.unit, known.line), ()) if known is not None else ()
 
     found, _statements = _reached(name, defining, _free)
     return frozenset(found)
