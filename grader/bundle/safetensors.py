@@ -147,7 +147,7 @@ def stored_folders(data: bytes) -> dict[str, Mapping[str, Array]]:
 
 
 def _decoded(places: Mapping[str, _Place], values: memoryview) -> dict[str, Array]:
-    return {
-        name: Tensor("", place.shape, place.dtype, values[slice(*place.data_offsets)]).array()
-        for name, place in places.items()
-    }
+    arrays = {}
+    for name, place in places.items():
+        arrays[name] = Tensor("", place.shape, place.dtype, values[slice(*place.data_offsets)]).array()
+    return arrays
