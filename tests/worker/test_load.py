@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from grader.given import BLOCKS, source
+from grader.worker import main
 from grader.worker.load import Files, load
 
 GIVEN = {name: source(name) for name in ("masked_softmax", "Encoder", "Decoder", "AttentionDecoder")}
@@ -238,3 +239,13 @@ def test_a_call_of_the_grader_from_a_submission_does_nothing():
 def test_a_submission_can_be_pickled_by_its_classes():
     loaded = run("import pickle\nclass A: ...\nb = pickle.loads(pickle.dumps(A()))", keep=["b"])
     assert isinstance(loaded.names["b"], loaded.names["A"])
+
+
+def test_a_file_beside_another_is_loaded_as_a_submission_of_its_own():
+    unit = {
+        "name": "b.py",
+        "source": "b = 2",
+        "modules": ["b"],
+        "guessed": [],
+    }  # has fields that no other unit has
+    assert main._load({"units": [unit], "given": {}}).names["b"] == 2

@@ -74,7 +74,7 @@ RULES = {
     "copied deeply": ("copy.deepcopy(nn.Linear(2, 2).to(D)).weight.is_cuda", True),
     "a buffer moves": ("buffered().to(D).P.is_cuda", True),
     "einsum": ("torch.einsum('bqd,bkd->bqk', X, X)[0, 0, 0].item()", 14.0),
-    "inference mode": ("inference(X).is_cuda", True),
+    "inference mode": ("[inference(X).is_cuda, inference(X).requires_grad]", [True, False]),
     "inference mode, iterated": ("rows(X)", [3, 3]),
     "attention": ("same(lambda X, m: m(X, X, X)[0], nn.MultiheadAttention(4, 2).eval())", True),
     "encoder layer": ("same(lambda X, m: m(X), nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0))", True),
