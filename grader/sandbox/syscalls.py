@@ -6,7 +6,7 @@ call (openat for open) is the only one. The numbers of aarch64 have not been run
 
 from __future__ import annotations
 
-import os
+import platform
 from collections.abc import Mapping
 from functools import cache
 
@@ -55,7 +55,7 @@ _CONFINING = """
 @cache
 def machine() -> str:
     """Return the CPU architecture: "x86_64" or "aarch64". Raises SandboxError for any other."""
-    name = os.uname().machine
+    name = platform.machine()
     if name not in NUMBERS:
         raise SandboxError(f"unsupported CPU {name}: system-call tables exist for x86_64 and aarch64")
     return name
