@@ -17,9 +17,8 @@ FILES = [
 ]
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)")
 PATH = re.compile(r"\.?\w[\w.-]*(?:/[\w.*-]+)+")
-IN_GRADER = re.compile(
-    r"`([\w/]+\.(?:py|jinja))`"
-)  # in ARCHITECTURE.md; `package/` first in the row of a table
+# In ARCHITECTURE.md: a file, or a file and a name in it; `package/` first in the row of a table.
+IN_GRADER = re.compile(r"`([\w/]+\.(?:py|jinja))(?:: ([\w.]+))?`")
 ANY = re.compile("NN_name|Exercise")
 
 
@@ -35,7 +34,7 @@ def named(file: Path) -> Iterator[tuple[Path, str]]:
         for line in text.splitlines():
             package = re.match(r"\| `(\w+/)` \|", line)
             files = IN_GRADER.findall(line.rpartition("| ")[2] if package else line)
-            paths = [path for path in files if path.split("/")[0] not in tops]
+            paths = [path for path, _name in files if path.split("/")[0] not in tops]
             yield from ((ROOT / "grader", (package[1] if package else "") + path) for path in paths)
 
 
@@ -50,3 +49,11 @@ def test_make_cuda_finds_its_tests():
     (call,) = re.findall(r"^cuda: .*\n\t\$\(BIN\)/python (.+)", (ROOT / "Makefile").read_text("utf-8"), re.M)
     done = process(sys.executable, *shlex.split(call), "--collect-only", cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_function_that_the_architecture_names_is_in_its_file():
+    named_here = IN_GRADER.findall((ROOT / "ARCHITECTURE.md").read_text("utf-8"))
+    names = [(path, part) for path, name in named_here for part in name.split(".") if part]
+    assert len(names) > 15
+    text = {path: (ROOT / "grader" / path).read_text("utf-8") for path, _part in names}
+    assert [name for name in names if not re.search(rf"(?:def|class) {name[1]}\b", text[name[0]])] == []
