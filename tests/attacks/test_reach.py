@@ -29,6 +29,7 @@ from grader.bundle.files import save
 from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
 from grader.engine.grading import HIDDEN, GradingOptions
+from grader.engine.session import Session
 from grader.intake.read import Submission
 from grader.report.model import Report
 from grader.sandbox.base import AUTO
@@ -180,16 +181,19 @@ def test_the_search_finds_answers_in_the_basic_tier(secrets):
 @pytest.mark.slow
 def test_the_search_finds_answers_that_a_request_contains(secrets, monkeypatch):
     """Send the expected values and the lines of the reference solution to the worker."""
-    import grader.engine.lease as module
+    ask = Session.ask
+    lines = [data.decode() for name, data in secrets.needles.items() if name.startswith("line")]
+    expected = [
+        {name: array.tolist() for name, array in case.expected.items()}
+        for case in secrets.bundle.exercise(EXERCISE).cases
+    ]
 
-    message = module.case_message
+    def with_answers(session, message, *rest):
+        if message["op"] in ("run", "run_all"):
+            message = {**message, "expected": expected, "reference": lines}
+        return ask(session, message, *rest)
 
-    def with_answers(load, case):
-        lines = [data.decode() for name, data in secrets.needles.items() if name.startswith("line")]
-        values = {name: array.tolist() for name, array in case.expected.items()}
-        return {**message(load, case), "expected": values, "reference": lines}
-
-    monkeypatch.setattr(module, "case_message", with_answers)
+    monkeypatch.setattr(Session, "ask", with_answers)
     _report, found, _walked = search(secrets, AUTO, [])
     found_names = {finding.partition(" in ")[0] for finding in found}
     assert {name for name in secrets.needles if name.startswith("line")} <= found_names

@@ -13,13 +13,14 @@ from helpers.minimal import submission_of
 from grader.authoring.content import read_all
 from grader.authoring.record import record
 from grader.bundle.files import load_all, save
+from grader.bundle.model import PAGE
 from grader.classroom.grade import BoundedGrading, RunConfig, Task
+from grader.classroom.groups import Groups
 from grader.classroom.store import StoreKey
 from grader.engine.attempt import attempt
 from grader.engine.engine import Engine
 from grader.engine.grading import Grading
 from grader.engine.student_file import student_file
-from grader.intake.read import among, content_of
 from grader.nbgrader.engine_cache import CourseGrader
 from grader.report.model import ExerciseResult
 from grader.sandbox.choose import choose
@@ -75,7 +76,7 @@ def by_nbgrader(_grading: BoundedGrading, course: CourseGrader) -> ExerciseResul
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(READS_THE_LABELS)])
     file, data = Path("capstone.ipynb"), nbformat.writes(book).encode()
     task = Task(0, file, partial(bytes, data), ("train",))
-    return course.grade(task, content_of(file, data, among({})), Path("no store"), print).exercises[0]
+    return course.grade(task, print).exercises[0]
 
 
 @pytest.mark.slow
@@ -84,7 +85,8 @@ def by_nbgrader(_grading: BoundedGrading, course: CourseGrader) -> ExerciseResul
 def test_made_up_words_get_only_a_quarter_of_the_points(cases, graded):
     key = StoreKey("cases", "grader", "strict")
     with BoundedGrading(load_all(cases), RunConfig(cases, None, key), jobs=1) as grading:
-        result = graded(grading, CourseGrader(load_all(cases), key, trusted=False, grading=grading))
+        course = CourseGrader(load_all(cases), key, grading, Groups(), PAGE, keep="newest", warnings=[])
+        result = graded(grading, course)
     assert (result.outcome, result.score) == ("failed", QUARTER)
     assert outcomes(result)["loop/modes"] == "passed"
     assert outcomes(result)["reverse/values"] == "failed"
