@@ -1,7 +1,7 @@
 """Grade on the workers of a Dask cluster: `ClusterGrading` replaces `BoundedGrading`, which grades on this machine.
 
 This machine reads the files and looks up stored results. It sends the other files to the workers, a few at a time,
-and checks the results. A submission whose worker is lost goes to another one; if that is lost, too, it is graded here.
+and checks the results. What a worker does not answer, or answers with something else than a result, is graded here.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from grader.classroom.class_run import versions
 from grader.classroom.cluster_connection import connect
 from grader.classroom.grade import BoundedGrading, RunConfig, Task, TaskResult, look_up
 from grader.classroom.store import Store
+from grader.engine.process_pool import Lost
 from grader.engine.student_file import CourseTables
 from grader.intake.names import Definition
 from grader.intake.read import among
@@ -147,7 +148,6 @@ class ClusterGrading:
         self._ready, self._refused = set[str](), set[str]()  # addresses of workers; ready: set up
         self._queue: list[tuple[Task, TaskResult]] = []  # what is stored of a task, and what to send
         self._sent: dict[Future, tuple[str, Task, TaskResult]] = {}  # with the address of the worker
-        self._lost = set[int]()  # numbers of tasks whose worker was lost
         self._alone = False  # no worker is connected
 
     def __enter__(self) -> ClusterGrading:
@@ -174,7 +174,7 @@ class ClusterGrading:
             try:
                 found = self._reader.call(read_to_send, self._config, task)
             except GraderError:
-                yield task, self._graded_here(task)
+                yield task, self._graded_again(task)
                 continue
             if found.to_send is None:
                 yield task, found
@@ -229,21 +229,14 @@ class ClusterGrading:
             answer: Any = None
             with suppress(Exception):  # the worker was lost
                 answer = future.result(timeout=TICK) if future.done() else future.cancel()
-            if answer is not None and address not in self._refused:
-                try:
-                    taken = self._checked(found, answer)
-                except (ValueError, TypeError, RecursionError):
-                    self._refuse(address, _("it sent something else than a result"))
-                    self._queue.append((task, found))
-                else:
-                    yield task, taken
-                continue
-            self._ready.discard(address)  # if it is there, it has to be set up again
-            if task.number in self._lost:
-                yield task, self._graded_here(task)
-            else:
-                self._lost.add(task.number)
-                self._queue.append((task, found))
+            try:
+                taken = None if answer is None or address in self._refused else self._checked(found, answer)
+            except (ValueError, TypeError, RecursionError):
+                self._refuse(address, _("it sent something else than a result"))
+                taken = None
+            if answer is None:
+                self._ready.discard(address)  # if it is there, it has to be set up again
+            yield task, taken or self._graded_again(task)
 
     def _refuse(self, address: str, why: str) -> None:
         self._ready.discard(address)
@@ -251,10 +244,9 @@ class ClusterGrading:
         says = _("The worker {address} is not used: {why}.")
         print(says.format(address=address, why=why), file=sys.stderr, flush=True)
 
-    def _graded_here(self, task: Task) -> TaskResult:
+    def _graded_again(self, task: Task) -> TaskResult:
         try:
-            ((_task, result),) = self._here.run([task])
-            return result
+            return self._here.again(task, Lost("exited"))
         except SandboxError as error:  # the sandbox of the class does not work on this machine
             self._here.close()
             return TaskResult(problem=str(error), grader_failed=True)

@@ -1,8 +1,9 @@
 """Attempt an exercise: read the text, load the file, run and judge the cases, write the result.
 
-An attempt is repeated in a new worker for one of three reasons:
+An attempt is repeated in a new worker for one of four reasons:
 - It does not pass in a worker that had loaded the submission for another exercise before.
 - A top-level statement times out: the next attempt loads the file without it.
+- The cases are lost when they run together, which saves time: in the next attempt they run one by one.
 - It is lost: its worker ends for a reason that may be chance, or the grader raises an exception. The submission may
   cause both, and that must not excuse it. So if it is lost twice, a plain file decides whose fault that is.
 """
@@ -52,7 +53,7 @@ def attempt(
     """Return the result of an exercise, with reference blocks instead of `replaced`."""
     workers, started, forgiving = grading.context.workers, time.monotonic(), True
     while True:
-        endless = len(grading.endless)
+        reasons = grading.reasons
         try:
             draft = Attempt(grading, file, exercise, replaced, forgiving).draft()
             if draft is not None:
@@ -63,7 +64,7 @@ def attempt(
         except Exception as error:
             if not forgiving:
                 return after_exception(grading, file, exercise, error)
-        forgiving = forgiving and (workers.used or len(grading.endless) > endless)
+        forgiving = forgiving and (workers.used or grading.reasons > reasons)
         workers.close()
 
 

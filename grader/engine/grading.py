@@ -118,6 +118,7 @@ class Grading:
     bound: file → exercise → the name that the file's code gave to it, if its text does not show it.
     notes: file → what a worker said about its top-level code before any case ran.
     endless: top-level statements that timed out, as (file, line); they are left out of all files.
+    apart: exercises, with the content of their file, whose cases were lost when they ran together: they run one by one.
     lost: how many workers were lost.
     """
 
@@ -126,7 +127,13 @@ class Grading:
     bound: dict[StudentFile, dict[str, str]] = field(default_factory=dict)
     notes: dict[StudentFile, tuple[Note, ...]] = field(default_factory=dict)
     endless: list[tuple[str, int]] = field(default_factory=list)
+    apart: set[tuple[str, str]] = field(default_factory=set)
     lost: int = 0
+
+    @property
+    def reasons(self) -> int:
+        """Return how many reasons were found to run an attempt again, but in another way."""
+        return len(self.endless) + len(self.apart)
 
     def leaves_out(self, gone: WorkerGone) -> bool:
         """Remember the top-level statement that ran when a worker was lost while it loaded a file.

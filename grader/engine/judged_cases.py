@@ -39,7 +39,7 @@ MAX_LOST = 2  # cases of one exercise that may lose their worker before the rest
 def judged_cases(
     grading: Grading, request: LoadRequest, forgiving: bool, fault_of: Callable[[WorkerGone], str]
 ) -> list[JudgedCase] | None:
-    """Run and judge the cases of the exercise; None if the attempt is to be repeated, see `repeats`.
+    """Run and judge the cases of the exercise; None if the attempt is to be repeated.
 
     fault_of: returns a sentence if the grader is at fault that a worker was lost. The option `quick` leaves out costly
     cases. Cases that cost no points come last, because the last cases may be skipped after a timeout.
@@ -48,7 +48,11 @@ def judged_cases(
     ordered = sorted(exercise.cases, key=lambda case: bool(case.policy))
     lease = grading.context.workers.lease(request)
     together = [case for case in ordered if not case.costly and case.exam is None]
-    seen = lease.observe_all(together) if len(together) > 1 else {}
+    apart, key = grading.apart, (request.content, exercise.name)
+    seen = lease.observe_all(together) if len(together) > 1 and key not in apart else {}
+    if lease.session.closed:
+        apart.add(key)
+        return None
     budget = Budget()
     for one in ordered:
         if one.costly and options.quick:
