@@ -42,6 +42,8 @@ class Described(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     title: str
     points: float
+    minutes: int
+    built: str  # said when it passes: what the student has now, and where it returns
     hints: tuple[str, ...]
     needs: tuple[str, ...] = ()
     given: tuple[str, ...] | None = None  # None: those of the assignment
@@ -59,7 +61,6 @@ class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
 
     title: str
     summary: str
-    minutes: int
     exercise: tuple[Described, ...]
     given: tuple[str, ...] = ()
     level: Level = 3

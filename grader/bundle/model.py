@@ -21,7 +21,7 @@ from grader.worker.steps import Input, Load, Provide, Seed, Stage, Stages, Step,
 
 Kind = TypeVar("Kind", bound=Step)
 Arrays = Mapping[str, Array]
-SCHEMA = 3  # of the two files
+SCHEMA = 4  # of the two files
 
 FACETS = (
     "shapes",
@@ -214,6 +214,7 @@ class Signatures(_Text, frozen=True):
 class Exercise(_Text, frozen=True):
     """One exercise as a grader needs it.
 
+    minutes: the time that a student needs, roughly. built: what a student who passed has now, and where it returns.
     limits: field of sandbox.base.Limits → its value instead of the default. needs: the exercises on which it builds.
     given: building blocks. forbids: calls that the exercise is about: their use is remarked on, and costs the share
     `forbids_costs` of the points. level: what a diagnosis may say at most, see grader/bundle/model.py.
@@ -222,6 +223,8 @@ class Exercise(_Text, frozen=True):
     name: str
     title: str
     points: float
+    minutes: int
+    built: str
     weights: Mapping[str, float]
     limits: Mapping[str, float]
     hints: tuple[str, ...]
@@ -253,7 +256,7 @@ class Exercise(_Text, frozen=True):
 class Bundle(Struct, frozen=True, forbid_unknown_fields=True):
     """One assignment: its texts, its original stub, and its exercises in order.
 
-    module: the student's file without ".py". minutes: the time that a student needs, roughly. seed: "public" or
+    module: the student's file without ".py". seed: "public" or
     "hidden"; the secret seed itself is not in a bundle. schema: the number of the format.
     """
 
@@ -261,11 +264,14 @@ class Bundle(Struct, frozen=True, forbid_unknown_fields=True):
     module: str
     title: str
     summary: str
-    minutes: int
     seed: str
     stub: str
     exercises: tuple[Exercise, ...] = ()
     schema: int = SCHEMA
+
+    @property
+    def minutes(self) -> int:
+        return sum(exercise.minutes for exercise in self.exercises)
 
     def exercise(self, name: str) -> Exercise:
         return next(e for e in self.exercises if e.name == name)

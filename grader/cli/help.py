@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
-from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Annotated
 
 import click
 import msgspec
 
-from grader.bundle.model import PAGE
+from grader.bundle.model import PAGE, QUESTION
 from grader.cli.shared_options import course_option, sandbox_option
 from grader.intake.course import find, one_exercise
 from grader.intake.own_code import restored
 from grader.intake.read import read_own, read_submission
 from grader.student import progress
-from grader.student.progress import LastCheck
 from grader.support.errors import CannotWrite
 from grader.support.files import make_folder, read_regular, write_atomically, write_own
-from grader.support.i18n import _
+from grader.support.i18n import _, ngettext
 
 FILE = ".headway/hints.json"
 
 
 @click.command(
     help=_(
-        "Show the next hint for an exercise: where to read, then what to look at, then the strategy in words."
-        "\n\nIf the last check found a known mistake, the hints begin with a question about it."
+        "Show the next hint: first a question about your last answer, then something to try by hand, then the "
+        "strategy in words."
     )
 )
 @click.argument("exercise")
@@ -40,38 +36,39 @@ FILE = ".headway/hints.json"
 @click.option("--again", is_flag=True, help=_("Repeat the hints shown so far."))
 def hint(exercise: str, course: Path | None, again: bool) -> None:
     where = find(course)
-    found = one_exercise(exercise, where.bundles)
-    path, counts = where.root / FILE, _counts(where.root / FILE)
-    shown = min(counts.get(found.name, 0) + (0 if again else 1), len(found.hints))
-    hints = [f"{number}. {_(hint)}" for number, hint in enumerate(found.hints[:shown], 1)]
-    for line in (*_about_the_mistake(progress.load(where.root)[found.name], found.level, shown), *hints):
+    found, path = one_exercise(exercise, where.bundles), where.root / FILE
+    last = progress.load(where.root)[found.name]
+    failed = last.outcome == "failed"
+    asks = _("About your last answer: {question}").format(question=_(last.asks))
+    hints = [*([asks] if failed and last.asks and found.level >= QUESTION else []), *map(_, found.hints)]
+    all_shown = _shown(path)
+    shown = all_shown.setdefault(found.name, [])
+    lines = [one for one in hints if one in shown]
+    if not again:
+        lines = [one for one in hints if one not in shown][:1] or hints[-1:]
+    shown += [one for one in lines if one not in shown]
+    for line in lines:
         click.echo(click.wrap_text(line, width=get_terminal_size().columns))
-    more = _("Hint {shown} of {all}. Ask again for the next one.")
-    last = _("This was the last hint.")
-    click.echo(more.format(shown=shown, all=len(found.hints)) if shown < len(found.hints) else last)
+    if left := sum(one not in shown for one in hints):
+        says = ngettext("There is {n} more hint.", "There are {n} more hints.", left)
+        click.echo(says.format(n=left))
+    elif failed and last.page and found.level >= PAGE:
+        click.echo(
+            _("That was the last hint. A page about your mistake: grader explain {id}").format(id=last.page)
+        )
+    else:
+        click.echo(_("That was the last hint."))
     try:
         make_folder(path.parent)
-        write_own(path, json.dumps({**counts, found.name: shown}, sort_keys=True).encode())
+        write_own(path, msgspec.json.encode(all_shown, order="sorted"))
     except CannotWrite as why:
         click.echo(_("The next call shows the same hint again: {why}.").format(why=why), err=True)
 
 
-def _about_the_mistake(last: LastCheck, level: int, shown: int) -> Iterator[str]:
-    """Yield a question about the last wrong answer and, from the second hint on, where to read on.
-
-    level: what the course allows (2: the question, 3: also the page). shown: how many hints are shown.
-    """
-    if last.outcome != "failed":
-        return
-    if last.asks and level >= 2:
-        yield _("About your last answer: {question}").format(question=_(last.asks))
-    if last.page and level >= 3 and shown >= 2:
-        yield _("Read more about it: grader explain {name}").format(name=last.page)
-
-
-def _counts(path: Path) -> dict[str, int]:
+def _shown(path: Path) -> dict[str, list[str]]:
+    """Return exercise → the hints that were shown."""
     try:
-        return msgspec.json.decode(read_regular(path), type=dict[str, Annotated[int, msgspec.Meta(ge=0)]])
+        return msgspec.json.decode(read_regular(path), type=dict[str, list[str]])
     except (OSError, ValueError, RecursionError):
         return {}
 

@@ -50,9 +50,9 @@ HELPER = "def helper():\n    pass\n\n\n"
     ("file", "old", "new", "changed"),  # changed: the key of sequence_mask, the key of masked_softmax
     [
         ("masking.py", "# %% [markdown]\n", "# %% [markdown]\n# A word more.\n", [False, False]),
-        ("exercise.toml", "minutes = 30", "minutes = 45", [False, False]),
+        ("exercise.toml", "minutes = 10", "minutes = 15", [False, False]),
         ("exercise.toml", "points = 5.0", "points = 7.0", [False, False]),
-        ("exercise.toml", "Read 'By hand'", "Study 'By hand'", [False, False]),
+        ("exercise.toml", "Take scores that", "Try scores that", [False, False]),
         ("mistakes/masked_softmax.py", 'says="', 'says="It seems that ', [False, False]),
         ("mistakes/masked_softmax.md", "\n\n", "\n\nOne more sentence.\n\n", [False, False]),
         ("masking.py", "def masked_softmax(", f"{HELPER}def masked_softmax(", [True, True]),

@@ -76,7 +76,9 @@ def test_prerequisites_are_known_and_come_earlier():
 @pytest.mark.parametrize(("assignment", "exercise"), EXERCISES, ids=IDS)
 def test_an_exercise_has_what_it_needs_and_may_not_use_itself(assignment, exercise):
     name = exercise.name
-    assert [len(hint.split()) >= 5 for hint in exercise.hints] == [True] * 3
+    assert [len(hint.split()) >= 5 for hint in exercise.hints] == [True] * 2
+    assert exercise.minutes >= 5
+    assert 15 <= len(exercise.built.split()) <= 45
     kinds = [v.kind for v in assignment.variants(name)]
     assert kinds.count("trivial") >= 2
     assert kinds.count("same") >= 3

@@ -15,6 +15,8 @@ def exercise_of(case: RecordedCase, *mistakes: KnownMistake) -> Exercise:
         "f",
         "a title",
         points=1.0,
+        minutes=10,
+        built="",
         weights={},
         limits={},
         hints=(),
