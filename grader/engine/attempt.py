@@ -92,7 +92,8 @@ def fault_of_the_grader(context: Context, exercise: Exercise) -> str:
     context.workers.close()
     try:
         plain = student_file(context.course, plain_file(exercise))
-        draft = Attempt(Grading(context), plain, exercise, forgiving=False).draft()
+        grading = Grading(context, apart={(plain.content, exercise.name)})
+        draft = Attempt(grading, plain, exercise, forgiving=False).draft()
     except Exception as error:
         return str(error) or type(error).__name__
     finally:

@@ -25,7 +25,7 @@ def test_the_subject_of_each_exercise_has_a_third_of_its_weights(bundles):
 
 
 def described(**fields):
-    return Described("f", "a title", 1.0, (), **fields)
+    return Described("f", "a title", 1.0, 1, "", (), **fields)
 
 
 def test_a_low_weight_of_the_subject_is_raised_and_a_high_one_stays():
