@@ -1,8 +1,8 @@
-"""Grade the reference solutions, then one common wrong answer, with the public cases.
+"""Grade one common wrong answer, then the reference solutions, with the public cases.
 
     python scripts/demo.py [--svg FILE]
 
-Prints a line for each assignment, and the report of the wrong answer; `--svg` also saves that report as a picture.
+Prints the report of the wrong answer, and a line for each assignment; `--svg` also saves that report as a picture.
 Exits with 0 if every outcome is the expected one, with 1 otherwise.
 """
 
@@ -35,7 +35,7 @@ MISTAKE = "mha-keys-and-values-through-wq"
 
 
 def main() -> int:
-    """Grade and print the reference solutions and the wrong answer; return the exit status."""
+    """Grade and print the wrong answer and the reference solutions; return the exit status."""
     options = parser(__doc__)
     about_svg = _("save the report of the wrong answer as a picture")
     options.add_argument("--svg", type=Path, metavar="FILE", help=about_svg)
@@ -43,9 +43,9 @@ def main() -> int:
     console = Console(highlight=False)
     with course_engine(torch_version=version("torch")) as engine:
         assignments = read_all(ROOT / "solutions")
-        unexpected = _reference_solutions(engine, assignments, console)
         picture = Console(highlight=False, record=True, width=80, force_terminal=True) if svg else console
-        unexpected += _wrong_answer(engine, assignments, picture)
+        unexpected = _wrong_answer(engine, assignments, picture)
+        unexpected += _reference_solutions(engine, assignments, console)
     if svg:
         image = picture.export_svg(title="grader check MultiHeadAttention")
         svg.write_text(re.sub(r"@font-face \{[^}]*\}\s*", "", image), "utf-8")  # no font from the network
@@ -65,11 +65,31 @@ def grade(engine: Engine, assignment: Assignment, source: str) -> Report:
     return engine.grade(submission_of(source, f"{assignment.module}.py"), names)
 
 
+def _wrong_answer(
+    engine: Engine, assignments: Sequence[Assignment], console: Console
+) -> list[ExerciseResult]:
+    """Grade the wrong answer, print its report, and return what was not graded as expected."""
+    assignment = next(a for a in assignments if a.mistakes(BROKEN))
+    mistake = next(m for m in assignment.mistakes(BROKEN) if m.id == MISTAKE)
+    console.print(Text(), Rule(_("A wrong answer: keys and values are projected with W_q")), Text())
+    for edit in mistake.edits:
+        console.print(Padding(Text(f"- {edit.old.strip()}", style="red"), (0, 2)))
+        console.print(Padding(Text(f"+ {edit.new.strip()}", style="green"), (0, 2)))
+    with Console(stderr=True).status(_("grading {name}").format(name=BROKEN)):
+        report = grade(engine, assignment, apply(mistake, assignment.source))
+    broken = next(result for result in report.exercises if result.name == BROKEN)
+    console.print()
+    show(replace(report, exercises=(broken,)), console)
+    named = broken.outcome == "failed" and (MISTAKE,) in broken.diagnosis.alternatives
+    others = [one for one in report.exercises if one is not broken and one.outcome != "passed"]
+    return others + [broken] * (not named)
+
+
 def _reference_solutions(
     engine: Engine, assignments: Sequence[Assignment], console: Console
 ) -> list[ExerciseResult]:
     """Grade every reference solution, print one line per assignment, and return what did not pass."""
-    console.print(Rule(_("The reference solutions, graded with the public cases")), Text(), sep="\n")
+    console.print(Text(), Rule(_("The reference solutions, graded with the public cases")), Text(), sep="\n")
     started = time.monotonic()
     results: list[ExerciseResult] = []
     with console.status(_("starting")) as status:
@@ -102,26 +122,6 @@ def _line(assignment: Assignment, report: Report) -> Text:
     exercises = ngettext("{n} exercise", "{n} exercises", count).format(n=count)
     score = points(report.score, report.points)
     return Text.assemble(f"  {assignment.name:<26}{exercises:<15}", (mark, style), f"{score:>12}")
-
-
-def _wrong_answer(
-    engine: Engine, assignments: Sequence[Assignment], console: Console
-) -> list[ExerciseResult]:
-    """Grade the wrong answer, print its report, and return what was not graded as expected."""
-    assignment = next(a for a in assignments if a.mistakes(BROKEN))
-    mistake = next(m for m in assignment.mistakes(BROKEN) if m.id == MISTAKE)
-    console.print(Text(), Rule(_("A wrong answer: keys and values are projected with W_q")), Text())
-    for edit in mistake.edits:
-        console.print(Padding(Text(f"- {edit.old.strip()}", style="red"), (0, 2)))
-        console.print(Padding(Text(f"+ {edit.new.strip()}", style="green"), (0, 2)))
-    with Console(stderr=True).status(_("grading {name}").format(name=BROKEN)):
-        report = grade(engine, assignment, apply(mistake, assignment.source))
-    broken = next(result for result in report.exercises if result.name == BROKEN)
-    console.print()
-    show(replace(report, exercises=(broken,)), console)
-    named = broken.outcome == "failed" and (MISTAKE,) in broken.diagnosis.alternatives
-    others = [one for one in report.exercises if one is not broken and one.outcome != "passed"]
-    return others + [broken] * (not named)
 
 
 if __name__ == "__main__":
