@@ -1,15 +1,19 @@
 """Authors write a case as calls of `Case`. The result is plain data."""
 
+import re
+
 import msgspec
 import numpy as np
 import pytest
 import torch
+from helpers.command_line import ROOT
 
 from grader.authoring.content import read
 from grader.authoring.scaffold import scaffold
 from grader.bundle.files import round_to
+from grader.cases import draw
 from grader.cases.case import Case
-from grader.cases.draw import eye, filled, zeros
+from grader.cases.draw import Draw, eye, filled, zeros
 from grader.support.errors import UsageError
 from grader.worker.steps import Call, Callee, Step
 
@@ -119,3 +123,20 @@ def test_a_case_that_is_never_yielded_is_an_error(tmp_path):
     )
     with pytest.raises(UsageError, match="f makes the case other and never yields it"):
         read(path.parent).cases("f", "public")
+
+
+def test_the_guide_has_a_row_for_every_method_of_a_case_and_its_examples_run():
+    """The examples run from top to bottom, on one case. CONTRIBUTING.md repeats some rows."""
+    guide, short = ((ROOT / file).read_text("utf-8") for file in ("docs/cases.md", "CONTRIBUTING.md"))
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| .+ \| `(.+)` \|$", guide, re.M)
+    methods = {name for name in dir(Case) if not name.startswith("_")}
+    assert methods == {name for names, _example in rows for name in re.findall(r"\w+", names)}
+    case = Case("one", "MultiHeadAttention")
+    names = {"case": case, "Case": Case, "draw": Draw("public", "guide"), "weights": draw}
+    for name, example in rows:
+        assert f"case.{name.rpartition('`, `')[2].strip('`')}(" in example
+        exec(example, names)
+    assert len(case.checks) > 10
+    repeated = [line for line in short.splitlines() if " | `" in line and "case." in line]
+    assert len(repeated) > 10
+    assert set(repeated) <= set(guide.splitlines())
