@@ -12,9 +12,9 @@
 # - decode greedily, with a cache, for a batch of sentences that end at different steps;
 # - measure what a trained model has learned, on sentences that it has never seen.
 #
-# Then comes the moment that you have worked for: `grader check train` takes **your own parts** from the
-# earlier assignments, builds a model of them, and trains it with your loop on two small tasks. If a part is
-# missing or wrong, the grader uses the part of the course instead and tells you. In this file everything is
+# The moment that you have worked for is `grader check train`. It takes **your own parts** from the earlier
+# assignments, builds a model of them, and trains it with your loop on two small tasks. If a part is missing
+# or wrong, the grader uses the part of the course instead and tells you. In this file everything is
 # imported from `grader.given`, so you can start at once.
 #
 # **The two tasks.** A batch is four tensors: `src, src_valid_len, tgt, tgt_valid_len`.
@@ -99,9 +99,9 @@
 #
 # **What is graded.** First the grader looks at what your loop does in 24 tiny steps, with a model of its
 # own. Then it trains *reverse* for 200 steps and *induction* for 350 (a few seconds each; a line shows the
-# progress), and lets the trained model write 128 sentences that were in no batch. You need 35 % of them,
-# word for word. Ours never got less than 46 % in 200 runs, so there is room. Take your time, up to three
-# minutes of it per training. `grader check train --quick` leaves out *induction*. (The grader loads the
+# progress), and lets the trained model write 128 sentences that were in no batch. 35 % of them must be
+# right, word for word. Ours never got less than 46 % in 200 runs, so there is room. Each training can take
+# its time, up to three minutes. `grader check train --quick` leaves out *induction*. (The grader loads the
 # state dict that you return into the parts of the course and tests that model. `grader check` and
 # `grader watch` cache the result, so they do not train the same files again.)
 
