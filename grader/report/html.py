@@ -6,6 +6,7 @@ Every value is escaped unless a template marks it as safe; none does.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from functools import cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -22,8 +23,11 @@ FOLDER = Path(__file__).parent
 
 
 def page(report: Report) -> str:
-    """Render the report as a document of its own, with a summary and the code of what did not pass."""
-    return render("page.html.jinja", report=report, is_page=True, about=_about(report))
+    """Render the report as a document of its own, with the student, the date, a progress bar and all of the code."""
+    file = report.extra.get("submission") or PurePath(report.file).name
+    files = [file] if file else [result.code.file for result in report.exercises if result.code]
+    about = list(dict.fromkeys(filter(None, [report.extra.get("student"), *files])))
+    return render("page.html.jinja", report=report, is_page=True, about=about)
 
 
 def fragment(report: Report) -> str:
@@ -53,13 +57,6 @@ def environment(folder: Path) -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    made.globals.update(_=_, ngettext=ngettext, words=shared_sentences, legend=legend, shade_of=shade_of)
+    made.globals.update(_=_, ngettext=ngettext, today=date.today, words=shared_sentences)
+    made.globals.update(legend=legend, shade_of=shade_of)
     return made
-
-
-def _about(report: Report) -> str:
-    """Name the student, files and assignments: a page may be read far from its folder, perhaps with pseudonyms."""
-    graded = report.extra.get("submission") or PurePath(report.file).name
-    files = [graded] if graded else [result.code.file for result in report.exercises if result.code]
-    assignments = [result.assignment for result in report.exercises]
-    return " · ".join(dict.fromkeys(filter(None, [report.extra.get("student"), *files, *assignments])))
