@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,19 +82,20 @@ def check(
 
     shown, console = form == "text" and output is None, Console(highlight=False)
 
-    def show_first(report: Report) -> None:
-        """Show the report before the search for the line to look at, which takes longer."""
+    def show(report: Report, with_lines: Callable[[], Report]) -> Report:
+        """Show the verdict at once, and the rest after the search for the lines to look at."""
         # Named exercises: details of each. Else only of the first to fix.
-        terminal.show(report, console, every=bool(exercises), full=full, words=words)
+        screen = partial(terminal.halves, console=console, every=bool(exercises), full=full, words=words)
+        console.print(screen(report)[0])
+        found = with_lines()
+        console.print(screen(found)[1])
+        return found
 
-    on_report = show_first if shown else None
-    report = check(exercises, **how, quiet=not shown, lines=not no_line, on_report=on_report)
-    if shown:
-        terminal.show_lines(report, console)
-    elif output is None:
-        click.echo(FORMATS[form](report))
-    else:
+    report = check(exercises, **how, quiet=not shown, lines=not no_line, show=show if shown else None)
+    if output is not None:
         write_atomically(output, FORMATS[form](report).encode("utf-8"))
+    elif not shown:
+        click.echo(FORMATS[form](report))
     if form == "github":
         ci.add_to_summary(report)
         sys.exit(ci.exit_status(report))

@@ -19,7 +19,7 @@ from grader.cli.overview import course_bar, list_screen
 from grader.cli.shared_options import course_option, sandbox_option
 from grader.intake.course import find, wanted_exercises
 from grader.report.model import Report
-from grader.report.terminal import show, show_lines
+from grader.report.terminal import halves
 from grader.sandbox.choose import choose
 from grader.student import progress
 from grader.student.background import Background, Show
@@ -158,8 +158,8 @@ class WatchKeys:
     def _graded(self, exercise: str) -> Iterator[Show]:
         """In the thread of `Background`: grade, search for a line, and prepare the next job."""
         report = self.watcher.grade(exercise)
-        yield partial(self._show, self._report, report)
-        yield partial(self._show, self._lines, self.watcher.with_lines(report))
+        yield partial(self._show, self._verdict, report)
+        yield partial(self._show, self._rest, self.watcher.with_lines(report))
         self.watcher.label = _("preparing the next run")
         self.watcher.prepare_next_grading()
 
@@ -179,14 +179,15 @@ class WatchKeys:
         else:
             self._open_list()
 
-    def _report(self, report: Report) -> None:
+    def _verdict(self, report: Report) -> None:
         if self.clear:
             self.console.clear()
-        show(report, self.console, every=True)
+        self.console.print(halves(report, self.console, every=True)[0])
 
-    def _lines(self, report: Report) -> None:
+    def _rest(self, report: Report) -> None:
+        """Show what follows the verdict: the lines to look at were found last."""
         watcher = self.watcher
-        show_lines(report, self.console)
+        self.console.print(halves(report, self.console, every=True)[1])
         watching = _("watching {exercise} in {file}").format(file=watcher.file.name, exercise=watcher.current)
         self.console.print(f"\n{watching}", style="dim", markup=False)
         if self.clear:

@@ -13,7 +13,7 @@ from grader.engine.student_file import StudentFile
 from grader.intake.uses import Use, uses
 from grader.judge.compare import is_trivial
 from grader.judge.observation import Observation
-from grader.judge.pictures import first_picture, measured_picture
+from grader.judge.pictures import first_picture, passed_picture
 from grader.judge.verdict import (
     SKIPPED,
     UNJUDGED,
@@ -94,7 +94,7 @@ def draft_of(
         shown,
         diagnosed,
         fingerprint=fingerprint(named_by(exercise.cases), by_id) if is_unknown else "",
-        picture=_drawn(passed, shown, by_id.values()),
+        picture=_drawn(passed, shown, list(by_id.values())),
         printed=_printed(shown, cases),
         partial=len(cases) < len(exercise.cases),
     )
@@ -125,13 +125,13 @@ def _checks(cases: Iterable[JudgedCase]) -> tuple[JudgedCheck, ...]:
     return tuple(check for judged in cases for check in judged.checks)
 
 
-def _drawn(passed: bool, checks: Sequence[JudgedCheck], cases: Iterable[JudgedCase]) -> Picture | None:
+def _drawn(passed: bool, checks: Sequence[JudgedCheck], cases: Sequence[JudgedCase]) -> Picture | None:
     """Return the picture of the first failure, or of what a right answer measured; None if there is none.
 
     Values that cannot be drawn must not change an outcome.
     """
     try:
-        return measured_picture(cases) if passed else first_picture(checks, cases)
+        return passed_picture(cases) if passed else first_picture(checks, cases)
     except Exception:
         return None
 

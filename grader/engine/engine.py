@@ -89,8 +89,10 @@ class Engine:
                 self.options.on_exercise(exercise.name)
                 grade_exercise(grading, file, exercise)
             notes = grading.notes.get(file, ())
-            remarks = as_sentences(file_remarks(file, notes, exercises, self.options.terms))
-            report = self.report([grading.results[file, exercise.name] for exercise in exercises])
+            results = [grading.results[file, exercise.name] for exercise in exercises]
+            failed = [self.exercises[result.name] for result in results if result.outcome == "failed"]
+            remarks = as_sentences(file_remarks(file, notes, exercises, self.options.terms, failed))
+            report = self.report(results)
             return replace(report, remarks=remarks, faulty=is_faulty(file, notes))
         except GraderError:
             raise

@@ -226,14 +226,24 @@ def of_missing(missing: Missing) -> Fact:
 # ---- remarks on a whole file
 
 
-def file_remarks(file: StudentFile, notes: Notes, exercises: Sequence[Exercise], terms: Terms) -> list[Fact]:
+def file_remarks(
+    file: StudentFile,
+    notes: Notes,
+    exercises: Sequence[Exercise],
+    terms: Terms,
+    failed: Sequence[Exercise] = (),
+) -> list[Fact]:
     """Return remarks on imports that were added, other files that were used, and statements that were skipped.
 
-    notes: what a worker said about the file.
+    notes: what a worker said about the file. failed: those of the exercises whose reports say what is wrong; a
+    statement that stops in their code is not mentioned.
     """
     others = [note.file[:100] for note in notes if note.neighbour]
     used = [Fact("file/used", {"files": ", ".join(others)[:300], "n": len(others)})] if others else []
-    return [*imports_added(file, exercises, terms), *used, *_skipped(file, notes, _needed(file, exercises))]
+    reported = _needed(file, failed)
+    told = [d for d in file.names.definitions.values() if d.name in reported]
+    skipped = _skipped(file, notes, _needed(file, exercises), told)
+    return [*imports_added(file, exercises, terms), *used, *skipped]
 
 
 def is_faulty(file: StudentFile, notes: Notes) -> bool:
@@ -272,11 +282,13 @@ def imports_added(file: StudentFile, exercises: Sequence[Exercise], terms: Terms
     return [Fact(f"imports{whose}", {"file": submission.path.name, "imports": listed})]
 
 
-def _skipped(file: StudentFile, notes: Notes, needed: frozenset[str]) -> list[Fact]:
+def _skipped(
+    file: StudentFile, notes: Notes, needed: frozenset[str], told: Sequence[Definition]
+) -> list[Fact]:
     """Return remarks on statements that were skipped.
 
     A statement that ends Python, starts a debugger or timed out is always among them. One that raised any other
-    exception is among them only if it defines no name in `needed`.
+    exception is among them only if it defines no name in `needed`, and did not raise it in one of the definitions `told`.
     """
     out: list[Fact] = []
     lacks: list[Fact] = []
@@ -291,7 +303,7 @@ def _skipped(file: StudentFile, notes: Notes, needed: frozenset[str]) -> list[Fa
             out.append(Fact("left-out/debugger", place))
         elif note.endless:
             out.append(Fact("left-out/endless", place))
-        elif error is not None and needed.isdisjoint(note.defines):
+        elif error is not None and needed.isdisjoint(note.defines) and not _is_in(error, told):
             if lacking:
                 lacks.append(Fact("left-out/lacks", {**place, "name": lacking}))
             else:
@@ -300,6 +312,11 @@ def _skipped(file: StudentFile, notes: Notes, needed: frozenset[str]) -> list[Fa
         replace(found[0], data={**found[0].data, "n": len(found)}) for found in (lacks, raised) if found
     )
     return [*out, *counted]
+
+
+def _is_in(error: StudentError, definitions: Sequence[Definition]) -> bool:
+    unit, line = error.where[:2] if error.where is not None else ("", 0)
+    return any(one.unit == unit and one.line <= line <= one.end for one in definitions)
 
 
 def _raised(note: Note, error: StudentError) -> Fact:

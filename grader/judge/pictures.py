@@ -8,7 +8,7 @@ course lets them not count.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 
 import numpy as np
@@ -25,9 +25,9 @@ from grader.report.shared_sentences import first_failure
 from grader.support.i18n import _
 from grader.worker.steps import Call, Input, Ref
 
-# A report with its picture must fit in 24 rows of 80 columns.
+# A report with its picture must fit in 20 rows of 80 columns.
 ROWS, COLUMNS = 4, 3  # of values
-MOST_QUERIES, MOST_KEYS = 5, 8  # of attention weights
+MOST_QUERIES, MOST_KEYS = 4, 5  # of attention weights
 MOST_ROWS, MOST_LINKS = 7, 6  # of a table; of a chain of shapes
 _ABOUT_SIZES = re.compile(
     r"\b(size|sizes|shape|shapes|dimension|dimensions|dims|index|expand|broadcast)\b", re.I
@@ -174,21 +174,22 @@ def _compared(
     row_axis, column_axis = ("", "", *(axes if len(axes) == want.ndim else ()))[-2:]
     heading = "{}" if want.ndim > 1 or column_axis else "[{}]"
     expected, computed = panels or (_("expected"), _("got"))
+    write = _short if weights and _differ_in_short(want_part, got_part, wrong_part) else number
     grids = Grids(
         row_axis,
         tuple(str(top + i) if want.ndim > 1 else "" for i in range(len(want_part))),
         column_axis,
         tuple(heading.format(left + j) for j in range(want_part.shape[1])),
         (
-            Panel(expected, _cells(want_part, np.zeros_like(wrong_part), scale, valid)),
-            Panel(computed, _cells(got_part, wrong_part, scale, valid)),
+            Panel(expected, _cells(want_part, np.zeros_like(wrong_part), scale, valid, write)),
+            Panel(computed, _cells(got_part, wrong_part, scale, valid, write)),
         ),
     )
     title = _at(title or (_("Attention weights") if weights else _("Values")), index, axes, want.ndim)
     if want_part.size < want.size:
         says = _("{title} (showing {drawn} of {all})")
         title = says.format(title=title, drawn=want_part.size, all=want.size)
-    return Picture(title, grids, _largest_difference(got, want, wrong, axes))
+    return Picture(title, grids)
 
 
 def _at(title: str, index: Sequence[int], axes: Sequence[str], ndim: int) -> str:
@@ -205,14 +206,29 @@ def _at(title: str, index: Sequence[int], axes: Sequence[str], ndim: int) -> str
     return ", ".join(filter(None, parts))
 
 
+def _short(x: float) -> str:
+    """Return a value with two decimals if that is shorter."""
+    return min(f"{x:.2f}", number(x), key=len)
+
+
+def _differ_in_short(want: Array, got: Array, wrong: Array) -> bool:
+    """Whether wrong values look wrong with two decimals."""
+    pairs = zip(want[wrong].tolist(), got[wrong].tolist(), strict=True)
+    return all(_short(one) != _short(other) for one, other in pairs)
+
+
 def _cells(
-    values: Array, wrong: Array, scale: float | None, valid: Array | None
+    values: Array,
+    wrong: Array,
+    scale: float | None,
+    valid: Array | None,
+    write: Callable[[float], str] = number,
 ) -> tuple[tuple[Cell, ...], ...]:
     """Return the cells of a grid. scale: the value with the darkest shade. valid: the number of valid columns per row."""
     return tuple(
         tuple(
             Cell(
-                number(float(value)),
+                write(float(value)),
                 None if scale is None else _share(float(value), scale),
                 bool(wrong[i, j]),
                 edge=valid is not None and j > 0 and j == int(valid[i]),
@@ -236,18 +252,6 @@ def _lengths(case: RecordedCase, shape: Sequence[int]) -> Array | None:
     per_query = found[0].shape[1:] or (1,)
     lengths = found[0].reshape(shape[0], *(1,) * (len(shape) - 3), *per_query)
     return np.broadcast_to(lengths, tuple(shape[:-1]))
-
-
-def _largest_difference(got: Array, want: Array, wrong: Array, axes: Sequence[str]) -> tuple[str, ...]:
-    """Say where the largest difference is; nothing for a scalar, or if one is not finite."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        apart = np.where(wrong, np.abs(got.astype(np.float64) - want.astype(np.float64)), -1.0)
-    if not wrong.ndim or not np.isfinite(apart).all():
-        return ()
-    at = np.unravel_index(int(apart.argmax()), apart.shape)
-    here = spot_text(Spot(tuple(int(i) for i in at), tuple(axes)))
-    says = _("Largest difference in this tensor: {size:.2g} at {place}.")
-    return (says.format(size=apart[at], place=here),)
 
 
 def _gradients(check: Check, case: RecordedCase, observation: Observation) -> Picture:
@@ -292,8 +296,27 @@ def _cost(check: Check, finding: Finding) -> Picture:
     return Picture(title, Bars(("",), rows))
 
 
-def measured_picture(cases: Iterable[JudgedCase]) -> Picture | None:
-    """Return the picture that the cases of an exercise ask for; None if they ask for none, or nothing can be drawn."""
+def passed_picture(cases: Sequence[JudgedCase]) -> Picture | None:
+    """Draw what a right answer measured, if its cases ask for that; otherwise its first attention weights, if any."""
+    return _measured(cases) or next(filter(None, map(_attention, cases)), None)
+
+
+def _attention(judged: JudgedCase) -> Picture | None:
+    """Draw the attention weights of the first sequence and head; None if the case has none, or a single query or key."""
+    case, observation = judged.case, judged.observation
+    for name, header in case.headers.items():
+        got = _as_expected(name, case, observation) if observation is not None else None
+        if header.axes[-2:] == WEIGHTS and got is not None and min(got.shape[-2:]) > 1:
+            table = got[(0,) * (got.ndim - 2)][:MOST_QUERIES, :MOST_KEYS]
+            cells = _cells(table, np.zeros(table.shape), float(np.abs(table).max()), None, _short)
+            queries, keys = (tuple(map(str, range(size))) for size in table.shape)
+            grids = Grids("query", queries, "key", keys, (Panel("", cells),))
+            return Picture(_("Your attention weights: a row per query, a column per key"), grids)
+    return None
+
+
+def _measured(cases: Iterable[JudgedCase]) -> Picture | None:
+    """Draw what the cases ask for; None if they ask for nothing, or nothing can be drawn."""
     asked = [
         (check, judged.case, judged.observation)
         for judged in cases

@@ -184,6 +184,7 @@ class Report:
     grader: str
     seed: str = "public"
     remarks: tuple[str, ...] = ()
+    outlook: tuple[str, ...] = ()  # if all passed: what was built, and what comes next
     file: str = ""  # the file that was graded instead of a course folder
     faulty: bool = False  # a file would not run by itself, for example a syntax error; a remark says why
     extra: Mapping[str, str] = field(default_factory=dict)  # "student", "submission", … of a class report

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -167,46 +167,68 @@ def drawn(picture: Picture, width: int, words: bool) -> RenderableType:
     """Return a picture as something that rich prints in so many columns. words: as sentences, one per line."""
     if words:
         return Text("\n".join(in_words(picture)))
+    shades = True
     match picture.form:
         case Grids() as grids:
-            tables = list(_grids(grids, width))
+            tables, shades = _grids(grids, width)
         case Chain() as chain:
             tables = [_chain(chain)]
         case Bars() as bars:
             tables = [_bars(bars, width)]
-    notes = filter(None, ("   ".join(legend(picture)), *picture.notes))
+    notes = filter(None, ("   ".join(legend(picture, shades)), *picture.notes))
     return Group(Text(picture.title, style="bold"), *tables, *(Text(note, style="dim") for note in notes))
 
 
-def _grids(grids: Grids, width: int) -> Iterator[Table]:
-    """Yield the panels side by side if they fit, otherwise one below the other."""
-    panels = [list(_panel(grids, panel)) for panel in grids.panels]
-    names = [*[""] * (len(panels[0]) - len(grids.rows)), *grids.rows]  # none for the lines above the rows
-    wide = max(map(cell_len, names)) + sum(GAP + max(line.cell_len for line in lines) for lines in panels)
+def _grids(grids: Grids, width: int) -> tuple[list[Table], bool]:
+    """Return the panels side by side if they fit, otherwise one below the other; and whether there are shades.
+
+    Numbers are shown if they fit, with their shades if no value is wrong.
+    """
+    is_any_wrong = any(cell.wrong for panel in grids.panels for row in panel.rows for cell in row)
+    for write in (_number if is_any_wrong else _both, _shade):
+        panels = [list(_panel(grids, panel, write)) for panel in grids.panels]
+        names = [*[""] * (len(panels[0]) - len(grids.rows)), *grids.rows]  # none for the lines above the rows
+        wide = max(map(cell_len, names)) + sum(GAP + max(line.cell_len for line in lines) for lines in panels)
+        if wide <= width:
+            break
+    tables = []
     for group in [panels] if wide <= width else [[lines] for lines in panels]:
         texts = (Column(no_wrap=True) for _lines in group)
         table = Table.grid(Column(justify="right", style="dim", no_wrap=True), *texts, padding=(0, GAP, 0, 0))
         for name, *lines in zip(names, *group, strict=True):
             table.add_row(name, *lines)
-        yield table
+        tables.append(table)
+    return tables, write is not _number
 
 
-def _panel(grids: Grids, panel: Panel) -> Iterator[Text]:
-    cells = [2 if cell.shade is not None else cell_len(cell.text) for row in panel.rows for cell in row]
+def _number(cell: Cell) -> str:
+    return cell.text
+
+
+def _shade(cell: Cell) -> str:
+    return cell.text if cell.shade is None else BLOCKS[shade_of(cell.shade)] * 2
+
+
+def _both(cell: Cell) -> str:
+    return cell.text if cell.shade is None else f"{_shade(cell)} {cell.text}"
+
+
+def _panel(grids: Grids, panel: Panel, write: Callable[[Cell], str]) -> Iterator[Text]:
+    cells = (cell_len(write(cell)) for row in panel.rows for cell in row)
     size = max(*cells, *map(cell_len, grids.columns), 0)
     edges = any(cell.edge for row in panel.rows for cell in row)
-    yield Text(panel.title, style="bold")
+    if panel.title:
+        yield Text(panel.title, style="bold")
     if any(grids.columns):
         names = "".join(f"{' ' * edges}{name.rjust(size)}  " for name in grids.columns)
         yield Text(names.rstrip(), style="dim")
     for row in panel.rows:
-        yield Text.assemble(*(part for cell in row for part in _cell(cell, size, edges)))
-
-
-def _cell(cell: Cell, size: int, edges: bool) -> tuple[str | tuple[str, str], ...]:
-    text = cell.text if cell.shade is None else BLOCKS[shade_of(cell.shade)] * 2
-    marked = f"{text.rjust(size)}{WRONG if cell.wrong else ' '}"
-    return (EDGE if cell.edge else " " * edges), (marked, "red" if cell.wrong else ""), " "
+        line = Text()
+        for cell in row:
+            line.append(EDGE if cell.edge else " " * edges)
+            mark = WRONG if cell.wrong else " "
+            line.append(f"{write(cell).rjust(size)}{mark}", style="red" if cell.wrong else "").append(" ")
+        yield line
 
 
 def _chain(chain: Chain) -> Table:

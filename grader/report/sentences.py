@@ -218,7 +218,7 @@ _JUDGED = {
     "skipped/weights": _both("skipped: the weights of the case could not be loaded"),
     "cause/exception": _both("every call raises the same exception: fix it first"),
     "cause/weights": _both(
-        "the weights of the cases could not be loaded, because the parameters have other names or shapes"
+        "the weights of the tests do not fit into your layers, because the parameters have other names or shapes"
     ),
 }
 
@@ -407,12 +407,12 @@ _REMARKS = {
     ),
     "left-out/endless": _early("{file}, line {line}: this statement timed out and was skipped"),
     "left-out/lacks": _counted(
-        "{n} statement needs code that is not available here and was skipped: {file}, line {line} needs `{name}`",
-        "{n} statements need code that is not available here and were skipped; the first: {file}, line {line} needs `{name}`",
+        "skipped {file}, line {line}: it needs `{name}`, which is not defined there",
+        "skipped {n} statements, the first in {file}, line {line}: it needs `{name}`, which is not defined there",
     ),
     "left-out/raised": _counted(
-        "the statement in {file}, line {line} raised an exception and was skipped: {what}",
-        "{n} statements raised exceptions and were skipped; the first, in {file}, line {line}: {what}",
+        "skipped {file}, line {line}: it raises {what}",
+        "skipped {n} statements that raise exceptions; the first, in {file}, line {line}: {what}",
     ),
     "error": _early("{type}: {message} ({at}, line {line})", "{type}: {message}"),
     "import": _early(
@@ -431,22 +431,20 @@ _REMARKS = {
     ),
     # Blocks of the student, and exercises that an exercise needs.
     "replaced/wrong": _counted(
-        "your {blocks} has an error, see its own report; graded with the reference {blocks} instead",
-        "your {blocks} have errors, see their own reports; graded with the reference blocks instead",
+        "your {blocks} has an error of its own, so the reference {blocks} was used here",
+        "your {blocks} have errors of their own, so the reference blocks were used here",
     ),
     "replaced/unwritten": _counted(
-        "your {blocks} is not written yet; graded with the reference {blocks} instead",
-        "your {blocks} are not written yet; graded with the reference blocks instead",
+        "your {blocks} is not written yet, so the reference {blocks} was used here",
+        "your {blocks} are not written yet, so the reference blocks were used here",
     ),
     "replaced/unusable": _counted(
-        "your {blocks} could not be used, see its own report; graded with the reference {blocks} instead",
-        "your {blocks} could not be used as they are, see their own reports; graded with the reference blocks instead",
+        "your {blocks} could not be used, so the reference {blocks} was used here",
+        "your {blocks} could not be used as they are, so the reference blocks were used here",
     ),
-    "replaced/wrong-beside": _early(
-        "{block} in {file} has an error; graded with the reference {block} instead"
-    ),
+    "replaced/wrong-beside": _early("{block} in {file} has an error, so the reference {block} was used here"),
     "replaced/unusable-beside": _early(
-        "{block} in {file} could not be used; graded with the reference {block} instead"
+        "{block} in {file} could not be used, so the reference {block} was used here"
     ),
     "replaced/together": _early(
         "your parts ({blocks}) pass separately but fail together; graded with the reference parts instead;"

@@ -61,7 +61,7 @@ def diagnosis_lead(kind: str) -> str:
     return {
         "exact": _("known mistake"),
         "one_of": _("matches several known mistakes, for example"),
-        "different": _("a valid design, but not the one that this exercise asks for"),
+        "different": _("this works too, but the exercise asks for something else"),
     }.get(kind, "")
 
 
@@ -88,7 +88,7 @@ def advice_given(results: Sequence[ExerciseResult]) -> list[tuple[str, list[str]
 def all_passed(report: Report) -> str:
     """Return a sentence for a report without a failure."""
     if report.faulty:
-        return _("What was checked passed, but the file has an error: see above.")
+        return _("What was checked passed, but the file has an error: see the note.")
     advised = any(result.advice for result in report.exercises)
     return _("All checks that count passed.") if advised else _("All checks passed.")
 
@@ -161,9 +161,6 @@ def place(result: ExerciseResult) -> str:
     if code.marked:
         is_named = (result.file, result.line) == (code.file, code.line)
         line = "" if is_named else _line_with_text(code, code.line)
-    elif first is not None and first.rule != EXCEPTION and code.entry[0]:
-        begins = _line_in(code.file, code.entry[1])
-        line = _("`{name}` (defined in {place})").format(name=code.entry[0], place=begins)
     # The title and the marks of a grid name the place in the tensor.
     is_drawn = result.picture is not None and result.picture.kind == "grids"
     return " · ".join(filter(None, (line, "" if is_drawn and line else where)))

@@ -14,8 +14,9 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from grader.report import shared_sentences as shared
+from grader.report.code_frame import Frame, code_frame
 from grader.report.finding import EXCEPTION
-from grader.report.model import CheckResult, ExerciseResult, Line, Report
+from grader.report.model import CheckResult, ExerciseResult, Report
 from grader.report.picture import drawn
 from grader.report.shared_sentences import LOOKS, facet_name, first_failure, points
 from grader.support.i18n import _, ngettext
@@ -30,36 +31,44 @@ def show(
 ) -> None:
     """Print the report: for one exercise its details, for several a table and the details of the first unsolved one.
 
-    Unsolved exercises have been started and have not passed. Those that failed come first.
+    Unsolved exercises have been started and have not passed.
     every: the details of every unsolved exercise.
     full: the details of every exercise, with all checks one by one.
     words: sentences instead of marks and pictures; also if the terminal cannot draw.
     """
+    first, rest = halves(report, console, every=every, full=full, words=words)
+    console.print(first, rest, sep="\n")
+
+
+def halves(
+    report: Report, console: Console, *, every: bool = False, full: bool = False, words: bool = False
+) -> tuple[Group, Group]:
+    """Return what `show` prints in two parts: the lines to look at, which take longer to find, are in the second."""
     words, every = words or console.is_dumb_terminal, every or full
     several = len(report.exercises) > 1
-    parts: list[RenderableType] = []
+    top: list[RenderableType] = []
     if several:
         by_assignment = groupby(report.exercises, lambda e: e.assignment)
         groups = [
             (Text(name, style="bold"), [(e.name, e.outcome, points(e.score, e.points)) for e in group])
             for name, group in by_assignment
         ]
-        parts += overview(groups, console.width)
-    parts += [Text(remark) for remark in report.remarks]
+        top += [*overview(groups, console.width), Text()]
     unsolved = [e for e in report.exercises if e.outcome not in ("passed", "not_started")]
-    unsolved.sort(key=lambda e: e.outcome != "failed")  # both parts in the order of the course
     detailed = report.exercises if full or not several else _detailed(report, unsolved, every)
+    rest: list[RenderableType] = []
     for result in detailed:
-        screen = _exercise(result, console.width, full=full, words=words)
-        parts += [*([Text()] if parts else []), *screen]
+        (rest if rest else top).extend(_verdict(result, console.width, words=words))
+        rest += [*_details(result, console.width, full=full, words=words), Text()]
+    notes = [_("note: {remark}").format(remark=remark) for remark in report.remarks]
     if report.file:
         says = _("note on {name}: {remark}")
         passed = [e for e in report.exercises if e not in detailed and e.outcome == "passed"]
-        notes = (says.format(name=e.name, remark=remark) for e in passed for remark in e.remarks)
-        parts += [Text(note, style="dim") for note in notes]
+        notes += [says.format(name=e.name, remark=remark) for e in passed for remark in e.remarks]
+    rest += [Text(note, style="dim") for note in notes]
     if advice := shared.advice_given(report.exercises):
-        parts += [Text(), *_advice(advice)]
-    console.print(Group(*parts, Text(), *_summary(report, unsolved, every)))
+        rest += [*([Text()] if notes else []), *_advice(advice), Text()]
+    return Group(*top), Group(*rest, *_summary(report, unsolved, every))
 
 
 def _detailed(report: Report, unsolved: Sequence[ExerciseResult], every: bool) -> Sequence[ExerciseResult]:
@@ -68,13 +77,6 @@ def _detailed(report: Report, unsolved: Sequence[ExerciseResult], every: bool) -
     # What right answers measured, unless the report is about several assignments.
     is_one = len({e.assignment for e in report.exercises}) == 1
     return [e for e in report.exercises if e.picture is not None and (every or is_one)]
-
-
-def show_lines(report: Report, console: Console) -> None:
-    """Print the lines to look at, each in one row if the terminal is wide enough for code."""
-    width = console.width if console.width >= NARROW else 0
-    for line in lines_to_look_at(report.exercises, width):
-        console.print(line)
 
 
 def plain(report: Report, *, full: bool = True) -> str:
@@ -122,48 +124,71 @@ def overview(
                 yield from (name, Text.assemble("    ", outcome, "  ", score))
 
 
-def _exercise(result: ExerciseResult, width: int, *, full: bool, words: bool) -> Iterator[RenderableType]:
-    """Yield outcome and points, the facets, the mistake, the place and one picture.
-
-    Without `full`, 24 rows of 80 columns are enough. full: every check, one by one.
-    """
+def _verdict(result: ExerciseResult, width: int, *, words: bool) -> Iterator[RenderableType]:
+    """Yield outcome and points, and the mistake or what was noticed."""
     outcome = Text(shared.outcome_name(result.outcome)) if words else outcome_text(result.outcome)
     score = _("{score} points").format(score=points(result.score, result.points))
     head, about = Text.assemble(outcome, "  ", (result.name, "bold")), f" ({result.title})"
     if result.title and head.cell_len + cell_len(about) + 2 + cell_len(score) <= width:
         head.append(about, style="dim")
     yield head.append(f"  {score}")
+    message, _line, code = result.message.partition("\n")  # that of a syntax error ends with lines of code
+    yield from (Text(text) for text in (message, code) if text)
+    if result.diagnosis.says:
+        lead = shared.diagnosis_lead(result.diagnosis.kind) or _("noticed")
+        yield Text.assemble((f"{lead}: ", "bold"), result.diagnosis.says)
+
+
+def _details(result: ExerciseResult, width: int, *, full: bool, words: bool) -> Iterator[RenderableType]:
+    """Yield the code to look at, what was expected and what the code gave, and below it the facets and notes.
+
+    With the verdict, 20 rows of 80 columns are enough. full: every check, one by one.
+    """
+    frame = code_frame(result)
+    if frame is not None:
+        yield from [_frame_in_words(frame)] if words else _frame(frame, width)
+    yield from _rows(_findings(result, frame is not None), width)
+    if result.picture is not None:
+        yield Padding.indent(drawn(result.picture, width - 2, words), 2)
     if result.checks and full:
         yield _all_checks(result.checks)
     elif result.checks:
         yield from _facets(result.checks, width, words)
-    rows = _findings(result)
-    if rows:
-        yield Text()
-        yield from _rows(rows, width)
-    if result.picture is not None:
-        yield Text()
-        yield Padding.indent(drawn(result.picture, width - 2, words), 2)
     for remark in result.remarks:
         yield Text(_("note: {remark}").format(remark=remark), style="dim")
 
 
+def _frame(frame: Frame, width: int) -> Iterator[Text]:
+    """Yield the lead, and the lines with their numbers; code that is too long is cut, the marked part is seen."""
+    size = len(str(frame.first + len(frame.lines) - 1))
+    room = max(width - size - 5, LEAST_CODE)
+    start, stop = frame.mark
+    cut = min(start, max(0, stop - room + 1))  # columns on the left
+    yield Text(frame.lead, style="bold")
+    for number, line in enumerate(frame.lines, frame.first):
+        here = number == frame.line
+        code = Text(f"…{line[cut + 1 :]}" if cut else line, style="" if here else "dim")
+        code.truncate(room, overflow="ellipsis")
+        yield Text.assemble((f"  {number:{size}} | ", "dim"), code)
+        if here:
+            caret = "^" * max(1, min(stop - cut, room) - (start - cut))
+            yield Text.assemble((f"  {'':{size}} | ", "dim"), " " * (start - cut), (caret, "red"))
+
+
+def _frame_in_words(frame: Frame) -> Text:
+    return Text(_("{lead}: {code}").format(lead=frame.lead, code=frame.text.strip()))
+
+
 def _facets(checks: Sequence[CheckResult], width: int, words: bool) -> Iterator[Text]:
-    """Yield the facets with the number of checks that passed, as many in a line as fit; why checks were skipped."""
-    line = Text() if words else Text(_("checks passed:"))
+    """Yield the facets with the number of checks that passed, as many in a line as fit."""
+    line = ""
     for count in shared.facet_counts(checks):
         text = shared.facet_in_words(count) if words else shared.facet_with_mark(count)
-        if line and line.cell_len + 3 + cell_len(text) > width:
-            yield line
-            line = Text()
-        line.append("   " if line else "").append(text, style=LOOKS[count.outcome].style)
-    why = shared.why_skipped(checks)
-    fits = line.cell_len + cell_len(f"   ({why})") <= width
-    if why and fits:
-        line.append(f"   ({why})", style="dim")
-    yield line
-    if why and not fits:
-        yield Text(f"({why})", style="dim")
+        if line and cell_len(line) + 3 + cell_len(text) > width:
+            yield Text(line, style="dim")
+            line = ""
+        line += f"{'   ' if line else ''}{text}"
+    yield Text(line, style="dim")
 
 
 def _all_checks(checks: Sequence[CheckResult]) -> Table:
@@ -175,20 +200,22 @@ def _all_checks(checks: Sequence[CheckResult]) -> Table:
     return table
 
 
-def _findings(result: ExerciseResult) -> list[tuple[str, Text]]:
-    first = first_failure(result.checks)
-    # The message about a syntax error has a sentence, then lines with the code.
+def _findings(result: ExerciseResult, has_frame: bool) -> list[tuple[str, Text]]:
+    """Return the first check that failed. Its message is left out if a known mistake says it."""
+    first, is_known = first_failure(result.checks), bool(result.diagnosis.alternatives)
+    if first is None:
+        return []
+    raised = first.rule.startswith(EXCEPTION)
+    is_drawn = result.picture is not None and result.picture.kind == "grids"
+    spot = "" if first.line or is_drawn else first.where
     rows = [
-        (_("reason"), result.message.partition("\n")[0]),
-        (_("code"), result.message.partition("\n")[2]),
-        (shared.diagnosis_lead(result.diagnosis.kind) or _("noticed"), result.diagnosis.says),
-        (_("problem"), first.message if first else ""),
-        (_("where"), shared.place(result)),
-        (_("checked"), first.title if first else ""),
+        (_("problem"), "" if is_known and not raised else first.message),
+        (_("where"), spot if has_frame or is_drawn else shared.place(result)),
+        (_("checked"), first.title),
     ]
-    if first is not None and result.picture is None:
+    if result.picture is None:
         rows += [(_("expected"), first.expected or ""), (_("got"), first.got or "")]
-    rows += [*(("", line.plain) for line in lines_to_look_at([result])), (_("printed"), result.printed)]
+    rows.append((_("printed"), result.printed))
     tensor = Text(no_wrap=True, overflow="ellipsis")  # its rows are cut at the edge of a narrow terminal
     return [(name, tensor.copy().append(text) if "\n" in text else Text(text)) for name, text in rows if text]
 
@@ -225,73 +252,21 @@ def _summary(report: Report, unsolved: Sequence[ExerciseResult], every: bool) ->
             rest,
         )
         lines.append(says.format(n=rest, command=command))
-    lines.append(_next_step(report, unsolved))
+    lines += [_next_step(report, unsolved), *report.outlook]
     yield from (Text(line) for line in lines if line)
 
 
 def _next_step(report: Report, unsolved: Sequence[ExerciseResult]) -> str:
-    """Return the next thing to do; for a file that is not of the course, only that all checks passed, or ""."""
-    if report.file:
-        return shared.all_passed(report) if report.exit_status == 0 else ""
+    """Return the one thing to do next; for a file that is not of the course, only that all checks passed, or ""."""
     to_fix = next((e for e in unsolved if e.outcome in ("failed", "blocked", "other_interface")), None)
     needed = (name for e in ([to_fix] if to_fix else report.exercises) for name in e.fix_first)
-    if first := next(needed, ""):
+    if not report.file and (first := next(needed, "")):
         return _("Next: write or fix {name} and check again.").format(name=first)
+    if report.exit_status == 0:
+        return "" if report.outlook and not report.faulty else shared.all_passed(report)
+    if report.file:
+        return ""
     if to_fix is not None:
-        return _("Next: fix {name}. Hint: `grader hint {name}`.").format(name=to_fix.name)
+        return _("Next: fix {name}. Stuck? `grader hint {name}`").format(name=to_fix.name)
     not_started = next((e.name for e in report.exercises if e.outcome == "not_started"), "")
-    if not_started and not unsolved:
-        return _("Next: implement {name}.").format(name=not_started)
-    return shared.all_passed(report) if report.exit_status == 0 else ""
-
-
-def lines_to_look_at(results: Sequence[ExerciseResult], width: int = 0) -> list[Text]:
-    """Return one text per exercise that has a line to look at. The part that a change touches is underlined.
-
-    width: columns of a text; its code is cut to fit. 0: the code is not cut.
-    Suspected lines are left out if the report names a line already (see `_is_named`).
-    """
-    with_lines = [result for result in results if result.diagnosis.lines and not _is_named(result)]
-    return [_look(r.diagnosis.lines, r.name if len(with_lines) > 1 else "", width) for r in with_lines]
-
-
-def _is_named(result: ExerciseResult) -> bool:
-    """Whether an exception was raised at the first suspected line, or the diagnosis begins with a line of its file."""
-    line, first = result.diagnosis.lines[0], first_failure(result.checks)
-    if line.certainty == "repaired":  # always shown
-        return False
-    raised_there = (
-        first is not None
-        and first.rule.startswith(EXCEPTION)
-        and (first.file, first.line) == (line.file, line.line)
-    )
-    return raised_there or result.diagnosis.file == line.file
-
-
-def _look(lines: Sequence[Line], name: str, width: int) -> Text:
-    line = lines[0]
-    code = Text(line.text)
-    code.stylize("underline", *line.touched)
-    place = f"{line.file}:{line.line}"
-    certain = line.certainty == "repaired"
-    lead = (_("look at {place}") if certain else _("perhaps look at {place}")).format(place=place)
-    before = Text.assemble((f"{name}: " if name else ""), (lead, "bold"), "   ")
-    after = Text()
-    if line.change:
-        after.append("   " + _("({change})").format(change=line.change), style="dim")
-    if lines[1:] and not certain:
-        others = [f"{one.line}" if one.file == line.file else f"{one.file}:{one.line}" for one in lines[1:]]
-        says = ngettext("or at line {places}", "or at lines {places}", len(others))
-        after.append("   " + says.format(places=", ".join(others)), style="bold")
-    if width:
-        code = _cut(code, line.touched, max(width - before.cell_len - after.cell_len, LEAST_CODE))
-    return before.append_text(code).append_text(after)
-
-
-def _cut(code: Text, touched: tuple[int, int], room: int) -> Text:
-    """Cut the code to `room` columns: from its start, or if that hides the touched part, from that part on."""
-    if code.cell_len > room and touched[1] >= room:
-        # Begin at the touched part, or earlier if the code from there on does not fill the room.
-        code = Text("…").append_text(code[min(touched[0], len(code) - room + 1) :])
-    code.truncate(room, overflow="ellipsis")
-    return code
+    return _("Next: implement {name}.").format(name=not_started) if not_started and not unsolved else ""

@@ -24,8 +24,10 @@ from grader.report.model import ExerciseResult, Report
 from grader.sandbox.choose import choose as choose_tier
 from grader.student import progress
 from grader.student.not_graded import nothing_found, of_other_frameworks, of_others
+from grader.student.outlook import with_outlook
 from grader.student.status_line import StatusLine, status_line
 from grader.support.errors import GraderError
+from grader.support.i18n import _
 from grader.support.sanitize import sanitize
 
 
@@ -40,7 +42,7 @@ def check(
     quiet: bool = False,
     quick: bool = False,
     lines: bool = False,
-    on_report: Callable[[Report], None] | None = None,
+    show: Callable[[Report, Callable[[], Report]], Report] | None = None,
 ) -> Report:
     """Grade the named exercises or assignments, or all of them.
 
@@ -49,7 +51,7 @@ def check(
     quick: skip costly cases: the longest training.
     quiet: show no status line.
     lines: if an exercise has not passed and the course allows it, search for lines to look at.
-    on_report: called with the report before that search.
+    show: shows the report before that search, calls its second argument, which searches, and returns what that gave.
 
     Raises SandboxError if the sandbox is not available, UsageError outside a course, and GraderError for a wrong
     name, file or device, each with one sentence.
@@ -58,7 +60,8 @@ def check(
         launcher = choose_tier(sandbox)  # torch is imported in another process while this one reads files
         opened.callback(launcher.close)
         where = find(course) if file is None else find_for_file(course)
-        status = opened.enter_context(status_line(quiet))
+        working = opened.enter_context(ExitStack())
+        status = working.enter_context(status_line(quiet))
         wanted = wanted_exercises(names, where.bundles)
         bundles = _hidden(where, wanted, status) if hidden else where.bundles
         terms = HIDDEN if hidden else PUBLIC
@@ -86,13 +89,19 @@ def check(
             report = replace(report, file=str(file))
         elif options.terms.saves_outcomes:
             progress.save(where.root, report.exercises)
-        if on_report is not None:
-            on_report(report)
-        if not (lines and where.settings.name_lines and report.exit_status):
-            return report
-        from grader.lines.find import add_lines  # most runs need no search
+            report = with_outlook(report, where)
+        working.close()
 
-        return add_lines(engine, report, sources)
+        def with_lines() -> Report:
+            if not (lines and where.settings.name_lines and report.exit_status):
+                return report
+            from grader.lines.find import add_lines  # most runs need no search
+
+            with status_line(quiet) as searching:
+                searching(_("searching for the line to look at"))
+                return add_lines(engine, report, sources)
+
+        return show(report, with_lines) if show else with_lines()
 
 
 def _hidden(where: Course, wanted: Sequence[str], status: StatusLine) -> Sequence[Bundle]:

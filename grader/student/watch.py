@@ -19,6 +19,7 @@ from grader.report.model import Report
 from grader.sandbox.base import Launcher
 from grader.student import progress
 from grader.student.check import blocked, grade_assignment
+from grader.student.outlook import with_outlook
 from grader.student.status_line import training_bar
 from grader.support.i18n import _
 
@@ -93,7 +94,7 @@ class Watcher:
             self._sources.pop(exercise, None)
             report = self.engine.report([blocked(bundle, exercise, why)])
         progress.save(self.course.root, report.exercises)
-        return report
+        return with_outlook(report, self.course)
 
     def _show_training(self, title: str, training: Training) -> None:
         self.label = training_bar(title, training)

@@ -64,7 +64,7 @@ def test_a_wrong_part_fails_the_training_is_named_and_costs_nothing(
     assert first_try.outcome == "failed"
     assert facet in {c.facet for c in first_try.checks if c.outcome == "failed"}
     assert (result.outcome, result.score) == ("passed", 5.0), result.remarks
-    remark = f"your {name} has an error, see its own report; graded with the reference {name} instead"
+    remark = f"your {name} has an error of its own, so the reference {name} was used here"
     assert remark in result.remarks
 
 

@@ -48,7 +48,7 @@ def test_a_block_known_to_be_wrong_is_replaced_in_the_first_try(grade, tries):
     assert tries == [("masked_softmax", ()), ("AdditiveAttention", ("masked_softmax",))]
     assert (result.outcome, result.score) == ("passed", result.points)
     assert result.fix_first == result.replaced == ("masked_softmax",)
-    assert "your masked_softmax has an error, see its own report" in " ".join(result.remarks)
+    assert "your masked_softmax has an error of its own" in " ".join(result.remarks)
 
 
 def test_an_exercise_that_is_wrong_itself_is_tried_with_both_blocks(grade, tries):

@@ -27,14 +27,15 @@ blank: 0; a fuller block: a larger value
 """
 
 
-def printed(maps, *args):
+def printed(maps, *args, width=80):
     out = io.StringIO()
-    show(maps, *args, console=Console(file=out, width=80, force_terminal=True, color_system=None))
+    show(maps, *args, console=Console(file=out, width=width, force_terminal=True, color_system=None))
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
-def test_every_head_has_labels_and_shades_without_colour():
-    assert printed({"decoder": MAPS["decoder"]}, WORDS) == DECODER
+def test_every_head_has_labels_and_shades_without_colour_and_numbers_if_they_fit():
+    assert printed({"decoder": MAPS["decoder"]}, WORDS, width=40) == DECODER
+    assert "▒▒ 0.30  ▓▓ 0.70     0.00" in printed({"decoder": MAPS["decoder"]}, WORDS)
     assert "cross · layer 0" in printed(MAPS, WORDS, SOURCE)
 
 

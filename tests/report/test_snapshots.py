@@ -18,7 +18,7 @@ from grader.classroom.formats import FORMATS as CLASS_FORMATS
 from grader.classroom.roster import Person
 from grader.report.formats import FORMATS
 from grader.report.model import Advice, Diagnosis, ExerciseResult, Line, Report
-from grader.report.terminal import show, show_lines
+from grader.report.terminal import show
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
@@ -68,11 +68,10 @@ SMALL_CLASS = [
 
 
 def screen(report: Report, words: bool = False) -> str:
-    """Return what `grader check` prints: the details of every unsolved exercise, then the lines to look at."""
+    """Return what `grader check` prints with the details of every unsolved exercise."""
     out = io.StringIO()
     to = Console(file=out, width=80, highlight=False)
     show(report, to, every=True, words=words)
-    show_lines(report, to)
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
