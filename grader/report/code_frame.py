@@ -15,10 +15,11 @@ from grader.support.i18n import _, ngettext
 class Frame:
     """lead: the place in words, and how sure the grader is of it. first: the number of the first of the lines.
 
-    line: the number of the line to look at. mark: the columns of this line that are underlined, start and stop.
+    file, line: the line to look at. mark: its columns that are underlined, start and stop.
     """
 
     lead: str
+    file: str
     first: int
     lines: Sequence[str]
     line: int
@@ -30,8 +31,8 @@ class Frame:
         return self.lines[self.line - self.first]
 
 
-def code_frame(result: ExerciseResult) -> Frame | None:
-    """Return the lines around the line to look at; None if the report has no code, or names no line of it.
+def code_frame(result: ExerciseResult, around: int = 1) -> Frame | None:
+    """Return the line to look at with `around` lines on each side; None if the report has no code, or names no line of it.
 
     That is, in this order: the line of a certified repair, the line of an exception, the likeliest line, and a line that
     a sentence names. With a known mistake, the likeliest line comes before that of an exception, which may only be its effect.
@@ -40,7 +41,7 @@ def code_frame(result: ExerciseResult) -> Frame | None:
     raised = (first.file, first.line) if first is not None and first.rule.startswith(EXCEPTION) else ("", 0)
     certain = bool(known.lines) and known.lines[0].certainty == "repaired"
     if known.lines and (certain or known.alternatives or not raised[1]):
-        return _framed(result, known.lines[0], _lead(known.lines, certain))
+        return _framed(result, known.lines[0], _lead(known.lines, certain), around)
     places = [raised, (known.file, known.line)]
     code = result.code
     if code is not None:
@@ -50,7 +51,7 @@ def code_frame(result: ExerciseResult) -> Frame | None:
     if at is None:
         return None
     lead = _("stopped at {place}") if at == raised else _("look at {place}")
-    return _framed(result, Line(*at, "", "suspected"), lead.format(place=f"{at[0]}:{at[1]}"))
+    return _framed(result, Line(*at, "", "suspected"), lead.format(place=f"{at[0]}:{at[1]}"), around)
 
 
 def _lead(lines: Sequence[Line], certain: bool) -> str:
@@ -68,13 +69,13 @@ def _lead(lines: Sequence[Line], certain: bool) -> str:
     )
 
 
-def _framed(result: ExerciseResult, at: Line, lead: str) -> Frame | None:
+def _framed(result: ExerciseResult, at: Line, lead: str, around: int) -> Frame | None:
     """Return the line with its neighbours in the code of the exercise; alone, if that code does not have it."""
     code = result.code
     if code is not None and code.file == at.file and 0 <= at.line - code.first < len(code.lines):
         here = at.line - code.first
-        above = min(here, 1)
-        lines, first = code.lines[here - above : here + 2], at.line - above
+        above = min(here, around)
+        lines, first = code.lines[here - above : here + around + 1], at.line - above
     elif at.text:
         lines, first = (at.text,), at.line
     else:
@@ -86,4 +87,4 @@ def _framed(result: ExerciseResult, at: Line, lead: str) -> Frame | None:
     start, stop = at.touched if at.touched[1] else (0, len(text.strip()))
     begin = len(text) - len(text.lstrip()) - indent
     mark = (begin + start, begin + max(stop, start + 1))
-    return Frame(lead, first, [line[indent:] for line in lines], at.line, mark)
+    return Frame(lead, at.file, first, [line[indent:] for line in lines], at.line, mark)

@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from grader.report import shared_sentences
+from grader.report.code_frame import code_frame
 from grader.report.model import Report
 from grader.report.picture import Picture, legend, shade_of
 from grader.support.i18n import _, ngettext
@@ -58,5 +59,5 @@ def environment(folder: Path) -> Environment:
         undefined=StrictUndefined,
     )
     made.globals.update(_=_, ngettext=ngettext, today=date.today, words=shared_sentences)
-    made.globals.update(legend=legend, shade_of=shade_of)
+    made.globals.update(code_frame=code_frame, legend=legend, shade_of=shade_of)
     return made

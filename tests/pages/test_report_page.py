@@ -62,7 +62,7 @@ def test_the_mistake_comes_first_then_the_line_then_the_values_then_the_checks(s
     in_order(
         reader.text,
         *("failed", "masked_softmax", "1.25 / 5 points"),
-        *("known mistake:", "masking.py, line 42", "expected", "got"),
+        *("known mistake:", "masking.py:42", "expected", "got"),
         *("2 of 4 checks passed", "a remark · another", "sandbox"),
     )
     folded = reader.within("details", "hw-rows")
