@@ -59,7 +59,7 @@ def test_a_kit_holds_the_assignments_up_to_the_one_asked_for(filled, chosen):
     ):
         # no placeholder, such as @WHEEL@, is left
         assert "@" not in re.sub(r"actions/[\w-]+@", "", (filled / name).read_text("utf-8"))
-    assert len((filled / "README.md").read_text("utf-8").splitlines()) <= 50
+    assert len((filled / "README.md").read_text("utf-8").splitlines()) <= 48  # 55 with all assignments
     # Building blocks that are also answers to exercises.
     assert chosen.answers == ("kernel_attention_weights", "sequence_mask", "masked_softmax")
     assert len((filled / "AGENTS.md").read_text("utf-8").splitlines()) <= 60
@@ -167,7 +167,8 @@ def test_an_installed_kit_lists_grades_hints_and_tests(installed, copy, chosen, 
     )
     answer(copy, "transpose_qkv", f"return {right}")
     assert outcomes() == {**before, "transpose_qkv": "passed"}
-    assert "1. " in grader("hint", "transpose_output")
+    last = chosen.bundles[-1].exercises[-1]
+    assert " ".join(grader("hint", last.name).split()).startswith(last.hints[0])
     tested = (installed / "python", "-m", "pytest", "-q", "-k", "transpose_qkv", "04_heads")
     assert run(*tested, cwd=copy, HOME=str(tmp_path)).returncode == 0
 
@@ -201,7 +202,6 @@ def test_the_workflow_of_a_kit_annotates_and_fills_the_summary(installed, copy, 
     ("arguments", "sentence"),
     [
         (["kit", "--through", "99"], "there is no assignment 99"),
-        (["nowhere/kit"], "does not exist"),
         (["solutions"], "solutions is not an empty folder"),
     ],
 )
