@@ -28,7 +28,14 @@ def test_the_worker_loads_only_its_own_package():
 
 @pytest.mark.parametrize(
     "module",
-    ["cli.check", "student.check", "report.terminal", "student.pytest_plugin", "cli.overview"],
+    [
+        "cli.check",
+        "student.check",
+        "report.terminal",
+        "student.pytest_plugin",
+        "cli.overview",
+        "release.folder",
+    ],
 )
 def test_a_module_of_the_parent_imports_no_torch_and_no_notebook_library(module):
     assert not loaded_by(f"import grader.{module}") & {"torch", *NOTEBOOKS}

@@ -16,29 +16,28 @@ import click
 from grader.support.i18n import _
 from grader.support.version import __version__
 
-# Command → its module in this package, in which it is the function of that name, and what it does.
+LEARN, TEACH, MAINTAIN = _("Learn"), _("Teach"), _("Maintain")
+# Command → its group, its module in this package, in which it is the function of that name, and what it does.
 COMMANDS = {
-    "check": ("check", _("Grade your exercises, or the exercises in any file.")),
-    "watch": ("watch", _("Grade an exercise again on every save.")),
-    "hint": ("help", _("Show the next hint for an exercise.")),
-    "case": ("help", _("Write the inputs of the first failing case to a file.")),
-    "reset": ("help", _("Restore the original stub of an exercise.")),
-    "explain": ("help", _("Show a page about a known mistake.")),
-    "doctor": ("doctor", _("Show which features and sandboxes work on this machine.")),
-    "grade": ("instructor.grade", _("Instructor: grade a folder of submissions with hidden cases.")),
-    "regrade": (
-        "instructor.after_grading",
-        _("Instructor: grade a class again and show who changes, by how much and why."),
-    ),
-    "purge": ("instructor.after_grading", _("Instructor: remove what is stored about a student.")),
-    "adopt": ("instructor.after_grading", _("Instructor: give a group of equal wrong answers a name.")),
-    "comment": ("instructor.after_grading", _("Instructor: write a comment to all students of a group.")),
-    "cluster": ("instructor.grade", _("Instructor: set up machines that grade together.")),
-    "course": ("instructor.release", _("Instructor: create or update an nbgrader course.")),
-    "release": ("instructor.release", _("Instructor: make a student kit and check it for answers.")),
-    "verify": ("instructor.author", _("Maintainer: check solutions, stubs, mistakes and variants.")),
-    "build": ("instructor.author", _("Maintainer: generate assignments/ from solutions/.")),
-    "new": ("instructor.author", _("Maintainer: create an exercise from a working template.")),
+    "start": (LEARN, "instructor.release", _("Write the course into a new folder.")),
+    "check": (LEARN, "check", _("Grade your exercises, or the exercises in any file.")),
+    "watch": (LEARN, "watch", _("Grade an exercise again on every save.")),
+    "hint": (LEARN, "help", _("Show the next hint for an exercise.")),
+    "case": (LEARN, "help", _("Write the inputs of the first failing case to a file.")),
+    "reset": (LEARN, "help", _("Restore the original stub of an exercise.")),
+    "explain": (LEARN, "help", _("Show a page about a known mistake.")),
+    "doctor": (LEARN, "doctor", _("Show which features and sandboxes work on this machine.")),
+    "release": (TEACH, "instructor.release", _("Make a student kit and check it for answers.")),
+    "course": (TEACH, "instructor.release", _("Create or update an nbgrader course.")),
+    "grade": (TEACH, "instructor.grade", _("Grade a folder of submissions with hidden cases.")),
+    "regrade": (TEACH, "instructor.after_grading", _("Grade a class again and show who changes, and why.")),
+    "adopt": (TEACH, "instructor.after_grading", _("Give a group of equal wrong answers a name.")),
+    "comment": (TEACH, "instructor.after_grading", _("Write a comment to all students of a group.")),
+    "purge": (TEACH, "instructor.after_grading", _("Remove what is stored about a student.")),
+    "cluster": (TEACH, "instructor.grade", _("Set up machines that grade together.")),
+    "new": (MAINTAIN, "instructor.author", _("Create an exercise from a working template.")),
+    "build": (MAINTAIN, "instructor.author", _("Generate assignments/ from solutions/.")),
+    "verify": (MAINTAIN, "instructor.author", _("Check solutions, stubs, mistakes and variants.")),
 }
 
 EXAMPLES = _("""\b
@@ -65,17 +64,21 @@ class Lazy(click.Group):
             raise click.UsageError(_("there is no command {name}; {hint}").format(name=name, hint=hint))
         if not _is_here(name):
             raise click.UsageError(_("`grader {name}` is not part of the student kit").format(name=name))
-        command: click.Command = getattr(import_module(f"grader.cli.{COMMANDS[name][0]}"), name)
+        command: click.Command = getattr(import_module(f"grader.cli.{COMMANDS[name][1]}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section(_("Commands")):
-            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+        width = max(map(len, COMMANDS))  # the same in all groups
+        for group in (LEARN, TEACH, MAINTAIN):
+            here = [name for name in self.list_commands(ctx) if COMMANDS[name][0] == group]
+            if here:
+                with formatter.section(group):
+                    formatter.write_dl([(name.ljust(width), COMMANDS[name][2]) for name in here])
 
 
 def _is_here(name: str) -> bool:
     """Whether a command is installed: a student kit has none for instructors."""
-    return not COMMANDS[name][0].startswith("instructor.") or find_spec("grader.cli.instructor") is not None
+    return not COMMANDS[name][1].startswith("instructor.") or find_spec("grader.cli.instructor") is not None
 
 
 @click.group(

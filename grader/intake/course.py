@@ -217,9 +217,14 @@ def find_for_file(named: Path | None) -> Course:
     here = Path.cwd().resolve()
     if named is not None or _found(here) is not None:
         return find(named)
+    return Course(installed())
+
+
+def installed() -> Path:
+    """Return the course folder that comes with the installed package or its checkout. Raises UsageError if there is none."""
     for folder in (BUNDLED, BUNDLED.parents[1] / "assignments"):
         if (folder / MARK).is_file():
-            return Course(folder)
+            return folder
     raise UsageError(_("this installation has no course; name a course folder with --course"))
 
 

@@ -1,6 +1,6 @@
-"""`grader release`: the students' kit, and the proof that it gives nothing away.
+"""`grader release` and `grader start`: the course for students, and for a class the proof that it gives nothing away.
 
-kit.py compares assignments/ with solutions/, chooses what belongs to the kit and fills a folder. wheels.py packs the
-grader without the instructor's packages, and downloads the wheels that it needs. leaks.py proves that the folder holds
-no solution. make.py runs these steps, and deletes a kit that fails.
+folder.py fills a folder with the course. wheels.py packs the grader for it, without the instructor's packages, and
+downloads the wheels that it needs. kit.py compares assignments/ with solutions/ and chooses what belongs to a kit.
+leaks.py proves that the folder holds no solution. make.py runs these steps, and deletes a kit that fails.
 """

@@ -1,10 +1,9 @@
-"""Choose what belongs to a kit, if assignments/ is what solutions/ gives, and fill a folder with it."""
+"""Choose what belongs to a kit, if assignments/ is what solutions/ gives."""
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,17 +14,13 @@ import torch
 from grader.authoring import build
 from grader.authoring.assemble import Measured, bundle_of
 from grader.authoring.content import Assignment, read_all
-from grader.bundle.files import MANIFEST_FILE, TENSORS_FILE, load
+from grader.bundle.files import load
 from grader.bundle.model import Bundle, RecordedCase
 from grader.bundle.safetensors import Array
 from grader.cases.case import Case
 from grader.cases.draw import PUBLIC_SEED
-from grader.engine.load_request import with_requirements
-from grader.intake.course import MARK
-from grader.release.wheels import WHEELS, write_wheel
+from grader.release.folder import blocks_of
 from grader.support.errors import UsageError
-
-_CLUTTER = shutil.ignore_patterns("__pycache__", ".DS_Store", ".ipynb_checkpoints", ".headway")
 
 
 @dataclass(frozen=True)
@@ -58,8 +53,7 @@ def plan(solutions: Path, assignments: Path, through: str | None = None) -> KitP
         if why := _stale(assignment, folder):
             raise UsageError(f"{folder}: {why}; run `grader build` first")
         bundles.append(load(folder))
-    blocks = with_requirements([name for b in bundles for e in b.exercises for name in e.given])
-    return KitPlan(tuple(chosen), tuple(bundles), blocks)
+    return KitPlan(tuple(chosen), tuple(bundles), blocks_of(bundles))
 
 
 def _up_to(through: str | None, known: list[Assignment]) -> list[Assignment]:
@@ -115,35 +109,6 @@ def _same_case(case: Case, recorded: RecordedCase) -> bool:
 
 def _same_tensors(one: Mapping[str, Array], other: Mapping[str, Array]) -> bool:
     return one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
-
-
-def fill(plan: KitPlan, template: Path, assignments: Path, target: Path) -> Path:
-    """Fill the existing empty folder `target` and return its wheel. Raises UsageError if `template` is missing."""
-    if not template.is_dir():
-        raise UsageError(f"{template} is missing: the kit is filled from it")
-    shutil.copytree(template, target, dirs_exist_ok=True, ignore=_CLUTTER)
-    if (assignments / MARK).is_file():
-        shutil.copyfile(assignments / MARK, target / MARK)  # it has the rules of the course, such as points
-    packed = write_wheel(target / WHEELS, plan.blocks, plan.bundles[-1].assignment.split("_")[0])
-    rows = [
-        f"| [{b.assignment}]({b.assignment}/README.md) | {b.title} | {b.minutes} | {sum(e.points for e in b.exercises):g} |"
-        for b in plan.bundles
-    ]
-    for path in (p for p in target.rglob("*") if p.is_file() and p.suffix != ".whl"):
-        text = path.read_text("utf-8")
-        path.write_text(text.replace("@WHEEL@", packed.name).replace("@LESSONS@", "\n".join(rows)), "utf-8")
-    for assignment in plan.solutions:
-        for name in files_of(assignment):
-            path = target / assignment.name / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(assignments / assignment.name / name, path)
-    return packed
-
-
-def files_of(assignment: Assignment) -> tuple[str, ...]:
-    """Return the names of the files in an assignment's folder."""
-    module = assignment.module
-    return "README.md", f"{module}.py", f"{module}.ipynb", MANIFEST_FILE, TENSORS_FILE, *assignment.pictures
 
 
 NOTEBOOK = "colab.ipynb"

@@ -16,7 +16,8 @@ from grader.authoring.bank import apply
 from grader.authoring.content import Assignment
 from grader.authoring.hidden_cases import seed_file
 from grader.given import BLOCKS
-from grader.release.kit import NOTEBOOK, KitPlan, files_of
+from grader.release.folder import files_of_lesson
+from grader.release.kit import NOTEBOOK, KitPlan
 from grader.support.code import BEGIN, END, definition_span, owner_of, stub
 from grader.support.errors import GraderError
 from grader.support.i18n import _
@@ -209,7 +210,8 @@ def prove(plan: KitPlan, kit: Path, assignments: Path) -> tuple[str, ...]:
 
 def _of_unknown_origin(plan: KitPlan, files: Mapping[str, bytes], assignments: Path) -> Iterator[str]:
     """Yield a sentence per file of a lesson that differs from assignments/, and per block that no exercise may use."""
-    known = {f"{a.name}/{name}": assignments / a.name / name for a in plan.solutions for name in files_of(a)}
+    names = [f"{a.name}/{name}" for a in plan.solutions for name in (*files_of_lesson(a.module), *a.pictures)]
+    known = {name: assignments / name for name in names}
     blocks = {"__init__.py", *(BLOCKS[block] for block in plan.blocks)}
     lessons = {assignment.name for assignment in plan.solutions}
     for path, data in files.items():

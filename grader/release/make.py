@@ -1,23 +1,21 @@
-"""Make a kit: fill a temporary folder, prove that it holds no answer, then move it to its place."""
+"""Make a kit: fill a new folder, and prove that it holds no answer."""
 
 from __future__ import annotations
 
-import shutil
 import signal
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from grader.authoring.bank import apply
 from grader.authoring.content import read_all
-from grader.release.kit import KitPlan, add_notebooks, fill, plan
+from grader.release.folder import fill, new_folder
+from grader.release.kit import KitPlan, add_notebooks, plan
 from grader.release.leaks import prove
 from grader.release.wheels import add_wheelhouse
 from grader.support.code import definition_span
-from grader.support.errors import UsageError
-from grader.support.files import owned, write_atomically
+from grader.support.files import write_atomically
 from grader.support.i18n import _
 
 
@@ -33,40 +31,25 @@ def release(
 ) -> tuple[KitPlan, tuple[str, ...]]:
     """Make the kit in `target`, an empty or missing folder; return its plan and what was proved about it.
 
-    Raises UsageError, and then leaves no file. A signal that ends the process leaves none either; after SIGKILL, the
-    next call with the same target removes what is left.
+    Raises UsageError, and then leaves no file, as `new_folder` does. A signal that ends the process leaves none either.
 
     solutions: assignments/ and student_template/ are beside it. colab: the address of the kit's git repository, for
     notebooks that fetch it; "": none. wheelhouse: the platforms for which wheels are downloaded (keys of
     `wheels.TARGETS`). python: the version of Python for these wheels, such as "3.12". tell: called with a few words at
     the start of each long step.
     """
-    target = target.resolve()  # a link stays, and the kit gets into the folder that it names
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise UsageError(f"{target} is not an empty folder")
-    if not target.parent.is_dir():
-        raise UsageError(f"{target.parent} does not exist")
-    assignments, template = solutions.parent / "assignments", solutions.parent / "student_template"
-    tell(_("comparing assignments/ with solutions/"))
-    chosen = plan(solutions, assignments, through)
-    with _ended_by_exception():
-        prefix = owned(target.parent, f".{target.name}.headway")
-        work = Path(tempfile.mkdtemp(dir=target.parent, prefix=prefix))
-        try:
-            tell(_("filling the kit"))
-            packed = fill(chosen, template, assignments, work)
-            if colab:
-                add_notebooks(work, chosen, colab, packed.name)
-            tell(_("looking for solutions and for the secret seed"))
-            claims = prove(chosen, work, assignments)
-            if wheelhouse:  # after the proof, which would search these wheels of other packages, too
-                add_wheelhouse(work, wheelhouse, python, tell)
-            work.chmod(0o755)  # mkdtemp lets only its owner in
-            if target.exists():
-                target.rmdir()
-            work.rename(target)
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
+    assignments = solutions.parent / "assignments"
+    with _ended_by_exception(), new_folder(target) as work:
+        tell(_("comparing assignments/ with solutions/"))
+        chosen = plan(solutions, assignments, through)
+        tell(_("filling the kit"))
+        packed = fill(chosen.bundles, assignments, work)
+        if colab:
+            add_notebooks(work, chosen, colab, packed.name)
+        tell(_("looking for solutions and for the secret seed"))
+        claims = prove(chosen, work, assignments)
+        if wheelhouse:  # after the proof, which would search these wheels of other packages, too
+            add_wheelhouse(work, wheelhouse, python, tell)
     return chosen, claims
 
 

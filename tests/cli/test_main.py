@@ -2,10 +2,13 @@
 
 import errno
 import os
+import re
 import sys
 
 import pytest
 from helpers.command_line import GRADER, RIGHT, ROOT, process, run, run_process
+
+from grader.cli.main import COMMANDS
 
 
 @pytest.mark.parametrize(
@@ -111,3 +114,11 @@ def test_commands_have_help(course, command):
     done = run(command, "--help", cwd=course)
     assert done.returncode == 0
     assert f" {command} [OPTIONS]" in done.stdout.partition("\n")[0]
+
+
+def test_the_help_has_three_groups_and_every_command_once(course):
+    shown = run("--help", cwd=course).stdout
+    groups = re.findall(r"^(Learn|Teach|Maintain):\n((?:  .+\n)+)", shown, re.M)
+    assert [name for name, _rows in groups] == ["Learn", "Teach", "Maintain"]
+    listed = [line.split()[0] for _name, rows in groups for line in rows.splitlines()]
+    assert sorted(listed) == sorted(COMMANDS)

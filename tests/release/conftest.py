@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from helpers.command_line import ROOT
 
-from grader.release.kit import KitPlan, fill, plan
+from grader.release.folder import fill
+from grader.release.kit import KitPlan, plan
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +28,7 @@ def chosen() -> KitPlan:
 def filled(tmp_path_factory, chosen) -> Path:
     """Make the kit of assignments 01 to 04 without its check. Another test checks the kit of the whole course."""
     folder = tmp_path_factory.mktemp("kit")
-    fill(chosen, ROOT / "student_template", ROOT / "assignments", folder)
+    fill(chosen.bundles, ROOT / "assignments", folder)
     return folder
 
 

@@ -12,8 +12,9 @@ import pytest
 from helpers.command_line import ROOT
 
 from grader.authoring.content import read
-from grader.release.kit import WHEELS, KitPlan
+from grader.release.kit import KitPlan
 from grader.release.leaks import answers, leaks, prove, unmarked
+from grader.release.wheels import WHEELS
 from grader.support.errors import GraderError
 
 pytestmark = pytest.mark.slow

@@ -21,6 +21,6 @@ def test_a_kit_requires_watchfiles_and_no_instructor_s_package(tmp_path: Path):
 
 def test_the_readme_of_a_kit_shows_its_commands_and_check():
     readme = (ROOT / "student_template" / "README.md").read_text("utf-8")
-    for_students = [name for name, (module, _text) in COMMANDS.items() if "instructor" not in module]
+    for_students = [name for name, (_group, module, _text) in COMMANDS.items() if "instructor" not in module]
     assert [name for name in for_students if f"grader {name}" not in readme] == []
     assert "from grader import check" in readme

@@ -1,9 +1,10 @@
-"""`grader release` and `grader course`: what students get, as a kit or as an nbgrader course."""
+"""`grader start`, `grader release`, `grader course`: what students get, as a folder, a kit or an nbgrader course."""
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -12,6 +13,27 @@ import click
 from grader.cli.shared_options import course_option, sandbox_option
 from grader.intake.course import Course, solutions_of
 from grader.support.i18n import _
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+def start(folder: Path) -> None:
+    """Write the course into a new FOLDER: the lessons with their exercises, and the grader."""
+    from grader.bundle.files import load_all
+    from grader.intake.course import installed
+    from grader.release.folder import fill, new_folder
+
+    course = installed()
+    bundles = load_all(course)
+    with new_folder(folder) as work:
+        fill(bundles, course, work)
+    command = (
+        "uv run grader" if os.environ.get("UV") else "grader"
+    )  # uv sets it for what it runs, also for uvx
+    says = _("The course is in {folder}, {n} assignments. Now type:\n\n  cd {place}\n  {command}")
+    named = {"folder": folder, "place": shlex.quote(str(folder))}
+    click.echo(says.format(n=len(bundles), command=command, **named))
+
 
 PLATFORMS = ("linux", "linux-arm", "macos", "windows")
 ABOUT = """\b
