@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import closing
 from difflib import get_close_matches
 from pathlib import Path
 from shutil import get_terminal_size
@@ -12,11 +13,11 @@ from shutil import get_terminal_size
 import click
 import msgspec
 
-from grader.bundle.model import PAGE, QUESTION
+from grader.bundle.model import PAGE, QUESTION, bundle_of
 from grader.cli.shared_options import course_option, sandbox_option
 from grader.intake.course import find, one_exercise
 from grader.intake.own_code import restored
-from grader.intake.read import read_own, read_submission
+from grader.intake.read import Blocked, read_own
 from grader.student import progress
 from grader.support.errors import CannotWrite
 from grader.support.files import make_folder, read_regular, write_atomically, write_own
@@ -136,26 +137,41 @@ Exit status: 0 a file was written, or all public cases pass; otherwise that of `
 @course_option
 @sandbox_option
 def case(exercise: str, course: Path | None, sandbox: str) -> None:
-    from grader.engine.student_file import CourseTables
-    from grader.intake.names import read_names
-    from grader.intake.recognise import match
+    from grader.engine.engine import Engine
     from grader.report.shared_sentences import first_failure
+    from grader.sandbox.choose import choose
     from grader.student.case_file import write_case
-    from grader.student.check import check
+    from grader.student.case_part import smallest
+    from grader.student.check import grade_assignment
+    from grader.student.status_line import status_line
 
     where = find(course)
     wanted = one_exercise(exercise, where.bundles)
-    report = check([wanted.name], course=where.root, sandbox=sandbox, lines=False)
-    (result,) = report.exercises
-    failed = first_failure(result.checks)
-    if failed is None:
-        passes = _("{name} passes: no public case fails.").format(name=wanted.name)
-        not_started = _("{name} is not started.").format(name=wanted.name)
-        click.echo(passes if result.outcome == "passed" else result.message or not_started)
-        sys.exit(report.exit_status)
-    file = where.file_for(next(b for b in where.bundles if b.assignment == wanted.assignment))
-    names = match(CourseTables.of(where.bundles).contracts, read_names(read_submission(file)))
-    path = write_case(file, wanted, failed, names)
+    bundle = bundle_of(where.bundles, wanted.name)
+    with (
+        closing(choose(sandbox)) as launcher,
+        closing(Engine(where.bundles, launcher)) as engine,
+        status_line(quiet=False) as status,
+    ):
+        status.grading(wanted.name)
+        try:
+            source, report = grade_assignment(engine, where, bundle, [wanted.name])
+        except Blocked as why:
+            click.echo(str(why))
+            sys.exit(1)
+        progress.save(where.root, report.exercises)
+        (result,) = report.exercises
+        failed = first_failure(result.checks)
+        if failed is None:
+            passes = _("{name} passes: no public case fails.").format(name=wanted.name)
+            not_started = _("{name} is not started.").format(name=wanted.name)
+            click.echo(passes if result.outcome == "passed" else result.message or not_started)
+            sys.exit(report.exit_status)
+        part, says = smallest(engine, source, wanted, failed)
+        names = engine.known(source.submission)
+    file = where.file_for(bundle)
+    about = _("Inputs of {name}, for: {check}.").format(name=wanted.name, check=failed.title)
+    path = write_case(file, wanted.name, part, "\n\n".join(filter(None, [about, says])), names)
     shown = os.path.relpath(path)
     click.echo(_("{check}: the inputs are in {file}").format(check=failed.title, file=shown))
     if file.suffix == ".ipynb":
@@ -176,7 +192,7 @@ def case(exercise: str, course: Path | None, sandbox: str) -> None:
 def reset(exercise: str, course: Path | None) -> None:
     where = find(course)
     exercise = one_exercise(exercise, where.bundles).name
-    bundle = next(b for b in where.bundles if exercise in [e.name for e in b.exercises])
+    bundle = bundle_of(where.bundles, exercise)
     path = where.file_for(bundle)
     old = read_own(path) if path.exists() else b""
     text, notebook = old.decode("utf-8", "replace"), path.suffix == ".ipynb"

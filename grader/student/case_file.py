@@ -1,7 +1,7 @@
 """Write a case as a small Python file: its inputs and calls, without any expected output.
 
 The new file runs under a debugger, and in a notebook with `%run -i`. It has only the steps that
-`_Writer.write` names: no gradients and no measurements, for example.
+`_Writer.write` names: no measurements, for example.
 """
 
 from __future__ import annotations
@@ -12,31 +12,27 @@ from typing import Any
 
 import numpy as np
 
-from grader.bundle.model import Exercise, RecordedCase
+from grader.bundle.model import RecordedCase
 from grader.bundle.safetensors import Array, encode
-from grader.report.model import CheckResult
 from grader.support.errors import UsageError
 from grader.support.files import write_own
 from grader.support.i18n import _
 from grader.worker import steps as do
 from grader.worker.steps import Ref, Step
 
-LITERAL_VALUES = 120  # elements; a tensor with more, or with infinity or NaN, goes into a safetensors file
+# Elements; a tensor with more, or with infinity or NaN, goes into a safetensors file, as all weights do.
+LITERAL_VALUES = 120
 
 
-def write_case(file: Path, exercise: Exercise, failed: CheckResult, names: Mapping[str, str]) -> Path:
-    """Write the case of a failed check beside the student's file; return the new file.
+def write_case(file: Path, exercise: str, case: RecordedCase, title: str, names: Mapping[str, str]) -> Path:
+    """Write a case beside the student's file; return the new file.
 
-    names: exercise → the name of the student's definition.
+    title: what the new file begins with. names: exercise → the name of the student's definition.
 
     Raises CannotWrite, and UsageError for a case that needs a class of the grader.
     """
-    case = next(case for case in exercise.cases if any(check.id == failed.id for check in case.checks))
-    title = _("Inputs of the case {case} of {name}, for: {check}.").format(
-        case=case.id, name=exercise.name, check=failed.title
-    )
     module = "" if file.suffix == ".ipynb" else file.stem
-    path = file.with_name(f"case_{exercise.name}.py")
+    path = file.with_name(f"case_{exercise}.py")
     beside = path.with_suffix(".safetensors")
     source, stored = case_text(case, module, names, title, beside.name)
     if stored:
@@ -64,8 +60,9 @@ def case_text(
         head.append("from safetensors.torch import load_file")
     if module:
         head += ["", f"from {module} import {', '.join(sorted(writer.used))}"]
+    head += ["", "torch.set_printoptions(sci_mode=False)"]
     if writer.stored:
-        head += ["", f"stored = load_file({beside!r})"]
+        head.append(f"stored = load_file({beside!r})")
     return "\n".join([*head, "", *lines]) + "\n", writer.stored
 
 
@@ -87,11 +84,6 @@ class _Writer:
                 # * 1 as in the worker: the result is no leaf, so code can change it in place.
                 grad = ".requires_grad_() * 1" if step.grad else ""
                 yield f"{_name(step.name)} = {self._tensor(step.name)}{grad}"
-            case do.Tokens():
-                yield f"{_name(step.name)} = {self._tensor(step.name)}.long()"
-            case do.Batches():
-                columns = ", ".join(f"{self._tensor(name)}.long().split({step.size})" for name in step.of)
-                yield f"{_name(step.name)} = list(zip({columns}))"
             case do.Constant():
                 grad = ".requires_grad_() * 1" if step.grad else ""
                 full = f"torch.full({step.shape}, {step.value!r}, dtype=torch.{self.case.dtype})"
@@ -100,7 +92,7 @@ class _Writer:
                 yield f"{_name(step.name)} = {_text(step.value)}"
             case do.Build():
                 yield f"{_name(step.name)} = {self._student(step.of)}({_arguments([], step.kwargs)})"
-            case do.Load():
+            case do.Load() if step.weights:
                 yield from self._load(step)
             case do.Mode():
                 yield f"{_name(step.module)}.train({step.train})"
@@ -117,6 +109,17 @@ class _Writer:
             case do.Part():
                 slices = (":".join("" if end is None else str(end) for end in ends) for ends in step.slices)
                 yield f"{_name(step.name)} = {_text(step.of)}[{', '.join(slices)}]"
+            case do.Gradients():
+                names = [*map(_name, step.wrt), *([f"*{step.module}.parameters()"] if step.module else [])]
+                for upstream in step.upstream:
+                    yield f"{_name(upstream)} = {self._tensor(upstream)}"
+                grad = f"torch.autograd.grad({_text(step.of)}, [{', '.join(names)}], "
+                grad += f"[{', '.join(map(_name, step.upstream))}], retain_graph=True, allow_unused=True)"
+                yield f"print({grad})"
+            case do.Weights():
+                yield f"print({_text(step.of)}.attention_weights)"
+            case do.After():
+                yield f"print({_name(step.of)})"
             case do.See():
                 yield f"print({_text(step.of)})"
 
@@ -124,7 +127,7 @@ class _Writer:
         yield "# The keys are the names of the lesson. Use your own if your layers are called otherwise."
         yield "weights = {"
         for name, recipe in step.weights.items():
-            yield f"    {name!r}: {self._tensor(recipe) if isinstance(recipe, str) else _filled(recipe)},"
+            yield f"    {name!r}: {self._stored(recipe) if isinstance(recipe, str) else _filled(recipe)},"
         yield "}"
         yield f"print({_name(step.module)}.load_state_dict(weights, strict=False))"
 
@@ -136,13 +139,23 @@ class _Writer:
     def _tensor(self, name: str) -> str:
         array = self.case.tensors[name]
         if array.size > LITERAL_VALUES or not np.isfinite(array).all():
-            self.stored[name] = array
-            return f"stored[{name!r}]"
+            return self._stored(name)
         text = np.array2string(
-            array, separator=", ", threshold=array.size + 1, floatmode="unique", max_line_width=100
+            array,
+            separator=", ",
+            threshold=array.size + 1,
+            precision=17,
+            floatmode="maxprec_equal",
+            max_line_width=100,
+            prefix=f"{_name(name)} = torch.tensor(",
         )
-        dtype = "" if array.dtype.kind in "ib" else f", dtype=torch.{self.case.dtype}"
+        is_default = array.dtype.kind in "ib" or self.case.dtype == "float32"
+        dtype = "" if is_default else f", dtype=torch.{self.case.dtype}"
         return f"torch.tensor({text}{dtype})"
+
+    def _stored(self, name: str) -> str:
+        self.stored[name] = self.case.tensors[name]
+        return f"stored[{name!r}]"
 
 
 def _name(name: str) -> str:

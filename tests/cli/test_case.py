@@ -58,6 +58,29 @@ def test_the_file_calls_the_answer_with_the_inputs_of_the_case(course, line, err
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("module", "name", "edit"),
+    [
+        ("02_masking/masking.py", "masked_softmax", ("keys < valid_lens", "keys <= valid_lens")),
+        ("01_attention_pooling/attention_pooling.py", "kernel_attention_weights", ("* w)", "* float(w))")),
+        ("03_scoring/scoring.py", "DotProductAttention", ("self.dropout(", "0.5 * self.dropout(")),
+    ],
+    ids=["values", "gradient", "weights"],
+)
+def test_the_file_shows_the_fault(course, module, name, edit):
+    right = (ROOT / "solutions" / module).read_text("utf-8").partition("# ## Try it")[0]  # which prints, too
+    assert edit[0] in right
+    (course / module).write_text(right.replace(*edit), "utf-8")
+    assert run("case", name, cwd=course).returncode == 0
+    folder, command = (course / module).parent, [sys.executable, f"case_{name}.py"]
+    shown = process(*command, cwd=folder).stdout
+    (course / module).write_text(right, "utf-8")
+    expected = process(*command, cwd=folder)
+    assert expected.returncode == 0, expected.stderr
+    assert shown != expected.stdout
+
+
+@pytest.mark.slow
 def test_long_tensors_are_in_a_safetensors_file_beside_it(course):
     right = (ROOT / "solutions/03_scoring/scoring.py").read_text("utf-8")
     (course / "03_scoring/scoring.py").write_text(right.replace("torch.tanh(", "torch.sin("), "utf-8")
@@ -91,5 +114,5 @@ def test_tensors_with_infinity_or_nan_go_into_the_safetensors_file(bundles):
     case = bundles[1].exercises[0].cases[0]
     infinite = {name: array * np.inf for name, array in case.tensors.items() if array.dtype.kind == "f"}
     _source, stored = case_text(replace(case, tensors={**case.tensors, **infinite}), "m", {}, "", "b")
-    assert set(stored) == {"X"}, "the only tensor of this case that is written and has such values"
+    assert set(stored) == {"X", "upstream02"}, "the tensors of this case that have such values"
     assert encode(stored)
