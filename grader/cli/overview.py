@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 
 import click
 from rich.console import Console, Group, RenderableType
-from rich.table import Column, Table
 from rich.text import Text
 
-from grader.intake.course import Course, find
-from grader.report.shared_sentences import points
-from grader.report.terminal import outcome_text, overview
+from grader.intake.course import find
+from grader.report.shared_sentences import LOOKS, outcome_name, points
+from grader.report.terminal import overview
 from grader.student import progress
 from grader.student.exercise_list import ENTER, ExerciseList, Row, rows_of
 from grader.student.terminal_keys import QUIT
@@ -21,80 +22,88 @@ from grader.support.i18n import _
 def show_map() -> None:
     """Print every assignment with its exercises, their last outcomes, and the next exercise."""
     course, console = find(), Console(highlight=False)
-    rows, groups = rows_of(course), []
-    for bundle in course.bundles:
-        about = _("about {minutes} minutes").format(minutes=bundle.minutes)
-        heading = Text.assemble((bundle.assignment, "bold"), f" · {_(bundle.title)} · {about}")
-        mine = [row for row in rows if row.assignment == bundle.assignment]
-        groups.append((heading, [(row.name, row.outcome, points(row.score, row.points)) for row in mine]))
-    console.print(*overview(groups, console.width), Text(), _next(course), sep="\n")
+    rows = rows_of(course)
+    groups = [
+        (Text(heading, style="bold"), [(row.name, row.outcome, _amount(row)) for row in group])
+        for heading, group in groupby(rows, lambda row: row.heading)
+    ]
+    name = progress.next_to_do(course.root, [row.name for row in rows])
+    last = _("{score} points. All exercises passed.").format(score=_all_points(rows))
+    for row in (row for row in rows if row.name == name):
+        says = _("{score} points.\nNext: {name}, {minutes} min, in {file}.\nThen run `grader check {name}`.")
+        last = says.format(score=_all_points(rows), name=name, minutes=row.exercise.minutes, file=row.file)
+    console.print(*overview(groups, console.width), Text(), Text(last), sep="\n")
 
 
-def _next(course: Course) -> Text:
-    """Return the points, and the next exercise: the first that has not passed, but whose needed exercises have.
+def _amount(row: Row) -> str:
+    """Return the minutes of an exercise; once it was graded, its points."""
+    if row.outcome in ("not_started", "not_checked"):
+        return _("{n} min").format(n=row.exercise.minutes)
+    return points(row.score, row.exercise.points)
 
-    Needed exercises that this course does not have are ignored.
-    """
-    known = progress.load(course.root)
-    passed = {name for name, entry in known.items() if entry.outcome == "passed"}
-    everything = [(b, e) for b in course.bundles for e in b.exercises]
-    names_here = {e.name for _b, e in everything}
-    earned = sum((known[e.name].score or 0.0) for _b, e in everything)
-    score = points(earned, sum(e.points for _b, e in everything))
-    for bundle, exercise in everything:
-        open_needs = [need for need in exercise.needs if need in names_here and need not in passed]
-        if exercise.name not in passed and not open_needs:
-            files = [file for file in course.possible_files(bundle) if file.exists()]
-            names = [str(file.relative_to(course.root)) for file in files or [course.file_for(bundle)]]
-            says = _("{score} points.\nNext: {name} in {files}. Then run `grader check {name}`.")
-            return Text(says.format(score=score, name=exercise.name, files=_(" or ").join(names)))
-    return Text(_("{score} points. All exercises passed.").format(score=score))
+
+def _all_points(rows: Sequence[Row]) -> str:
+    return points(sum(row.score or 0.0 for row in rows), sum(row.exercise.points for row in rows))
 
 
 BAR_WIDTH = 30  # columns
-OTHER_LINES = 7  # of the screen, besides the exercises: the bar, the filter, the keys and empty lines
+LEAST_TITLE = 20  # columns; with less room, a list has no titles
 
 
-def course_bar(rows: list[Row], width: int) -> Text:
+def course_bar(rows: Sequence[Row], width: int) -> Text:
     """Return how many exercises have passed, as a bar and in numbers, and the points."""
     passed = sum(row.outcome == "passed" for row in rows)
-    score = points(sum(row.score or 0.0 for row in rows), sum(row.points for row in rows))
     text = _("{passed} of {all} exercises passed, {score} points").format(
-        passed=passed, all=len(rows), score=score
+        passed=passed, all=len(rows), score=_all_points(rows)
     )
     size = max(0, min(BAR_WIDTH, width - len(text) - 2))
     full = size * passed // len(rows)
     return Text.assemble(("━" * full, "green"), ("─" * (size - full), "dim"), "  " if size else "", text)
 
 
-def list_screen(shown: ExerciseList, width: int, height: int) -> RenderableType:
-    """Return the bar, the exercises that fit, and the keys."""
-    table = Table.grid(*(Column(no_wrap=True) for _part in range(4)), padding=(0, 2, 0, 0))
-    for row in shown.part(max(3, height - OTHER_LINES)):
-        here = row.name == shown.current
-        table.add_row(
-            Text(">" if here else " "),
-            Text(f"{row.assignment[:2]} {row.name}", style="reverse" if here else ""),
-            outcome_text(row.outcome),
-            Text(points(row.score, row.points)),
-        )
-    return Group(
-        course_bar(list(shown.rows), width),
-        Text(_("Filter: {name}").format(name=shown.filter)),
-        Text(),
-        table,
-        Text(),
-        Text(_("j/k or arrows: move · Enter: work on it · f: filter · l: back · q: quit"), style="dim"),
+def list_screen(shown: ExerciseList, console: Console) -> RenderableType:
+    """Return the bar, the exercises that fit below their headings, more about the current one, and the keys."""
+    current = next(row for row in shown.rows if row.name == shown.current)
+    about = _("{title}\n{outcome}, {score} points · about {minutes} minutes · {file}").format(
+        title=_(current.exercise.title),
+        outcome=outcome_name(current.outcome),
+        score=points(current.score, current.exercise.points),
+        minutes=current.exercise.minutes,
+        file=current.file.name,
     )
+    keys = _("j/k or arrows: move · Enter: work on it · l: back · q: quit")
+    above = course_bar(shown.rows, console.width), Text()
+    below = Text(), Text(about), Text(), Text(keys, style="dim")
+    room = console.height - len(console.render_lines(Group(*above, *below))) - 1  # for the line of the cursor
+    sizes = max(len(row.name) for row in shown.rows), max(len(_amount(row)) for row in shown.rows)
+    lines = [
+        _line(row, row is current, sizes, console.width)
+        if row
+        else Text(heading, "bold", overflow="ellipsis", no_wrap=True)
+        for heading, row in shown.part(max(3, room))
+    ]
+    return Group(*above, *lines, *below)
+
+
+def _line(row: Row, here: bool, sizes: tuple[int, int], width: int) -> Text:
+    """Return the mark, the name, the title if there is room, and the amount. sizes: columns of name and amount."""
+    mark, _name, style = LOOKS[row.outcome]
+    start = Text.assemble("> " if here else "  ", (mark, style), " ")
+    start.append(f"{row.name:{sizes[0]}}", style="reverse" if here else "")
+    room = max(0, width - start.cell_len - sizes[1])
+    title = Text(f"  {_(row.exercise.title)} " if room > LEAST_TITLE else "", style="dim")
+    title.truncate(room, overflow="ellipsis", pad=True)
+    return Text.assemble(start, title, f"{_amount(row):>{sizes[1]}}")
 
 
 def choose(start: Path) -> str:
     """Let a student choose from the list. Return the exercise, or "" if they leave."""
     course, console = find(start), Console(highlight=False)
-    shown = ExerciseList(rows_of(course), progress.load_current(course.root))
+    rows = rows_of(course)
+    shown = ExerciseList(rows, progress.to_continue_with(course.root, [row.name for row in rows]))
     while True:
         console.clear()
-        console.print(list_screen(shown, console.width, console.height))
+        console.print(list_screen(shown, console))
         try:
             key = click.getchar()
         except (KeyboardInterrupt, EOFError):

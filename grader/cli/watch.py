@@ -43,7 +43,7 @@ Examples:
 Keys:
   h  show a hint                    e  explain the known mistake
   n  go to the next open exercise   p  go to the previous one
-  l  list and filter all exercises  a  check all exercises
+  l  list all exercises             a  check all exercises
   r  reset the exercise             q  quit
 
 Saving another exercise switches to it. An exercise is open until it has passed.
@@ -250,7 +250,7 @@ class WatchKeys:
 
     def _show_list(self, shown: ExerciseList) -> None:
         self.console.clear()
-        self.console.print(list_screen(shown, self.console.width, self.console.height))
+        self.console.print(list_screen(shown, self.console))
 
     def _press_in(self, shown: ExerciseList, key: str) -> None:
         done = shown.press(key)

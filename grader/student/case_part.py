@@ -9,6 +9,9 @@ from msgspec.structs import replace
 from grader.bundle.files import in_short
 from grader.bundle.model import Check, Exercise, RecordedCase
 from grader.engine.engine import Engine
+from grader.engine.grade_exercise import grade_exercise
+from grader.engine.grading import Grading
+from grader.engine.student_file import student_file
 from grader.lines.find import Source
 from grader.report.model import CheckResult
 from grader.support.i18n import _
@@ -34,12 +37,8 @@ def smallest(
         for i, part in enumerate(_parts(case, check, failed.rule))
     ]
     tried = replace(exercise, cases=tuple(parts), mistakes=(), signatures=None)
-    bundles = [
-        replace(bundle, exercises=tuple(tried if e.name == exercise.name else e for e in bundle.exercises))
-        for bundle in engine.bundles
-    ]
-    again = Engine(bundles, engine.launcher, engine.options, engine.context.workers)
-    (result,) = again.grade(source.submission, [exercise.name], source.parts).exercises
+    file = student_file(engine.context.course, source.submission, source.parts)
+    result = grade_exercise(Grading(engine.context), file, tried)
     fault = failed.outcome, failed.rule, failed.file, failed.line
     alike = [int(one.id) for one in result.checks if (one.outcome, one.rule, one.file, one.line) == fault]
     if not alike:

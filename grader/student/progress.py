@@ -66,3 +66,15 @@ def load_current(root: Path) -> str:
         return read_regular(root / CURRENT, 200).decode()
     except (OSError, ValueError):
         return ""
+
+
+def next_to_do(root: Path, names: Sequence[str]) -> str:
+    """Return the first of these exercises that has not passed; "" if all have. Exercises build only on earlier ones."""
+    known = load(root)
+    return next((name for name in names if known[name].outcome != "passed"), "")
+
+
+def to_continue_with(root: Path, names: Sequence[str]) -> str:
+    """Return the exercise that was worked on last if it has not passed, else the next to do, or the first of all."""
+    last = load_current(root)
+    return next_to_do(root, [last, *names] if last in names else names) or names[0]

@@ -39,9 +39,7 @@ class Watcher:
         self._warm = False
         self._bundle_of = {e.name: b for b in course.bundles for e in b.exercises}
         self.names = list(self._bundle_of)
-        last = progress.load_current(course.root)
-        is_open = last in self.names and progress.load(course.root)[last].outcome != "passed"
-        self.current = current or (last if is_open else self._first_unsolved(self.names))
+        self.current = current or progress.to_continue_with(course.root, self.names)
         self._sources: dict[str, Source] = {}  # exercise → what it was graded from
         self._trees: dict[str, str] = {}  # exercise → its definition at the last save
         for bundle in course.bundles:
@@ -60,7 +58,7 @@ class Watcher:
     def note_save(self, path: Path) -> bool:
         """Make the exercise that changed in this file the current one. Return whether there is something to grade.
 
-        If none changed and the current exercise is in another file, take the first of this file that has not passed.
+        If none changed and the current exercise is in another file, take the next to do in this file.
         """
         bundle = next((b for b in self.course.bundles if path in self.course.possible_files(b)), None)
         if bundle is None or not path.exists():
@@ -70,7 +68,7 @@ class Watcher:
         if changed and self.current not in changed:
             self.current = changed[0]
         elif self.current not in mine:
-            self.current = self._first_unsolved(mine)
+            self.current = self._next_to_do(mine)
         return True
 
     def _changed_exercises(self, bundle: Bundle) -> list[str]:
@@ -125,10 +123,9 @@ class Watcher:
         self.current = self.names[max(0, self.names.index(self.current) - 1)]
 
     def go_to_next(self) -> None:
-        """Go to the next exercise that has not passed, or to the next if all have. The first comes after the last."""
+        """Go to the next exercise to do, or to the next if all have passed. The first comes after the last."""
         after = self.names.index(self.current) + 1
-        self.current = self._first_unsolved(self.names[after:] + self.names[:after])
+        self.current = self._next_to_do(self.names[after:] + self.names[:after])
 
-    def _first_unsolved(self, names: Sequence[str]) -> str:
-        known = progress.load(self.course.root)
-        return next((name for name in names if known[name].outcome != "passed"), names[0])
+    def _next_to_do(self, names: Sequence[str]) -> str:
+        return progress.next_to_do(self.course.root, names) or names[0]
