@@ -23,8 +23,8 @@ def report(*results: ExerciseResult, **more: object) -> Report:
     return Report(results, sandbox="strict", torch="2.13.0", grader="0.1.0", **more)  # type: ignore[arg-type]
 
 
-def read(*results: ExerciseResult) -> HtmlReader:
-    return HtmlReader(page(report(*results)))
+def read(*results: ExerciseResult, **more: object) -> HtmlReader:
+    return HtmlReader(page(report(*results, **more)))
 
 
 def in_order(text: str, *parts: str) -> None:
@@ -37,7 +37,7 @@ def in_order(text: str, *parts: str) -> None:
 
 def test_the_assignment_the_student_and_the_date_come_first():
     extra = {"student": "ada", "submission": "ada/masking.py"}
-    reader = HtmlReader(page(report(MISTAKE, extra=extra)))
+    reader = read(MISTAKE, extra=extra)
     assert reader.within("h1") == "02_masking"
     in_order(reader.within("main"), "02_masking", "ada", "ada/masking.py", date.today().isoformat(), "failed")
 
@@ -106,10 +106,34 @@ def test_what_a_change_touches_is_underlined():
     assert "another name" in read(shown).within("hw-place")
 
 
+def test_the_line_of_an_exception_is_named_besides_a_likelier_one():
+    check = replace(RAISED, file="masking.py", line=43)
+    reader = read(replace(MISTAKE, code=CODE, checks=(check,), diagnosis=replace(KNOWN, lines=(LOOK,))))
+    in_order(reader.within("hw-place"), "masking.py:44", "masking.py, line 43: c = 3")
+    assert "line 43" not in read(replace(MISTAKE, code=CODE, checks=(check,), diagnosis=UNKNOWN)).within(
+        "hw-place"
+    )
+
+
+def test_the_place_in_a_tensor_is_named_unless_a_grid_marks_it():
+    assert FAILED.where in read(result("f", "failed", 1.0, checks=(FAILED,))).within("hw-case")
+    assert "query 3" not in read(MISTAKE).within("hw-case")
+
+
+def test_what_was_built_and_what_comes_next_is_said_before_the_checks():
+    passed = result("masked_softmax", "passed", 3.0, checks=(PASSED,))
+    outlook = ("You have `f`.", "Next: g.")
+    in_order(
+        read(passed, outlook=outlook).text, "3 / 3 points", *("You have f.", "Next: g."), "1 of 1 checks"
+    )
+    in_order(read(passed, passed, outlook=outlook).text, "6 / 6 points", "You have f.", "3 / 3 points")
+
+
 def test_the_neighbours_of_the_line_are_shown_and_the_rest_is_folded():
     shown = replace(MISTAKE, code=CODE)
     reader = read(shown)
     assert "53 # more" in reader.within("details", "hw-code")
+    assert reader.within("details", "hw-marked") == "▶ 42 b = 2"
     open_text = "".join(text for text, around in reader.pieces if "details" not in around)
     assert "b = 2" in open_text
     assert "53" not in open_text
