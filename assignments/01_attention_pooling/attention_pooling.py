@@ -25,10 +25,10 @@
 #
 # $$x_s = -\frac{((q - k_s) w)^2}{2}$$
 #
-# The **score** $x_s$ says how well key $s$ fits the query. A perfect fit has the score 0, and the score falls
-# as the distance grows. As a function of the distance, the exponential of the score is a Gaussian bell curve. A
-# function that turns a distance into a weight is called a *kernel*. To take exponentials and divide them by
-# their sum is called **softmax**. Attention in every later lesson uses it.
+# The **score** $x_s$ says how well key $s$ fits the query. A perfect fit has the score 0, and the score
+# falls as the distance grows. As a function of the distance, the exponential of the score is a Gaussian
+# bell curve. A function that turns a distance into a weight is called a *kernel*. Take exponentials, divide
+# by their sum: that is the **softmax**. Every attention in this course uses it.
 #
 # The parameter $w$ controls the width of the bell. With $w = 0$ the distance has no effect, and the answer is
 # the plain mean. The larger $w$ is, the narrower the bell. For very large $w$ only the nearest key counts.

@@ -65,8 +65,9 @@ import torch
 # %% [markdown]
 # ## Exercise: `sequence_mask`
 #
-# Replace every step at or beyond the length of its row by `value`. `X` has the shape `(N, T)`, or `(N, T, …)`
-# with axes of features. Replace all features of a step. You may write into `X` or return a new tensor.
+# Replace every step at or beyond the length of its row by `value`. `X` has the shape `(N, T)`, or
+# `(N, T, …)` with axes of features. Replace all features of a step. (Changing `X` itself is fine here, and
+# so is returning a new tensor.)
 
 
 # %% exercise="sequence_mask"
@@ -87,8 +88,7 @@ def sequence_mask(X: torch.Tensor, valid_len: torch.Tensor, value: float = 0) ->
 # all queries of a sequence. Give both kinds of lengths the same number of axes. Then one
 # piece of code works for both.
 #
-# You may call `sequence_mask` or write the mask directly; both are right. If you call it, finish it first.
-# Here, too, you may write into `X` or return a new tensor.
+# Call your `sequence_mask` or build the mask here, as you like. (Changing `X` is fine here, too.)
 
 
 # %% exercise="masked_softmax"

@@ -142,9 +142,9 @@ class AdditiveAttention(nn.Module):
 # %% [markdown]
 # ## Exercise: `DotProductAttention`
 #
-# The structure is the same, with another score. This score has no parameters, so `__init__` creates only the
-# dropout layer. Write the formula yourself. If you call PyTorch's `scaled_dot_product_attention` instead, the
-# report says so; this costs no points.
+# The structure is the same, with another score. This score has no parameters, so `__init__` creates only
+# the dropout layer. Write the formula yourself. PyTorch has this built in, as
+# `scaled_dot_product_attention`: compare with it when yours works.
 
 
 # %% exercise="DotProductAttention"

@@ -1,11 +1,12 @@
 # %% [markdown]
 # # 05 · Multi-head attention
 #
-# You now have scaled dot-product attention with masks (lesson 03), and heads as rows of a batch (lesson 04).
-# The learned layers are still missing. A dot product compares two vectors as they are. But the vector of a
-# word need not be a good query, a good key and a good value at the same time. So three linear layers
-# *project* the inputs first, one per role. A fourth layer combines the results of the heads (Vaswani et al.
-# 2017, section 3.2.2).
+# You have attention with masks (lesson 03), and you can split features into heads (lesson 04). What is
+# missing is something to learn: dot-product attention has no parameters and compares vectors as they are.
+# But why should one vector of a word be a good query, a good key and a good value at the same time? Give
+# each role a linear layer of its own, which *projects* the input first. A fourth layer combines what the
+# heads have found (Vaswani et al. 2017, section 3.2.2). The encoder, the decoder and the model that you
+# will train are all built on these four layers.
 #
 # After this lesson you can
 #
@@ -19,17 +20,17 @@
 #
 # $$\mathrm{multihead}(Q, K, V) = [Y_0, \dots, Y_{H-1}] W^O$$
 #
-# Here $Q$, $K$ and $V$ hold the queries, keys and values of one sequence as rows. The brackets concatenate
-# the results of the heads along the features. The attention is the scaled dot-product attention of lesson 03;
-# additive attention would be possible, too.
+# $Q$, $K$ and $V$ hold the queries, keys and values of one sequence as rows, and the brackets put the
+# results of the heads side by side. The attention is the scaled dot-product attention of lesson 03.
+# (Additive attention would work, too.)
 #
-# Let $D$ be `num_hiddens` and $d = D/H$. In the formula each head has three small matrices. $W_h^Q$ has the
-# shape `(query_size, d)`, $W_h^K$ has `(key_size, d)`, and $W_h^V$ has `(value_size, d)`. In code the
-# matrices of all heads are concatenated along the columns, for example $W^Q = [W_0^Q, \dots, W_{H-1}^Q]$. One
-# linear layer with `num_hiddens` outputs contains them, and `transpose_qkv` gives each head its outputs. So
-# there are four layers for any number of heads. The columns of $W_h^Q$ are $d$ rows of `W_q.weight` (see the
-# conventions in lesson 03). Because $d = D/H$, all heads together cost as much as a single head with $D$
-# features: they have as many parameters, and their scores need as many multiplications.
+# Let $D$ be `num_hiddens` and $d = D/H$. In the formula each head has three small matrices: $W_h^Q$ has the
+# shape `(query_size, d)`, $W_h^K$ has `(key_size, d)`, and $W_h^V$ has `(value_size, d)`. In code you put
+# the matrices of all heads side by side, for example $W^Q = [W_0^Q, \dots, W_{H-1}^Q]$. One linear layer
+# with `num_hiddens` outputs then contains them all, and `transpose_qkv` gives each head its outputs. So you
+# need only four layers, for any number of heads. The columns of $W_h^Q$ are $d$ rows of `W_q.weight` (see
+# the conventions in lesson 03). And heads are cheap: because $d = D/H$, all heads together have as many
+# parameters as a single head with $D$ features, and their scores need as many multiplications.
 #
 # | name | shape | meaning |
 # |---|---|---|
@@ -41,18 +42,19 @@
 # | result | `(B, T, D)` | one vector per query |
 #
 # Queries, keys and values may come from three sources and have three sizes. When all three are the same
-# tensor, this is *self-attention*. When the queries come from one sequence, and the keys and values from
-# another, it is *cross-attention*. The code is the same.
+# tensor, you have *self-attention*. When the queries come from one sequence, and the keys and values from
+# another, you have *cross-attention*. The code is the same.
 #
-# Note the order of the arguments. The constructor takes `key_size, query_size, value_size`, with the key
-# first. `forward` takes `queries, keys, values`, with the query first. Pass the sizes by keyword.
+# Watch the order of the arguments: the constructor takes `key_size, query_size, value_size`, with the key
+# first, and `forward` takes `queries, keys, values`, with the query first. Pass the sizes by keyword, and
+# you cannot mix them up.
 #
 # ![The data flow from top to bottom. Queries, keys and values pass through one layer each, W_q, W_k and W_v,
 # to D features, and are split into heads, B·H rows with d features. Scaled dot-product attention with a mask
 # treats each row separately. Then the heads of a query are concatenated to D features, and W_o combines them
 # into the result.](pictures/multi_head_attention.svg)
 #
-# **Lengths and heads.** There are `B` lengths (or rows of lengths), but the attention sees a batch of `B·H`
+# **Lengths and heads.** You get `B` lengths (or rows of lengths), but the attention sees a batch of `B·H`
 # rows. Row `b·H + h` needs the length of sequence `b`. With two heads and the lengths `[2, 3]`:
 #
 # | row | 0 | 1 | 2 | 3 |
@@ -60,18 +62,18 @@
 # | sequence, head | 0, 0 | 0, 1 | 1, 0 | 1, 1 |
 # | length it needs | 2 | 2 | 3 | 3 |
 #
-# **By hand.** There are two features and two heads, so $d = 1$. All four layers are identity matrices. There
-# is one query $(1, 0)$, and there are two keys $(\ln 3, 5)$ and $(0, -5)$ with the values $(8, 10)$ and
-# $(0, 20)$.
+# **By hand.** Take two features and two heads, so $d = 1$, and let all four layers be identity matrices.
+# There is one query $(1, 0)$, and there are two keys $(\ln 3, 5)$ and $(0, -5)$ with the values $(8, 10)$
+# and $(0, 20)$.
 #
 # | | query | keys | scores | weights | values | answer |
 # |---|---|---|---|---|---|---|
 # | head 0 | 1 | ln 3, 0 | ln 3, 0 | 3/4, 1/4 | 8, 0 | 6 |
 # | head 1 | 0 | 5, −5 | 0, 0 | 1/2, 1/2 | 10, 20 | 15 |
 #
-# The result is $(6, 15)$. The heads have different weights: the first prefers the first key, the second gives
-# both the same weight. A single head over both features has $d = 2$. Its scores would be $(\ln 3)/\sqrt2$ and
-# 0, its weights 0.685 and 0.315, and the result $(5.48, 13.15)$.
+# The result is $(6, 15)$. Each head looks at the same two keys in its own way: the first prefers the first
+# key, the second gives both the same weight. One head over both features cannot do that. It has $d = 2$,
+# the scores $(\ln 3)/\sqrt2$ and 0, the weights 0.685 and 0.315, and the result $(5.48, 13.15)$.
 #
 # **What goes wrong.**
 #
@@ -94,9 +96,9 @@ from grader.given import DotProductAttention, transpose_output, transpose_qkv
 # ## Exercise: `MultiHeadAttention`
 #
 # Create the four layers and the attention in `__init__`. In `forward`: project, split, attend, merge,
-# project. Any code with the right result passes. `DotProductAttention`, `transpose_qkv` and
-# `transpose_output` from `grader.given` make it short. `nn.MultiheadAttention` passes too; the report
-# remarks that you are asked to implement it yourself.
+# project. There is more than one right way; `DotProductAttention`, `transpose_qkv` and `transpose_output`
+# from `grader.given` make it short. PyTorch has all of this built in, as `nn.MultiheadAttention`. Compare
+# with it when yours works. (The grader accepts it as an answer, and then reminds you to write your own.)
 
 
 # %% exercise="MultiHeadAttention"
@@ -137,7 +139,7 @@ class MultiHeadAttention(nn.Module):
 # %% [markdown]
 # ## Try it
 #
-# Run this cell when the class is written. It repeats the example from above. The result should be 6 and 15.
+# Run this cell when the class is written. It does the example from above. Do you get 6 and 15?
 
 # %%
 try:
@@ -156,9 +158,10 @@ except NotImplementedError as unwritten:
 # %% [markdown]
 # ## Try it with a padded batch
 #
-# This cell uses the sizes of a well-known book example: 100 features, 5 heads, 4 queries, 6 keys, and the
-# valid lengths 3 and 2. It prints the layers and the shape of the result, `(2, 4, 100)`. Then it changes keys
-# and values beyond both lengths. The result should stay the same, so the last line should be `True`.
+# Now a batch with padding, in the sizes of a well-known book example: 100 features, 5 heads, 4 queries, 6
+# keys, and the valid lengths 3 and 2. You see the layers and the shape of the result, `(2, 4, 100)`. Then
+# the cell changes keys and values beyond both lengths. Your result should not care, so the last line should
+# be `True`.
 
 # %%
 try:
@@ -181,16 +184,16 @@ except NotImplementedError as unwritten:
 # %% [markdown]
 # # Three repairs
 #
-# You will often work with attention code that other people wrote. Some of it looks right and is wrong. Below
-# are three classes with faults that were found in real notebooks or adapted from them. Each text says what
-# the class *should* do. Find out what it does instead.
+# You will often work with attention code that other people wrote, and some of it looks right and is wrong.
+# Now you are the detective. Below are three classes with faults that were found in real notebooks or
+# adapted from them. Each text says what the class *should* do. Find out what it does instead.
 #
-# Keep the given class as it is. Write your corrected class under the same name, below the comment
-# `Your version goes here` in the same cell. Python uses the later definition. Change as little as you can,
+# Leave the given class as it is. Write your corrected class under the same name, below the comment
+# `Your version goes here` in the same cell: Python uses the later definition. Change as little as you can,
 # and keep the names of the layers.
 #
-# Each class may have more than one fault, so do not stop at the first one. Besides reading the code, run
-# these checks:
+# A class can have more than one fault, so do not stop at the first one. Besides reading the code, try these
+# checks:
 #
 # | check | what it can show |
 # |---|---|
@@ -201,27 +204,27 @@ except NotImplementedError as unwritten:
 # | training mode and evaluation mode | what dropout acts on |
 # | `torch.isfinite`, sums over rows | NaN, infinite values, wrong sums |
 #
-# For each class you also write a **test**, before or after the repair. The test is a function that takes one
-# module. It returns `True` when the module has a fault and `False` when the module is correct. Such a test is
-# useful for longer than the repair, because it also checks the next version.
+# For each class you also write a **test**, before or after the repair, as you like. It is a function that
+# takes one module and returns `True` if the module has a fault, `False` if it is correct. Your test will
+# outlive the repair, because it also checks the next version.
 #
-# - The test must return `False` for *every* correct module, of any size, in training or evaluation mode.
-#   It may switch the mode.
-# - A module that raises an error for a valid input is faulty: your test must return `True` for it.
-# - The test must judge what the module *does*. It must not read the source code.
+# - Never accuse an innocent module: return `False` for *every* correct one, of any size, in training or
+#   evaluation mode. (You can call `.eval()` first.)
+# - A module that raises an error for a valid input is faulty: return `True` for it.
+# - Judge what the module *does*, not how its source code looks.
 #
-# The grader runs your test on one module at a time; it does not use your corrected class. Some modules are
-# correct, in several sizes. Some are faulty: the given class, and classes with only some of its faults. Each
-# test is worth two points and each repair one, because finding every fault is the harder part. Rejecting a
-# correct module costs the same as accepting a faulty one.
+# The grader shows your test one module at a time; it does not use your corrected class. Some modules are
+# correct, in several sizes. Some are faulty: the given class, and classes with only some of its faults. A
+# false alarm is as bad as a missed fault. Finding every fault is the harder part, so each test is worth two
+# points and each repair one.
 
 # %% [markdown]
 # ## Repair 1: `MixedUpAttention`
 #
-# This class should be multi-head attention, as in the exercise above, with the same arguments and the same
-# layers. Queries, keys and values may have three different sizes, and each role has its own projection. With
-# `valid_lens`, per sequence or per query, the keys beyond the length get no weight in any head. With `None`,
-# no key is masked. Other variables of the notebook have no effect on the result.
+# This class should be the multi-head attention that you have just built, with the same arguments and the
+# same layers. Queries, keys and values may have three different sizes, and each role has its own
+# projection. With `valid_lens`, per sequence or per query, the keys beyond the length get no weight in any
+# head. With `None`, no key is masked. And other variables of the notebook have no effect on the result.
 
 
 # %% exercise="MixedUpAttention"
@@ -271,8 +274,8 @@ class MixedUpAttention(nn.Module):
 # %% [markdown]
 # ## Exercise: `catches_mixed_up`
 #
-# Write the test. The module has the four linear layers `W_q`, `W_k`, `W_v` and `W_o`. The shapes of their
-# weights show which input sizes it takes.
+# Write the test. The module has the four linear layers `W_q`, `W_k`, `W_v` and `W_o`, and the shapes of
+# their weights tell you which input sizes it takes.
 
 
 # %% exercise="catches_mixed_up"
@@ -288,10 +291,10 @@ def catches_mixed_up(attention: nn.Module) -> bool:
 # %% [markdown]
 # ## Repair 2: `TangledSelfAttention`
 #
-# This class is the central part of a small language model that reads from left to right. It should be
-# *causal* self-attention: step $t$ may attend to the steps $0$ to $t$ and to no later step. Queries, keys and
-# values are all computed from the input `x`. The heads have their own axis, `(B, H, T, d)`, and are not
-# merged into the batch. In each head, with $T$ rows in $Q$, $K$ and $V$,
+# This class is the heart of a small language model that reads from left to right. It should be *causal*
+# self-attention: step $t$ may attend to the steps $0$ to $t$ and to no later step. Queries, keys and values
+# are all computed from the input `x`. The heads have their own axis, `(B, H, T, d)`, and are not merged
+# into the batch. In each head, with $T$ rows in $Q$, $K$ and $V$,
 #
 # $$Y = \mathrm{softmax}\left(\frac{Q K^\top}{\sqrt{d}} + M\right) V$$
 #
@@ -350,12 +353,12 @@ def catches_tangled(attention: nn.Module) -> bool:
 # %% [markdown]
 # ## Repair 3: `TransparentSelfAttention`
 #
-# This class is causal self-attention again, and it also returns its weights. It should return two tensors:
-# the output `(B, T, D)`, and the attention weights `(B, H, T, T)`, so that they can be drawn. Call the second
-# tensor `attention`: the row `attention[b, h, t]` holds the weights of head `h` for step `t` of sequence `b`,
-# before dropout. Every row has no weight on a later step and sums to one, in training mode and in evaluation
-# mode. In training, the values are averaged with the weights after dropout, as in lesson 03. The output is
-# the concatenated results of the heads, passed through `fc_out`.
+# Causal self-attention again, and this class also shows you where it looks. It should return two tensors:
+# the output `(B, T, D)`, and the attention weights `(B, H, T, T)`, so that you can draw them. Call the
+# second tensor `attention`: the row `attention[b, h, t]` holds the weights of head `h` for step `t` of
+# sequence `b`, before dropout. Every row has no weight on a later step and sums to one, in training mode
+# and in evaluation mode. In training, dropout acts on the weights with which the values are averaged, as in
+# lesson 03. The output is the concatenated results of the heads, passed through `fc_out`.
 
 
 # %% exercise="TransparentSelfAttention"
@@ -393,8 +396,8 @@ class TransparentSelfAttention(nn.Module):
 # ## Exercise: `catches_transparent`
 #
 # Write the test. The module has the four linear layers `W_Q`, `W_K`, `W_V` and `fc_out`, and a layer
-# `dropout`. In evaluation mode a correct module returns the same weights that it uses. So your test can
-# repeat a part of the computation and compare.
+# `dropout`. In evaluation mode a correct module returns the very weights that it uses. So your test can do
+# a part of the computation again and compare.
 
 
 # %% exercise="catches_transparent"
@@ -411,8 +414,8 @@ def catches_transparent(attention: nn.Module) -> bool:
 # %% [markdown]
 # ## Try it
 #
-# Write the tests first. Then run this cell before and after each repair. Each line shows the result of one
-# test for the class in this file. Before the repair it should be `True` (faulty), after the repair `False`.
+# Write the tests first. Then run this cell before and after each repair: each line is the answer of one of
+# your tests about the class in this file. Watch it change from `True` (faulty) to `False`.
 
 # %%
 built = [
@@ -435,8 +438,8 @@ for catches, module in built:
 # - Three layers project queries, keys and values, one per role. A fourth layer combines the heads.
 # - One linear layer contains the projections of all heads. The heads run in parallel as rows of the batch.
 # - Row `b·H + h` of the batch needs the length of sequence `b`.
-# - Wrong attention code often runs without an error. Tests with different sizes, changed inputs and both
-#   modes show the faults.
+# - Wrong attention code often runs without an error. Your tests with different sizes, changed inputs and
+#   both modes show the faults.
 
 # %% [markdown]
 # ## Questions to think about

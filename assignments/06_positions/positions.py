@@ -66,7 +66,7 @@
 # layer can guess it. Many vocabularies use 0, and so does lesson 11. Published notebooks with a
 # `TokenEmbedding` use 1, so we use 1 here.
 #
-# **What goes wrong.** These are pitfalls of `PositionalEncoding`. On the CPU, the first two do not change the output.
+# **What goes wrong.** Watch out in `PositionalEncoding`; on a CPU your output does not show the first two.
 #
 # - `X += P` writes into the caller's tensor, which the caller may still need. Return a new tensor.
 # - A plain attribute does not move when the module moves to another device. A `Parameter` moves, but it would

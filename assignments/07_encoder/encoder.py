@@ -89,8 +89,10 @@
 #
 # - Dropout is applied to $X$ or to the sum. It then also drops parts of the residual connection.
 # - The second residual connection starts from $X$ instead of $Y$.
-# - A block is created once and put into the stack `num_layers` times. Then it is *one* block with one set of
-#   parameters.
+# - A block is created once and put into the stack `num_layers` times. Then it is *one* block with one set
+#   of parameters.
+# - The blocks are in a plain Python list. Then the encoder does not know them: `parameters()` and
+#   `state_dict()` leave them out, so nothing trains or saves them. Put them into an `nn.Sequential`.
 # - Every block gets the embedding instead of the output of the block before. Then only the last block has an
 #   effect.
 # - `nn.LayerNorm([T, D])` mixes the positions of a sentence. We pass `[D]`.

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 08 · The decoder
 #
-# The encoder reads the source, the decoder writes the target. It writes one token at a time. Each token
-# depends on two things: *what has been written so far* and *what the source says*. So a decoder layer has
-# three sublayers, where an encoder layer has two (Vaswani et al. 2017, section 3.1):
+# The encoder reads; the decoder writes. It writes one token at a time, and for each it asks two things:
+# *what have I written so far?* and *what does the source say?* So a decoder layer has three sublayers,
+# where an encoder layer has two (Vaswani et al. 2017, section 3.1):
 #
 # $$Y = \mathrm{AddNorm}_1\bigl(X, \mathrm{Attention}_1(X, C, C)\bigr)$$
 #
@@ -13,10 +13,10 @@
 #
 # The arguments of each attention are queries, keys and values, in that order. $X$ holds the target steps
 # that one call of the block gets: all steps in training, only the newest one in prediction. $C$ holds the
-# steps that give the keys and values. In training $C$ is $X$. In prediction $C$ is the earlier steps, which
-# were stored, followed by the newest one. How the block gets $C$ is the subject of this lesson. $E$ holds the
-# outputs of the encoder, some of which belong to padding. Attention within the target is called
-# *self-attention*. Attention from the target to the source is called *cross-attention*.
+# steps that give the keys and values. In training $C$ is simply $X$. In prediction it is the steps so far:
+# the earlier ones, which the block has stored, then the newest. How the block gets $C$ is what this lesson
+# is about. $E$ holds the outputs of the encoder, some of which belong to padding. Attention within the
+# target is called *self-attention*, attention from the target to the source *cross-attention*.
 #
 # After this lesson you can
 #
@@ -37,11 +37,11 @@
 # | `state[2]`, the cache | a list of `L` entries; each is `None` at first | the earlier steps, one entry per layer |
 # | lengths for $C$ | `(B, T)` | how many of the target steps each query may attend to |
 #
-# **One block, two ways to run it.** In *training* the whole target sentence is known, so all steps go through
-# at once. Every step gets its true word, whatever the model would have written there (this is called *teacher
-# forcing*). Step 0 holds a token that means *begin*. Step `t` learns to predict the word of step `t + 1`, so
-# it must not see that step. Query `t` sees the steps `0 … t`, itself included. That is the *causal* mask of
-# assignment 02, with one length per query.
+# **One block, two ways to run it.** In *training* you know the whole target sentence, so all steps go
+# through at once. Every step gets its true word, whatever the model would have written there (this is
+# called *teacher forcing*). Step 0 holds a token that means *begin*. Step `t` learns to predict the word of
+# step `t + 1`, so it must not see that step: query `t` sees the steps `0 … t`, itself included. That is the
+# *causal* mask of assignment 02, with one length per query.
 #
 # | query | sees step 0 | sees step 1 | sees step 2 | its length |
 # |---|---|---|---|---|
@@ -49,37 +49,37 @@
 # | 1 | yes | yes | no | 2 |
 # | 2 | yes | yes | yes | 3 |
 #
-# In *prediction* a word must be chosen before the next step can begin, so each call brings one new step. Keys
-# and values come from all steps so far, but the earlier steps are no longer in `X`. So the block must store
-# its steps in a **cache**. Layer `i` stores its inputs in `state[2][i]`, and appends each new step to
-# them. No mask over the future is needed for the newest step, because later steps do not exist yet.
+# In *prediction* you must choose a word before the next step can begin, so each call brings one new step.
+# Its keys and values come from all steps so far, but the earlier steps are no longer in `X`. So the block
+# remembers them in a **cache**: layer `i` stores its inputs in `state[2][i]` and appends each new step. The
+# newest step needs no mask over the future, because the future does not exist yet.
 #
-# In training the block does not need the cache. It may write to its entry (as in *Dive into Deep Learning*)
-# or leave it alone (as in the reference solution). There is nothing to read: every training call gets a fresh
-# state, in which each entry is `None`. The method `init_state` of the whole decoder (see below) creates a fresh
-# state. Call it before every new batch or sentence, so that no old steps are left in the state.
+# Training needs no cache. Every training call gets a fresh state, in which each entry is `None`, so there
+# is nothing to read. The method `init_state` of the whole decoder (see below) makes a fresh state; call it
+# before every new batch or sentence, or old steps stay in the state. (In training your block can write to
+# its entry, as in *Dive into Deep Learning*, or leave it alone.)
 #
 # ![Left, training: one call with four queries over the steps 0 to 3; query 0 sees step 0 only, query 3 sees
 # all, and the masked steps are hatched. Right, prediction: four calls with one new step each; call 0 has no
 # cache, call 3 finds the steps 0 to 2 in the cache and brings step 3. The rows see the same steps on both
 # sides.](pictures/cache.svg)
 #
-# **Which mode is it?** Here, as in *Dive into Deep Learning*, the block decides by `self.training`, which
-# `model.train()` and `model.eval()` set. This is a convention of the book and of this course, not a rule.
-# `eval()` only means "no dropout, no update of statistics". A *validation loss*, for example, passes all true
-# steps at once in `eval()`, and it needs the causal mask too. With the book's block this call has *no* mask:
-# each step attends to the words that it should predict, and the loss is far too good. So other libraries do
-# not tie decoding to the mode. They have separate arguments, such as `use_cache` and `past_key_values` in
-# Hugging Face Transformers or `is_causal` in PyTorch. Then why this convention here? A block for the book stays
-# a block for this course. To be fair to every way of writing it, the cases only use what all of them share:
-# in `eval()` a block gets a single step (`T = 1`). Question 3 asks about more.
+# **Which mode is it?** Your block decides by `self.training`, which `model.train()` and `model.eval()` set:
+# training mode means all steps with a causal mask, `eval()` means one step at a time with the cache.
+# (Question 3 goes further.) Careful: this is a convention of *Dive into Deep Learning* and of this course,
+# not a rule. `eval()` only means "no dropout, no update of statistics". A *validation loss*, for example,
+# passes all true steps at once in `eval()`, and it needs the causal mask too. With the book's block this
+# call has *no* mask: each step attends to the words that it should predict, and the loss is far too good.
+# So other libraries do not tie decoding to the mode. They have separate arguments, such as `use_cache` and
+# `past_key_values` in Hugging Face Transformers or `is_causal` in PyTorch. Then why use the convention
+# here? So that a block written for the book works here, too.
 #
-# **Why the cache is correct.** With a causal mask, step `t` never depends on a later step. So the values that
-# a layer computed for a step when it was the newest are still right later. This gives a test of every decoder
+# **Why the cache is correct.** With a causal mask, step `t` never depends on a later step. So what a layer
+# computed for a step when it was the newest is still right later. This gives you a test for every decoder
 # block: **one step at a time and all steps at once must give the same values** (without dropout).
 #
-# **By hand.** One head, one feature, and all scores equal, so that attention is the mean of the values that a
-# query sees. Leave out everything else. Let the inputs of the layer be 2, 4 and 9.
+# **By hand.** Take one head, one feature, and equal scores, so that attention is the mean of the values
+# that a query sees. Leave out everything else. Let the inputs of the layer be 2, 4 and 9.
 #
 # | what is done | step 0 | step 1 | step 2 |
 # |---|---|---|---|
@@ -89,23 +89,23 @@
 # | prediction, cache never read | 2 | 4 | 9 |
 # | prediction, with the lengths 1 to `T` of training (here `T = 1`) | 2 | 2 | 2 |
 #
-# In the third row step 0 has already read the 4 that it should learn to predict, and step 1 the 9. The
-# training loss becomes very small, and the predictions are useless. In the last row the call holds one query
-# with length 1, so every step sees only the oldest step.
+# Look at the third row: step 0 has already read the 4 that it should learn to predict, and step 1 the 9.
+# The training loss becomes very small, and the predictions are useless. In the last row the call holds one
+# query with length 1, so every step sees only the oldest step.
 #
-# **What goes wrong.** Most of these mistakes raise no error.
+# **What goes wrong.** Most of these mistakes raise no error, so look for them.
 #
 # - Every layer needs *its own* entry in the cache. With one entry for all, a layer reads the inputs of
 #   another.
 # - The cache stores the *inputs* of the block, not its outputs.
 # - The two attentions have separate lengths. Those of the target are causal, those of the source count real
 #   words. Do not swap them.
-# - A `LayerNorm` over steps and features together (`norm_shape = [T, D]`) leaks the future through the mean.
-#   Here `norm_shape` is `[D]`, or simply `D`.
+# - A `LayerNorm` over steps and features together (`norm_shape = [T, D]`) leaks the future through the
+#   mean. Here `norm_shape` is `[D]`, or simply `D`.
 #
-# `AddNorm`, `MultiHeadAttention`, `PositionalEncoding` and `PositionWiseFFN` of earlier assignments are
-# ready to use. After a call, `MultiHeadAttention` stores its weights in `.attention.attention_weights`, of
-# shape `(B·H, queries, keys)`.
+# You do not start from nothing: `AddNorm`, `MultiHeadAttention`, `PositionalEncoding` and `PositionWiseFFN`
+# of earlier assignments are ready to use. After a call, `MultiHeadAttention` has stored its weights in
+# `.attention.attention_weights`, of shape `(B·H, queries, keys)`.
 
 # %%
 import math
@@ -118,9 +118,9 @@ from grader.given import AddNorm, MultiHeadAttention, PositionalEncoding, Positi
 # %% [markdown]
 # ## Exercise: `DecoderBlock`
 #
-# Write the three sublayers and the cache. This layer uses the entry `state[2][i]`. Return the
-# output and the state. The constructor arguments are those of `EncoderBlock`, without `use_bias` and with
-# `i`. It helps to write the block for training first, and to add the cache when training is right.
+# Write the three sublayers and the cache. Your layer uses the entry `state[2][i]`; return the output and
+# the state. The constructor arguments are those of `EncoderBlock`, without `use_bias` and with `i`. Get
+# training right first. Then add the cache, and let the test below compare the two.
 
 
 # %% exercise="DecoderBlock"
@@ -187,23 +187,22 @@ except NotImplementedError as unwritten:
 # %% [markdown]
 # ## The stack
 #
-# `TransformerDecoder` stacks decoder blocks as `TransformerEncoder` stacks encoder blocks. Tokens are
-# embedded, the embedding is multiplied by $\sqrt{D}$, positions are added, and the blocks follow one another.
-# All blocks get the same state. A last linear layer, `dense`, maps each vector to `V` scores, one for every
-# word of the vocabulary. These are *logits*: scores of any size, not probabilities. The training loss applies
-# its own softmax, and a second softmax would flatten the first.
+# `TransformerDecoder` stacks your decoder blocks as `TransformerEncoder` stacks encoder blocks. Tokens are
+# embedded, the embedding is multiplied by $\sqrt{D}$, positions are added, and the blocks follow one
+# another, all with the same state. A last linear layer, `dense`, turns each vector into `V` scores, one for
+# every word of the vocabulary. These are *logits*: scores of any size, not probabilities. The training loss
+# applies its own softmax, and a second softmax would flatten the first.
 #
 # `init_state` creates the state for a new sentence: the encoder's outputs, their lengths, and a new list of
-# `L` entries, all `None`. The list must be *new*: a list from the last sentence would still contain its
-# steps.
+# `L` entries, all `None`. It has to be a *new* list: one from the last sentence still contains its steps.
 #
-# **Which position is this?** In training `X` holds all steps, and `PositionalEncoding` adds position `t`
-# to step `t`. In prediction `X` holds one step (`T = 1`), so the same call adds position 0 to *every* word. The
-# decoder of *Dive into Deep Learning* does this: it is trained with the positions 0, 1, 2, … and predicts with
-# 0, 0, 0, … It runs, and it translates short sentences well enough that the error is easy to miss. It is better
-# to continue counting: the position of a new step is the number of steps already in the cache. If positions
-# restart at 0, the blocks still pass the test above, but the stack does not. The grader accepts both ways. We
-# suggest that positions continue.
+# **Which position is this?** In training `X` holds all steps, and `PositionalEncoding` adds position `t` to
+# step `t`. In prediction `X` holds one step (`T = 1`), so the same call adds position 0 to *every* word.
+# The decoder of *Dive into Deep Learning* does this: it is trained with the positions 0, 1, 2, … and
+# predicts with 0, 0, 0, … It runs, and it translates short sentences well enough that you hardly notice.
+# Better let the positions go on: the position of a new step is the number of steps already in the cache. If
+# positions restart at 0, your blocks still pass the test above, but the stack does not. (The grader accepts
+# both.)
 #
 # ## Exercise: `TransformerDecoder`
 #
@@ -216,11 +215,11 @@ except NotImplementedError as unwritten:
 #   call brings one new step (`T = 1`). The first call gets the state from `init_state`, every later call
 #   the state that the call before returned.
 #
-# At each call, store the attention weights in `self.attention_weights`: a list of two lists, each with one
-# tensor per layer, first layer first. The first list holds the weights of the self-attentions, of shape
-# `(B·H, T, steps so far)`; in training that is `(B·H, T, T)`. The second holds the weights of the
-# cross-attentions, of shape `(B·H, T, S)`. The grader compares the lists that it finds; a decoder that stores
-# no weights loses no points.
+# At each call, store the attention weights in `self.attention_weights`, so that you can look at them in
+# lesson 10: a list of two lists, each with one tensor per layer, first layer first. The first list holds
+# the weights of the self-attentions, of shape `(B·H, T, steps so far)`; in training that is `(B·H, T, T)`.
+# The second holds the weights of the cross-attentions, of shape `(B·H, T, S)`. (If you store lists, the
+# grader compares them; a decoder without them loses no points.)
 
 
 # %% exercise="TransformerDecoder"
@@ -272,7 +271,7 @@ class TransformerDecoder(nn.Module):
 # %% [markdown]
 # ## Try it
 #
-# Five words at once, then word by word. If positions continue, the difference is rounding. If positions
+# Five words at once, then word by word. If your positions go on, the difference is rounding. If they
 # restart at 0, only the first word agrees.
 
 # %%
@@ -293,11 +292,11 @@ except NotImplementedError as unwritten:
 # %% [markdown]
 # ## Summary
 #
-# - A decoder block has three sublayers: causal self-attention, cross-attention to the encoder's outputs, and
-#   a feed-forward network.
+# - A decoder block has three sublayers: causal self-attention, cross-attention to the encoder's outputs,
+#   and a feed-forward network.
 # - In training all steps go through at once, with the lengths 1, 2, …, `T` as a causal mask.
 # - In prediction each call brings one step, and each layer caches its own inputs.
-# - A block must give the same values for one step at a time as for all steps at once.
+# - One step at a time and all steps at once must give the same values: test every block that you write so.
 # - `eval()` is not the same as decoding. In this course it selects the cache, but a validation loss in
 #   `eval()` needs the causal mask too.
 

@@ -1,16 +1,16 @@
 # %% [markdown]
 # # 10 · Pruning heads
 #
-# A trained Transformer has dozens of heads. Which of them does it need? Two papers of 2019 asked this. Michel
-# et al. (2019) found that most heads of a trained model can be removed one at a time with almost no loss.
-# They also removed many heads together, the least important first: up to 20 % of the heads of a translation
-# model and 40 % of BERT's made no noticeable difference. After that the results dropped sharply. Voita et al.
-# (2019) gave every head a learned factor (a *gate*), with a penalty for each open gate (an $L_0$ penalty), and
-# trained the model further. In this way they removed 38 of 48 encoder heads and lost only 0.15 BLEU (a score
-# for translations).
+# A trained Transformer has dozens of heads. Does it need them all? Two papers of 2019 asked, and the answer
+# was a surprise. Michel et al. (2019) found that most heads of a trained model can be removed one at a time
+# with almost no loss. They also removed many heads together, the least important first: up to 20 % of the
+# heads of a translation model and 40 % of BERT's made no noticeable difference. After that the results
+# dropped sharply. Voita et al. (2019) gave every head a learned factor (a *gate*), with a penalty for each
+# open gate (an $L_0$ penalty), and trained the model further. In this way they removed 38 of 48 encoder
+# heads and lost only 0.15 BLEU (a score for translations).
 #
-# This lesson follows the first paper in four steps: **look** at what the heads attend to, **measure** how
-# important each one is, **prune** the least important ones, and check the choice by an **experiment**.
+# Now it is your turn, along the way of the first paper: **look** at what the heads attend to, **measure**
+# how important each one is, **prune** the least important ones, and check your choice by an **experiment**.
 #
 # After this lesson you can
 #
@@ -19,14 +19,15 @@
 #   of these heads at zero;
 # - design an experiment that shows whether a measure of importance is any good.
 #
-# The tool for all of it is one factor per head, a *gate*. In formulas it is written $\xi_h$ (read: xi), as in
-# the paper; in code it is `gates[h]`. We count heads from 0. If they compute $Y_0, \dots, Y_{H-1}$, gated
-# attention is (Michel et al. 2019, section 2.3)
+# One small tool does all of it: a factor per head, a *gate*. In formulas it is written $\xi_h$ (read: xi),
+# as in the paper; in code it is `gates[h]`. We count heads from 0. If they compute $Y_0, \dots, Y_{H-1}$,
+# gated attention is (Michel et al. 2019, section 2.3)
 #
 # $$\mathrm{gated}(Q, K, V) = [\xi_0 Y_0, \dots, \xi_{H-1} Y_{H-1}] W^O$$
 #
 # With all gates at 1 nothing changes. With $\xi_h = 0$ head $h$ contributes nothing, as if it were removed.
-# A gate may have any value, so the loss has a derivative with respect to each gate.
+# And because a gate can have any value, the loss has a derivative with respect to each gate. You will use
+# both.
 #
 # | name | shape | meaning |
 # |---|---|---|
@@ -55,10 +56,10 @@ from grader.given import MultiHeadAttention, TransformerEncoder, transpose_outpu
 # %% [markdown]
 # ## Look
 #
-# Encoders and decoders keep the weights of their latest call in `attention_weights`. An encoder keeps a list
-# with one entry per layer. A decoder keeps two such lists: first its self-attentions, then its attentions to
-# the encoder (*cross-attentions*). You can recognise a decoder by its method `init_state`. The layout of an
-# entry depends on the author of the model. Three layouts are common:
+# The encoders and decoders of this course keep the weights of their latest call in `attention_weights`: an
+# encoder a list with one entry per layer, a decoder two such lists, first its self-attentions, then its
+# attentions to the encoder (*cross-attentions*). You can recognise a decoder by its method `init_state`.
+# What an entry looks like depends on who wrote the model. Three layouts are common:
 #
 # | entry | shape |
 # |---|---|
@@ -68,9 +69,10 @@ from grader.given import MultiHeadAttention, TransformerEncoder, transpose_outpu
 #
 # ## Exercise: `attention_maps`
 #
-# Call the model on the inputs and return its weights in *one* layout. The result is a dictionary with
-# `"encoder"` for an encoder, and with `"decoder"` and `"cross"` for a decoder. Each value is a list of `L`
-# tensors `(B, H, T, S)`. The first input is a batch of tokens `(B, T)`, so it gives you `B`.
+# Call the model on the inputs and bring its weights into *one* layout, so that you can look at any model in
+# the same way. Return a dictionary with `"encoder"` for an encoder, and with `"decoder"` and `"cross"` for
+# a decoder. Each value is a list of `L` tensors `(B, H, T, S)`. The first input is a batch of tokens
+# `(B, T)`, so it gives you `B`.
 
 
 # %% exercise="attention_maps"
@@ -88,8 +90,8 @@ def attention_maps(model: nn.Module, *inputs) -> dict[str, list[torch.Tensor]]:
 # %% [markdown]
 # ## Try it
 #
-# The maps of a small untrained encoder, one picture per layer with a map for each head: queries from top to
-# bottom, keys from left to right.
+# Look at the maps of a small untrained encoder, one picture per layer with a map for each head: queries
+# from top to bottom, keys from left to right.
 
 # %%
 try:
@@ -105,10 +107,10 @@ except (NotImplementedError, ImportError) as unwritten:
 # %% [markdown]
 # ## Exercise: `gated_attention`
 #
-# Compute what the module would return if each head were multiplied by its gate before `W_o`. After the call
-# the module must have the same parameters, buffers, hooks and mode as before. You may add a hook if you remove
-# it again. In training mode dropout works as usual. Gradients must reach the gates. You may use the module's
-# own parts (`W_q`, `W_k`, `W_v`, `attention`, `W_o`, `num_heads`), or find a shorter way.
+# Compute what the module would return if each head were multiplied by its gate before `W_o`. Gradients must
+# reach the gates, and in training mode dropout works as usual. Use the module's own parts (`W_q`, `W_k`,
+# `W_v`, `attention`, `W_o`, `num_heads`), or find a shorter way. Leave the module as you found it, with the
+# same parameters, buffers, hooks and mode. (If you add a hook, remove it again.)
 
 
 # %% exercise="gated_attention"
@@ -132,7 +134,7 @@ def gated_attention(
 # %% [markdown]
 # ## Measure
 #
-# There are three ways to measure the importance of a head. Let $\ell$ be the loss of one sample.
+# How important is a head? Here are three ways to ask. Let $\ell$ be the loss of one sample.
 #
 # | method | importance of head $h$ | idea from |
 # |---|---|---|
@@ -140,19 +142,20 @@ def gated_attention(
 # | `"gradient"` | mean over samples of $\lvert \partial \ell / \partial \xi_h \rvert$ at $\xi = 1$ | Michel et al. 2019, section 4.1 |
 # | `"confidence"` | mean over queries of the largest weight | Voita et al. 2019, section 4 |
 #
-# Ablation measures the effect: it needs one call with all gates at 1, and one more call per head. The
-# gradient estimates this effect for all heads at once: it says how steeply the loss would rise or fall if a gate
-# changed a little. Confidence does not use the loss. A head is confident if nearly all of the weight of each
-# query is on one key. The weights are in `mha.attention.attention_weights` after a call.
+# Ablation asks directly: it closes one gate after another and looks at the loss. That takes one call with
+# all gates at 1, and one more per head. The gradient estimates this effect for all heads at once: it says
+# how steeply the loss would rise or fall if a gate changed a little. Confidence does not look at the loss
+# at all. A head is confident if nearly all of the weight of each query is on one key. You find the weights
+# in `mha.attention.attention_weights` after a call.
 #
-# Our definitions differ from the papers in three details. Michel et al. measure ablation in BLEU or accuracy;
+# (If you compare with the papers, three details differ. Michel et al. measure ablation in BLEU or accuracy;
 # we measure it in the loss, which needs no decoding. They also divide the gradient scores of each layer by
-# their Euclidean norm, so that heads of several layers can be compared; we have one layer. Voita et al. leave
-# out the end-of-sentence symbol when they look for the largest weight, because it is not a real word; our
-# sequences have none.
+# their Euclidean norm, so that heads of several layers can be compared; we have one layer. Voita et al.
+# leave out the end-of-sentence symbol when they look for the largest weight, because it is not a real word;
+# our sequences have none.)
 #
 # **By hand.** A model has two heads and one value as its output. For every input the heads contribute
-# $y_0 = 3$ and $y_1 = 1$, so the output is 4. The loss is the squared error. There are two samples, whose
+# $y_0 = 3$ and $y_1 = 1$, so the output is 4. The loss is the squared error. Take two samples, whose
 # targets are the model's own output plus and minus 1:
 #
 # | | target | $\ell$ | $\ell(\xi_0{=}0)$ | $\ell(\xi_1{=}0)$ | $\partial \ell / \partial \xi_0$ | $\partial \ell / \partial \xi_1$ |
@@ -160,20 +163,20 @@ def gated_attention(
 # | sample 1 | 5 | 1 | 16 | 4 | −6 | −2 |
 # | sample 2 | 3 | 1 | 4 | 0 | 6 | 2 |
 #
-# Ablation: $(15 + 3)/2 = 9$ for head 0, $(3 - 1)/2 = 1$ for head 1. Gradient: 6 and 2. Both
-# methods say that head 0 matters more. But if you take the mean *before* the absolute value, both
-# heads get 0: the two samples have opposite signs and cancel. That is why the absolute value comes first.
+# Ablation: $(15 + 3)/2 = 9$ for head 0, $(3 - 1)/2 = 1$ for head 1. Gradient: 6 and 2. Both say that head 0
+# matters more. But take the mean *before* the absolute value, and both heads get 0: the two samples have
+# opposite signs and cancel. That is why the absolute value comes first.
 #
-# If the targets were the model's own outputs, 4 and 4, the loss would be at its minimum. There every gradient
-# is zero, for important heads and for useless ones. That is why the targets above are the outputs plus and
-# minus 1: with noise on the targets, the gradients are not zero.
+# Why not use the model's own outputs, 4 and 4, as targets? Then the loss would be at its minimum, where
+# every gradient is zero, for important heads and for useless ones. With noise on the targets, here plus and
+# minus 1, the gradients are not zero.
 #
 # ## Exercise: `head_importance`
 #
-# `batches` is a list of `(queries, keys, values, valid_lens, target)`. `loss_fn(output, target)` returns one
-# loss per sample. Batches may have different sizes, and every *sample* counts the same (for confidence, every
-# query). Measure without dropout, whatever mode the module is in, and leave the module in the mode in which
-# it was.
+# `batches` is a list of `(queries, keys, values, valid_lens, target)`. `loss_fn(output, target)` returns
+# one loss per sample. Batches can have different sizes, and every *sample* counts the same (for confidence,
+# every query). Measure without dropout, whatever mode the module is in, and leave the module in the mode in
+# which you found it.
 
 
 # %% exercise="head_importance"
@@ -190,8 +193,8 @@ def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torc
 # %% [markdown]
 # ## Prune
 #
-# A head whose gate is zero still costs memory and time. To save both, its rows and columns must be removed.
-# This is what is left when $n$ of $H$ heads stay:
+# A head whose gate is zero still costs memory and time. Now save both: remove its rows and columns. This is
+# what is left when $n$ of $H$ heads stay:
 #
 # | what | before | after |
 # |---|---|---|
@@ -201,19 +204,20 @@ def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torc
 # | operations of the four projections, $T = S$ | $8 B T D^2$ | $8 B T D^2 \cdot n/H$ |
 # | operations of scores and weighted sums | $4 B T S D$ | $4 B T S D \cdot n/H$ |
 #
-# Operations are counted as in `torch.utils.flop_counter`: one multiplication and one addition for each term
-# of a matrix product, and nothing for adding a bias or for a softmax. `DotProductAttention` in `grader.given`
-# gets the attention weights by one extra product with an identity matrix $(S, S)$ per head, because
+# So half of the heads need exactly half of the operations. All parameters halve except the bias of `W_o`:
+# it is added to the sum of all heads, belongs to no head and stays complete. (Operations are counted as in
+# `torch.utils.flop_counter`: one multiplication and one addition for each term of a matrix product, and
+# nothing for adding a bias or for a softmax. `DotProductAttention` in `grader.given` gets the attention
+# weights by one extra product with an identity matrix $(S, S)$ per head, because
 # `scaled_dot_product_attention` does not return them. That adds $2 B H T S^2$ operations, which also shrink
-# to $n/H$. So half of the heads need exactly half of the operations. All parameters halve except the bias of
-# `W_o`: it is added to the sum of all heads, belongs to no head and stays complete.
+# to $n/H$.)
 #
 # ![The four matrices and their biases, with the part of head 1 of four hatched: the second quarter of the
 # rows in the weights of W_q, W_k and W_v and of the values in their biases, the second quarter of the columns
 # in the weight of W_o, and nothing of the bias of W_o.](pictures/owned_by_a_head.svg)
 #
-# The pruned module must return the same as the whole module with the gates of the removed heads at zero, up to
-# rounding.
+# The test is simple: your pruned module must return the same as the whole module with the gates of the
+# removed heads at zero, up to rounding.
 #
 # **What goes wrong.**
 #
@@ -227,10 +231,10 @@ def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torc
 #
 # ## Exercise: `prune_heads`
 #
-# Return the smaller attention: either the module itself, changed, or a new one. Keep the remaining biases,
-# the dropout rate, the mode (training or evaluation) and the device. Parameters must stay trainable. The
-# indices in `heads` come in any order. They may repeat, and the list may be empty. If no head would be left,
-# raise a `ValueError`.
+# Return the smaller attention: the module itself, changed, or a new one. Keep the remaining biases, the
+# dropout rate, the mode (training or evaluation) and the device. Parameters must stay trainable. `heads`
+# can be unsorted, have repeats, or be empty. An attention without any head makes no sense: raise a
+# `ValueError`.
 
 
 # %% exercise="prune_heads"
@@ -247,8 +251,8 @@ def prune_heads(mha: nn.Module, heads: list[int]) -> nn.Module:
 # %% [markdown]
 # ## Try it
 #
-# The difference should be about 0.0000001. The table above predicts both parameter counts: 1024 before, 512
-# after.
+# Does your smaller module agree with the gates? The difference should be about 0.0000001. And compare the
+# two parameter counts with the table above, which predicts 1024 before and 512 after.
 
 # %%
 try:
@@ -266,8 +270,8 @@ except NotImplementedError as unwritten:
 # %% [markdown]
 # ## Experiment
 #
-# A measure of importance makes a claim: *this* head can be removed. An experiment tests the claim. Remove
-# heads one after another in three orders, and measure the accuracy after each removal:
+# A measure of importance makes a claim: you can do without *this* head. Test the claim. Remove heads one
+# after another in three orders, and measure the accuracy after each removal:
 #
 # | order | which head is removed next |
 # |---|---|
@@ -275,17 +279,17 @@ except NotImplementedError as unwritten:
 # | `"random"` | any; another order for every seed |
 # | `"reverse"` | of those left, the one with the highest importance |
 #
-# If the measure is good, the `importance` curve stays high for long, the `reverse` curve falls at once, and the
-# `random` curve is between them. Use three seeds or more: a single random order proves nothing.
+# If the measure is good, the `importance` curve stays high for long, the `reverse` curve falls at once, and
+# the `random` curve is between them. Use three seeds or more: a single random order proves nothing.
 #
 # ![A made-up classifier with eight heads. Left, how much the loss rises without each head: much for heads 1
 # and 4, hardly for 2 and 7. Right, the share of right answers over the number of removed heads: removed in
 # the order of importance it stays near 1, at random it falls to about 0.8, in reverse order it falls at once
 # and ends near 0.6.](pictures/removal.svg)
 #
-# The model is a small classifier. The grader's classifier needs no training: its weights were chosen so that
-# every head contributes to the answer, some more and some less. `removal_experiment` gets this classifier. You
-# need three of its parts:
+# Your model is a small classifier. The grader's needs no training: its weights were chosen so that every
+# head contributes to the answer, some more and some less. `removal_experiment` gets this classifier, and
+# you need three of its parts:
 #
 # | part | meaning |
 # |---|---|
@@ -323,9 +327,9 @@ class Classifier(nn.Module):
 # %% [markdown]
 # ## Exercise: `removal_experiment`
 #
-# `data` is a pair: inputs `(N, T, D)` and the right classes `(N,)`. Measure the importance of the heads once
-# on this data, by ablation or by gradient. Then return a list with one row for every seed, every order, and
-# every number of removed heads from 0 to `H - 1`. A row is a dictionary:
+# `data` is a pair: inputs `(N, T, D)` and the right classes `(N,)`. Measure the importance of the heads
+# once on this data, by ablation or by gradient. Then return a list with one row for every seed, every
+# order, and every number of removed heads from 0 to `H - 1`. A row is a dictionary:
 #
 # | key | value |
 # |---|---|
@@ -334,10 +338,10 @@ class Classifier(nn.Module):
 # | `"removed"` | the list of the heads that are removed in this row, numbered as in the model before any removal |
 # | `"accuracy"` | the share of right answers without them, from 0 to 1, in evaluation mode |
 #
-# Within one seed and order, heads are removed one after another, and removed heads stay removed. So a random
-# order is drawn once per seed, not once per row. The heads inside a `"removed"` list may be in any order, and
-# so may the rows. Heads that you removed for one row must be back for the next order: work on a copy, or find
-# a way that changes nothing.
+# Within one seed and order, remove heads one after another, and let removed heads stay removed. So draw a
+# random order once per seed, not once per row. For the next order all heads must be back: work on a copy,
+# or find a way that changes nothing. (The rows, and the heads inside a `"removed"` list, can be in any
+# order.)
 
 
 # %% exercise="removal_experiment"
@@ -354,9 +358,9 @@ def removal_experiment(model: nn.Module, data: tuple) -> list[dict]:
 # %% [markdown]
 # ## Try it
 #
-# This classifier is untrained, so the accuracies have no meaning. `grader check` runs your experiment on a
-# model whose heads have a known strength. It draws your accuracies, and says between which accuracies any choice
-# of heads is.
+# This classifier is untrained, so its accuracies mean nothing yet. `grader check` runs your experiment on a
+# model whose heads have a known strength. It draws your accuracies, and says between which accuracies any
+# choice of heads is.
 
 # %%
 try:

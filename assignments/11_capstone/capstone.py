@@ -1,10 +1,10 @@
 # %% [markdown]
 # # 11 · Capstone: train it, let it write
 #
-# All the parts are there. An encoder reads, a decoder writes, and both use attention that you have written
-# yourself. Two loops are missing. One trains the model: it turns random weights into a model that solves a
-# task. The other lets the model write. Both loops have about a dozen lines. Mistakes in them often raise no
-# error.
+# You have all the parts: an encoder that reads, a decoder that writes, and inside both the attention that
+# you wrote yourself. Two loops bring them to life. One trains the model, from random weights to a model
+# that solves a task. The other lets it write. Each has about a dozen lines, and mistakes in them often
+# raise no error, so take your time.
 #
 # After this lesson you can
 #
@@ -12,10 +12,10 @@
 # - decode greedily, with a cache, for a batch of sentences that end at different steps;
 # - measure what a trained model has learned, on sentences that it has never seen.
 #
-# `grader check train` trains a model with your loop on two small tasks. This model is made of **your own
-# parts** from the earlier assignments. If a part is missing or wrong, the grader uses the part of the course
-# instead, and the report says so. In this file everything is imported from `grader.given`, so you can start
-# at once.
+# The moment that you have worked for is `grader check train`. It takes **your own parts** from the earlier
+# assignments, builds a model of them, and trains it with your loop on two small tasks. If a part is missing
+# or wrong, the grader uses the part of the course instead and tells you. In this file everything is
+# imported from `grader.given`, so you can start at once.
 #
 # **The two tasks.** A batch is four tensors: `src, src_valid_len, tgt, tgt_valid_len`.
 #
@@ -27,30 +27,30 @@
 # | `tgt_valid_len` | `(B,)` | how many target tokens are real, start and end included |
 # | scores | `(B, T, V)` | the output of the model for `T` target tokens: at each step, one score per word of the vocabulary |
 #
-# In *reverse*, the target is the source backwards, and each word is replaced according to a fixed table. The
-# model does not see the table and has to learn it: a toy translation. In *induction*, a few different words
-# come, and then they start again. The target is the continuation: after `7 4 9 5 7 4` comes `9 5`. Here no
-# table helps. One way is to find the earlier position of the last word and to attend to the word after it.
-# Heads that do this were found in language models, which read one sequence, and are called *induction heads*
-# (Olsson et al. 2022). This task can also be solved without them, because all words of a source differ until
-# they repeat: the target is the words that occur once, in order. And with one layer, the cross-attention asks
-# the same question for the first word of every source, since the decoder has read only the start token. So
-# the encoder has to mark the place.
+# In *reverse*, the target is the source backwards, and each word is replaced according to a fixed table.
+# Your model does not see the table and has to learn it: a toy translation. In *induction*, a few different
+# words come, and then they start again. The target is the continuation: after `7 4 9 5 7 4` comes `9 5`.
+# Here no table helps. One way is to find the earlier position of the last word and to attend to the word
+# after it. Heads that do this were found in language models, which read one sequence, and are called
+# *induction heads* (Olsson et al. 2022). Is it the only way here? No: all words of a source differ until
+# they repeat, so the target is simply the words that occur once, in order. And with one layer, the
+# cross-attention asks the same question for the first word of every source, since the decoder has read only
+# the start token. So the encoder has to mark the place.
 #
 # ![Two ideal heads. Reverse: in a table of target steps by source words nearly all weight is on the line that
 # runs backwards, step 0 on the last word, step 3 on the first. Induction, in a language model that reads one
 # sequence: in 7 4 9 5 7 4 the last 4 attends to the 9, which followed the same word before, and so 9 is
 # written next. The model of this lesson has two sequences.](pictures/what_heads_do.svg)
 #
-# **One step of training.** Take the next batch; after the last batch, start again with the first. Pass the
+# **One step of training.** Take the next batch; after the last one, start again with the first. Pass the
 # true words to the decoder, whatever it would have written itself (*teacher forcing*). At each step it must
 # predict the next word. The loss is the cross-entropy between its scores and those words, over real words
-# only. Padding is not a word: if sentences are short, a model that is rewarded for writing padding learns
-# little else. Then compute the gradients, let the optimizer update the weights, and clear the gradients.
-# PyTorch *adds* each new gradient to the one that is there.
+# only. Padding is not a word: if you reward a model for writing padding and your sentences are short, it
+# learns little else. Then compute the gradients, let the optimizer update the weights, and clear the
+# gradients, because PyTorch *adds* each new gradient to the one that is there.
 #
-# **By hand.** A target of three words, 5, 8 and 6, in a batch whose longest target has four words. Let 1 be
-# the start, 2 the end, 0 padding. (In assignment 06 the padding was token 1. These are different
+# **By hand.** Take a target of three words, 5, 8 and 6, in a batch whose longest target has four words. Let
+# 1 be the start, 2 the end, 0 padding. (In assignment 06 the padding was token 1. These are different
 # vocabularies.)
 #
 # | | step 0 | step 1 | step 2 | step 3 | step 4 |
@@ -61,14 +61,15 @@
 # | counts in the loss | yes | yes | yes | yes | no |
 #
 # The input is the target without its last column. The labels are the target without its first column.
-# `tgt_valid_len` is 5 here, and four steps count. The end token is a word like any other and has to be
-# learned. Padding is not learned.
+# `tgt_valid_len` is 5 here, and four steps count. Your model has to learn the end token, a word like any
+# other, but not the padding.
 #
-# **Writing.** Now there are no true words. The first input is the start token. Each call gives scores for one
-# next word. *Greedy* decoding takes the word with the highest score, appends it, and passes it to the next
-# call. Pass the state that the call returned, too: it holds the cache. A sentence ends when its best word is
-# the end token. The sentences of a batch end at different steps. So the loop runs until the last one has ended
-# or `num_steps` words are written. Drop everything that a sentence wrote after its end.
+# **Writing.** Now there are no true words: your model is on its own. The first input is the start token.
+# Each call gives scores for one next word. *Greedy* decoding takes the word with the highest score, appends
+# it, and passes it to the next call. Pass the state that the call returned, too: it holds the cache. A
+# sentence ends when its best word is the end token, and the sentences of a batch end at different steps. So
+# go on until the last one has ended or `num_steps` words are written, and drop everything that a sentence
+# wrote after its end.
 #
 # | step | input | the cache holds | best word | written so far |
 # |---|---|---|---|---|
@@ -77,12 +78,13 @@
 # | 2 | 8 | 2 steps | 6 | 5 8 6 |
 # | 3 | 6 | 3 steps | 2 (end) | 5 8 6 |
 #
-# A written sentence is right exactly when every prediction with teacher forcing is right. For then every best
-# word is the true one, and both loops pass the same words to the decoder. This needs a decoder that computes
-# the same step by step as for the whole sequence (lesson 08). A decoder that starts its positions at 0 in each
-# call does not.
+# A written sentence is right exactly when every prediction with teacher forcing is right. For then every
+# best word is the true one, and both loops pass the same words to the decoder. (This needs a decoder that
+# computes the same step by step as for the whole sequence, as in lesson 08. A decoder that starts its
+# positions at 0 in each call does not.)
 #
-# **What goes wrong.** Most of these mistakes raise no error.
+# **What goes wrong.** Most of these mistakes raise no error. The model just learns badly, or seems to learn
+# wonderfully.
 #
 # - Both the input and the labels are the target without its *first* column. Then each input is the word to
 #   predict, and the loss falls to zero.
@@ -95,13 +97,13 @@
 # - A new state for each call of the decoder makes the model forget what it wrote. If you pass the whole
 #   sentence so far together with a cache that contains it, the model sees the earlier words several times.
 #
-# **What is graded.** A first case checks what your loop does in 24 tiny steps, with a model of the grader.
-# Then *reverse* is trained for 200 steps and *induction* for 350 (a few seconds each; a line shows the
-# progress). The grader loads the returned state dict into the parts of the course, and tests this model on
-# 128 sentences that were in no batch. 35 % of them must be right, word for word. Over 200 seeds, the
-# reference solution gets at least 46 % of them right. The time is not graded, but a training of more than
-# three minutes times out. `grader check` and `grader watch` cache the result, so they do not train the same
-# files again. `grader check train --quick` leaves out *induction*.
+# **What is graded.** First the grader looks at what your loop does in 24 tiny steps, with a model of its
+# own. Then it trains *reverse* for 200 steps and *induction* for 350 (a few seconds each; a line shows the
+# progress), and lets the trained model write 128 sentences that were in no batch. 35 % of them must be
+# right, word for word. Ours never got less than 46 % in 200 runs, so there is room. Each training can take
+# its time, up to three minutes. `grader check train --quick` leaves out *induction*. (The grader loads the
+# state dict that you return into the parts of the course and tests that model. `grader check` and
+# `grader watch` cache the result, so they do not train the same files again.)
 
 # %%
 import copy
@@ -120,13 +122,13 @@ from grader.given import (
 # %% [markdown]
 # ## Exercise: `greedy_decode`
 #
-# `model.encoder(src, src_valid_len)` returns the encoder's outputs.
+# You need three calls. `model.encoder(src, src_valid_len)` returns the encoder's outputs.
 # `model.decoder.init_state(enc_outputs, src_valid_len)` returns a new state. `model.decoder(words, state)`
 # returns scores `(B, 1, V)` for words `(B, 1)`, and the state. Decode in evaluation mode, one new word per
 # call.
 #
-# Return a list with one list of integers for each sentence: the words before the end token. The start and the
-# end token are not part of it.
+# Return a list with one list of integers for each sentence: the words before the end token, without the
+# start and the end token.
 
 
 # %% exercise="greedy_decode"
@@ -144,10 +146,10 @@ def greedy_decode(
 # %% [markdown]
 # ## Exercise: `train`
 #
-# `model(src, tgt_in, src_valid_len)` returns scores and a state; only the scores are needed here. `batches`
-# is a list of batches as in the table above. `steps` says how many times the weights are updated, with one
-# batch each time. There are more steps than batches. Use any optimizer that learns the task in this number
-# of steps: Adam with a learning rate of 0.001 to 0.003 does, plain SGD does not.
+# `model(src, tgt_in, src_valid_len)` returns scores and a state; you need only the scores. `batches` is a
+# list of batches as in the table above. `steps` says how many times to update the weights, with one batch
+# each time. There are more steps than batches. Choose an optimizer that learns the task in this number of
+# steps: Adam with a learning rate of 0.001 to 0.003 does, plain SGD does not.
 #
 # Return `model.state_dict()`.
 
@@ -166,8 +168,8 @@ def train(model: nn.Module, batches: list[tuple[torch.Tensor, ...]], steps: int)
 # %% [markdown]
 # ## Try it
 #
-# A small reverse task, 240 steps, a few seconds. Before training no sentence is right; after it nearly all
-# should be.
+# Let your model write. This is a small reverse task, 240 steps, a few seconds. Before the training no
+# sentence is right. Afterwards nearly all should be.
 
 # %%
 PAD, BOS, EOS = 0, 1, 2
@@ -217,14 +219,14 @@ if __name__ == "__main__":  # here and in a notebook, not while the file is chec
 # %% [markdown]
 # ## Look, prune, compare
 #
-# Where does the decoder attend while it writes? `attention_maps` of assignment 10 returns the weights of
+# Where does your decoder look while it writes? `attention_maps` of assignment 10 returns the weights of
 # every head. Take a sentence of the task *reverse*. For each head and each step, find the column with the
 # largest weight. Some heads run backwards over the source. Others do something else, or nothing.
 #
-# Then remove heads and count again. If the share of right sentences stays the same without a head, the head
-# was not needed, at least while the others are there. Assignment 10 ranks heads by ablation, by gradients and by
-# confidence. These measures use the loss or the attention weights, so they only estimate how much the share
-# falls without a head.
+# Then remove heads and count again. If the share of right sentences stays the same without a head, you did
+# not need it, at least while the others are there. Assignment 10 ranks heads by ablation, by gradients and
+# by confidence. These measures use the loss or the attention weights, so they only estimate how much the
+# share falls without a head. Here you can simply look.
 
 # %%
 if __name__ == "__main__":
