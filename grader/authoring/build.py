@@ -131,7 +131,10 @@ def lesson(module: str, text: str) -> str:
 
 
 def notebook(assignment: str, text: str) -> str:
-    """Return the module as a notebook. The id of a cell is a hash of assignment and position, so it stays the same."""
+    """Return the module as a notebook, with a cell below each exercise that checks it.
+
+    The id of a cell is a hash of assignment and position, or of the check, so it stays the same.
+    """
     import nbformat
 
     book = nbformat.v4.new_notebook(
@@ -140,11 +143,21 @@ def notebook(assignment: str, text: str) -> str:
             "language_info": {"name": "python"},
         }
     )
-    for place, cell in enumerate(_cells(text)):
-        make = nbformat.v4.new_markdown_cell if cell.cell_type == "markdown" else nbformat.v4.new_code_cell
-        metadata = {"headway": cell.metadata["exercise"]} if "exercise" in cell.metadata else {}
+
+    def add(kind: str, source: str, place: object, **metadata: str) -> None:
+        make = nbformat.v4.new_markdown_cell if kind == "markdown" else nbformat.v4.new_code_cell
         id = hashlib.sha256(f"{assignment}/{place}".encode()).hexdigest()[:12]
-        book.cells.append(make(cell.source, id=id, metadata=metadata))
+        book.cells.append(make(source, id=id, metadata=metadata))
+
+    cells = _cells(text)
+    first = [cell.cell_type for cell in cells].index("code")
+    for place, cell in enumerate(cells):
+        name = cell.metadata.get("exercise")
+        if place == first:
+            add("code", "from grader import check", "check")
+        add(cell.cell_type, cell.source, place, **({"headway": name} if name else {}))
+        if name:
+            add("code", f'check("{name}")', f"check {name}")
     return str(nbformat.writes(book)) + "\n"
 
 

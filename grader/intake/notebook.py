@@ -27,16 +27,19 @@ _FOREIGN_CELL = re.compile(
 # excludes are always followed by Python.
 _CELL_OF_ANOTHER = re.compile(r"^%%(?!(time|timeit|capture|prun)\b)")
 SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which JSON can express and UTF-8 cannot encode
+CHECKS = re.compile(r"\s*(?:check\([^()]*\)[\s;]*)+")  # a cell that only checks: it is no part of an answer
 MAX_MAGICS = 16  # lines of one cell that are replaced one by one; the cell is parsed again for each
 
 
 def code_cells(text: str) -> list[tuple[int, str]]:
     """Return (number, source) of every code cell in order; numbers count all cells from 1, as editors show them.
 
-    The source is as it was typed: see `plain_python`. Raises BadData if the text is no notebook.
+    The source is as it was typed: see `plain_python`. Cells that only call `check` are left out.
+    Raises BadData if the text is no notebook.
     """
     cells = [(number, cell) for number, cell in enumerate(_cells(text), 1) if isinstance(cell, dict)]
-    return [(number, _source(cell)) for number, cell in cells if _is_code(cell)]
+    sources = [(number, _source(cell)) for number, cell in cells if _is_code(cell)]
+    return [(number, source) for number, source in sources if not CHECKS.fullmatch(source)]
 
 
 def _cells(text: str) -> list[object]:

@@ -24,7 +24,7 @@ from grader.engine.engine import Engine
 from grader.engine.grading import GradingOptions
 from grader.engine.student_file import Part
 from grader.intake.course import Course, find
-from grader.intake.notebook import plain_python
+from grader.intake.notebook import CHECKS, plain_python
 from grader.intake.read import Submission, Unit, inside, with_neighbours
 from grader.intake.syntax import parse
 from grader.report.html import fragment, sentence
@@ -41,7 +41,7 @@ EXECUTION = "NBGRADER_EXECUTION"  # set by nbgrader's own commands
 
 
 def check(exercise: object = None) -> float:
-    """Grade an exercise as this notebook defines it, show a report, and return the points as a plain float.
+    """Grade an exercise as this notebook defines it, show the report, and return the points: a `Score`.
 
     exercise: its name, or the function or class itself; None for every exercise that the notebook defines.
 
@@ -62,9 +62,42 @@ def check(exercise: object = None) -> float:
     except BaseException:  # interrupted: the worker may be in the middle of a request
         _grader.close()
         raise
-    _display(fragment(report), plain(report).rstrip())
     score = float(report.score)  # nbgrader counts NaN as full marks
-    return min(max(score, 0.0), float(report.points)) if score == score else 0.0
+    score = min(max(score, 0.0), float(report.points)) if score == score else 0.0
+    return _shown(score, fragment(report), plain(report, full=False).rstrip())
+
+
+class Score(float):
+    """Points that show their report when a notebook displays them, unless the cell shows it already."""
+
+    html = text = ""
+    cell: int | None = None  # the execution count of the cell that shows the report
+
+    def show(self) -> None:
+        """Show the report in the cell that runs, or print it where there is no notebook."""
+        shell = _shell()
+        if shell is None:
+            print(self.text)
+            return
+        from IPython.display import publish_display_data
+
+        publish_display_data({"text/html": self.html, "text/plain": self.text})
+        self.cell = shell.execution_count
+
+    def _ipython_display_(self) -> None:
+        if _shell().execution_count != self.cell:
+            self.show()
+
+
+def _shown(points: float, html: str, text: str) -> float:
+    """Show a report at once, because the call may be in the middle of a cell. Return the points.
+
+    nbgrader reads partial credit from the number that a cell displays, so it gets a plain float.
+    """
+    score = Score(points)
+    score.html, score.text = html, text
+    score.show()
+    return points if EXECUTION in os.environ else score
 
 
 class _NotebookGrader:
@@ -144,17 +177,7 @@ def _unknown(name: str, known: Sequence[str]) -> str:
 
 def _show_message(message: str) -> float:
     clean = sanitize(message, 600)
-    _display(sentence(clean), clean)
-    return 0.0
-
-
-def _display(html: str, plain: str) -> None:
-    if _shell() is None:
-        print(plain)
-        return
-    from IPython.display import publish_display_data
-
-    publish_display_data({"text/html": html, "text/plain": plain})
+    return _shown(0.0, sentence(clean), clean)
 
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -165,13 +188,14 @@ def executed_units(history: Sequence[str]) -> tuple[Unit, ...]:
     """Return the cells of a session in the order of execution, named by their execution counts.
 
     history: sources as typed, by execution count; entry 0 is empty. A cell that does not parse never ran.
+    Cells that only call `check` are left out.
     """
     ran: list[Cell] = []
     for number, typed in enumerate(history):
         source = plain_python(typed)
         with suppress(SyntaxError):
             tree = parse(source)
-            ran += [(number, source, tree)] if tree.body else []
+            ran += [(number, source, tree)] if tree.body and not CHECKS.fullmatch(source) else []
     # Of the runs of one cell, the first and the last: of definitions, the last replaces those in between.
     first = {source: number for number, source, _tree in reversed(ran)}
     last = {source: number for number, source, _tree in ran}
@@ -183,7 +207,7 @@ def executed_units(history: Sequence[str]) -> tuple[Unit, ...]:
 def _is_replaced(tree: ast.Module, later: Sequence[Cell]) -> bool:
     """Return whether a later cell defines the same names again before any other cell mentions them.
 
-    Cells that only call `check` do not count. Both cells must consist of definitions; the later one may also import.
+    Both cells must consist of definitions; the later one may also import.
     """
     names = {node.name for node in tree.body if isinstance(node, _DEFINITIONS)}
     if not names or not all(isinstance(node, _DEFINITIONS) for node in tree.body):
@@ -192,9 +216,6 @@ def _is_replaced(tree: ast.Module, later: Sequence[Cell]) -> bool:
     for _number, source, other in later:
         if names <= {node.name for node in other.body if isinstance(node, _DEFINITIONS)}:
             return all(isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) for node in other.body)
-        match other.body:
-            case [ast.Expr(ast.Call(ast.Name("check")))]:
-                continue
         if mentions.search(source):
             return False
     return False

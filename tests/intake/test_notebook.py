@@ -37,6 +37,12 @@ def test_a_cell_that_was_released_for_code_is_code(kind):
     ) == [(1, "x = 1")]
 
 
+def test_cells_that_only_check_are_left_out():
+    checks = ['check("a")', "\ncheck('a'); check(b)\n check()", "check(a)\nx = 1", "score = check()", ""]
+    found = cells(*({"cell_type": "code", "source": source} for source in checks))
+    assert found == [(3, checks[2]), (4, checks[3]), (5, "")]
+
+
 def test_half_a_character_becomes_a_replacement_character():
     assert cells({"cell_type": "code", "source": "x = 1  # \ud800"}) == [(1, "x = 1  # \ufffd")]
 

@@ -352,7 +352,7 @@ def test_the_colab_notebook_of_a_kit_fetches_the_course_and_grades(installed, co
     assert book["cells"][1:] == json.loads((copy / "04_heads" / "heads.ipynb").read_text("utf-8"))["cells"]
     is_there = "import importlib.util as util; bool(getattr(util.find_spec('grader'), 'origin', None))"
     remove = "%pip uninstall --quiet --yes headway"
-    call = 'check("transpose_qkv")'
+    call = 'float(check("transpose_qkv"))'
     shown = execute(
         installed / "python",
         tmp_path / "content",

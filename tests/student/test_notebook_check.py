@@ -1,13 +1,17 @@
-"""`check(…)` in a real kernel: it grades the executed cells, shows the report, and returns the score as a float.
+"""`check(…)` in a real kernel: it grades the executed cells, shows the report, and returns the points.
 
 Without a kernel: which cells are graded, and the files beside the notebook that are used.
 """
+
+import ast
 
 import nbclient
 import nbformat
 import pytest
 from helpers import command_line
 from helpers.command_line import HANGS_AFTER, ROOT, make_course
+from nbformat import NotebookNode
+from nbgrader.utils import determine_grade
 
 from grader.intake.course import find
 from grader.student import notebook_check
@@ -30,6 +34,11 @@ CELLS = {
     "import": "import torch",
     "a wrong answer": WRONG,
     "wrong": CHECK,
+    "kept": f"score = {CHECK}",
+    "twice in one cell": f"{CHECK}; {CHECK}",
+    "in a loop": "for name in 2 * ['transpose_qkv']:\n    check(name)",
+    "shown again": "score",
+    "as a number": "round(score / 3, 3), isinstance(score, float)",
     "fixed, timed": "%%capture\n" + RIGHT,
     "right": CHECK,
     "by the function": "check(transpose_qkv)",
@@ -37,8 +46,9 @@ CELLS = {
     "a typing error": 'check("transpose_qvk")',
     "hostile": "import sys\ndef transpose_qkv(X, num_heads):\n    print('no', file=sys.stderr)\n    sys.exit(1)\n",
     "stopped": CHECK,
-    "kind": "type(check('transpose_qkv')) is float",
-    "as nbgrader does": "import os; os.environ['NBGRADER_EXECUTION'] = 'autograde'; check('transpose_qkv')",
+    "wrong again": WRONG,
+    "as nbgrader does": f"import os; os.environ['NBGRADER_EXECUTION'] = 'autograde'; {CHECK}",
+    "values": "{count: float(value) for count, value in Out.items() if isinstance(value, float)}",
 }
 
 
@@ -73,9 +83,10 @@ def test_a_module_beside_the_notebook_is_used(tmp_path, monkeypatch):
     assert any("pieces.py" in remark for remark in report.remarks)
 
 
-def points(cell) -> float:
-    """Return the value of a cell: what `check` returned."""
-    return float(next(o for o in cell.outputs if o.output_type == "execute_result")["data"]["text/plain"])
+def value(cell) -> str:
+    """Return what a cell shows as its value."""
+    (result,) = (o for o in cell.outputs if o.output_type == "execute_result")
+    return result["data"]["text/plain"]
 
 
 def shown(cell, mime: str = "text/plain") -> str:
@@ -86,12 +97,31 @@ def shown(cell, mime: str = "text/plain") -> str:
 
 @pytest.mark.slow
 def test_check_returns_the_points(cells):
-    assert 0 < points(cells["wrong"]) < 3
+    values = ast.literal_eval(value(cells["values"]))  # execution count → points
+    points = {name: values.get(cell.execution_count) for name, cell in cells.items()}
+    assert 0 < points["wrong"] < 3
     for name in ("nothing yet", "nothing at all", "stopped", "a typing error"):
-        assert points(cells[name]) == 0, name
+        assert points[name] == 0, name
     for name in ("right", "by the function", "everything"):
-        assert points(cells[name]) == 3, name
-    assert cells["kind"].outputs[-1]["data"]["text/plain"] == "True"
+        assert points[name] == 3, name
+    assert value(cells["as a number"]) == str((round(points["wrong"] / 3, 3), True))
+
+
+@pytest.mark.slow
+def test_a_cell_shows_each_report_once_and_no_number(cells):
+    counts = {"wrong": 1, "kept": 1, "twice in one cell": 2, "in a loop": 2, "shown again": 1, "right": 1}
+    for name, count in counts.items():
+        assert [o.output_type for o in cells[name].outputs] == ["display_data"] * count, name
+    assert shown(cells["shown again"], "text/html") == shown(cells["kept"], "text/html")
+
+
+@pytest.mark.slow
+def test_nbgrader_reads_the_points_of_a_cell(cells):
+    cell = cells["as nbgrader does"]
+    mark = NotebookNode(grade=True, solution=False, points=3, grade_id="check-transpose_qkv")
+    graded = NotebookNode({**cell, "metadata": NotebookNode(nbgrader=mark)})
+    values = ast.literal_eval(value(cells["values"]))
+    assert determine_grade(graded) == (values[cells["wrong"].execution_count], 3)
 
 
 @pytest.mark.slow
@@ -101,13 +131,19 @@ def test_the_cell_shows_the_report(cells):
         assert "not defined in this notebook" in report
         assert "Run the cell that defines transpose_qkv, then this cell again." in report
         assert "known mistake" in shown(cells["wrong"], mime)
+        assert "transpose_qkv" in shown(cells["everything"], mime)
+        assert "defines no exercise yet; execute the cells" in shown(cells["nothing at all"], mime)
+        assert "did you mean transpose_qkv?" in shown(cells["a typing error"], mime)
+        assert "hidden cases were not used" in shown(cells["as nbgrader does"], mime)
+        assert "hidden cases were not used" not in shown(cells["right"], mime)
     assert "Run the cell" not in shown(cells["wrong"])
     assert "public cases" in shown(cells["right"], "text/html")
-    assert "transpose_qkv" in shown(cells["everything"])
-    assert "defines no exercise yet; execute the cells" in shown(cells["nothing at all"])
-    assert "did you mean transpose_qkv?" in shown(cells["a typing error"])
-    assert "hidden cases were not used" in shown(cells["as nbgrader does"])
-    assert "hidden cases were not used" not in shown(cells["right"])
+
+
+@pytest.mark.slow
+def test_the_plain_report_is_short(cells):
+    assert shown(cells["wrong"]).count("\n") < 20
+    assert "transpose_qkv" in shown(cells["wrong"]).partition("\n")[0]
 
 
 @pytest.mark.slow
@@ -126,11 +162,12 @@ def test_outside_a_course_the_cell_says_where_to_go(tmp_path, monkeypatch, capsy
     assert "could not be graded" not in shown
 
 
-def test_only_the_last_version_of_a_cell_is_graded():
-    history = ["", "import torch", WRONG, CHECK, "def f(:", RIGHT, CHECK, RIGHT, CHECK, "x = 1", CHECK]
+def test_only_the_last_version_of_a_cell_is_graded_and_no_call_of_check():
+    both = f"{CHECK}; check()"
+    history = ["", "import torch", WRONG, CHECK, "def f(:", RIGHT, both, RIGHT, CHECK, "x = 1", CHECK]
     units = executed_units(history)
     # Of equal cells, the first and the last run are kept, but RIGHT defines the same name again.
-    assert [unit.name for unit in units] == ["cell [1]", "cell [3]", "cell [7]", "cell [9]", "cell [10]"]
+    assert [unit.name for unit in units] == ["cell [1]", "cell [7]", "cell [9]"]
 
 
 def test_a_version_that_a_later_cell_uses_is_graded_too():
