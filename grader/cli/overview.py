@@ -90,10 +90,10 @@ def _line(row: Row, here: bool, sizes: tuple[int, int], width: int) -> Text:
     mark, _name, style = LOOKS[row.outcome]
     start = Text.assemble("> " if here else "  ", (mark, style), " ")
     start.append(f"{row.name:{sizes[0]}}", style="reverse" if here else "")
-    room = max(0, width - start.cell_len - sizes[1])
-    title = Text(f"  {_(row.exercise.title)} " if room > LEAST_TITLE else "", style="dim")
+    room = max(0, width - start.cell_len - 2 - sizes[1])
+    title = Text(f"  {_(row.exercise.title)}" if room > LEAST_TITLE else "", style="dim")
     title.truncate(room, overflow="ellipsis", pad=True)
-    return Text.assemble(start, title, f"{_amount(row):>{sizes[1]}}")
+    return Text.assemble(start, title, f"  {_amount(row):>{sizes[1]}}")
 
 
 def choose(start: Path) -> str:

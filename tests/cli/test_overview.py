@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import time
 from io import StringIO
@@ -68,6 +69,7 @@ def test_the_chooser_fits_and_shows_the_cursor_and_every_outcome_without_colour(
         assert max(map(len, lines)) <= columns
         (here,) = (line for line in lines if line.startswith(">"))
         assert here[2:].startswith(f"{LOOKS[current.outcome].mark} {current.name}")
+        assert re.search(r"  (– / [\d.]+|\d+ min)$", here)
         assert " ".join(current.exercise.title.split()) in " ".join(" ".join(lines).split())
 
 
