@@ -5,7 +5,8 @@ An attempt is repeated in a new worker for one of four reasons:
 - A top-level statement times out: the next attempt loads the file without it.
 - The cases are lost when they run together, which saves time: in the next attempt they run one by one.
 - It is lost: its worker ends for a reason that may be chance, or the grader raises an exception. The submission may
-  cause both, and that must not excuse it. So if it is lost twice, a plain file decides whose fault that is.
+  cause both, and that must not excuse it. If its worker ends twice, the case fails; if the grader raises twice, or a
+  worker reports a fault twice, a plain file decides whose fault that is.
 """
 
 from __future__ import annotations

@@ -115,7 +115,8 @@ class Session:
         """Send a request and wait for its reply.
 
         seconds: the time limit; by default, `limits.wall_seconds`. tell: called with the state of a training, as the
-        worker reports it. Raises WorkerGone, and SandboxError if the worker did not start; both end the session.
+        worker reports it. Raises WorkerGone, and SandboxError if the worker did not start or its server exited; both end
+        the session.
         """
         self._await_ready()
         seconds = self.limits.wall_seconds if seconds is None else seconds
@@ -136,6 +137,9 @@ class Session:
             if stack := self._lines():
                 gone.line, gone.statement = stack[0], stack[-1]
             gone.printed = self._recently_printed().partition("Timeout (")[0]  # without the worker's stack
+            self.close()
+            raise
+        except SandboxError:  # the server of the workers has exited
             self.close()
             raise
         return Reply(raw, tensors, self._recently_printed())

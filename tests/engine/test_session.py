@@ -91,6 +91,19 @@ def test_a_valid_reply_comes_back_as_it_was_sent(worker):
         assert reply.body == b"xy" * 200_000
 
 
+def test_a_session_whose_server_has_exited_is_closed(worker, monkeypatch):
+    """Otherwise the next case would get the same session, and could not be graded either."""
+    session = worker("read()")
+
+    def server_gone(*_until):
+        raise SandboxError("the worker server exited while a worker ran")
+
+    monkeypatch.setattr(session, "_reply", server_gone)
+    with pytest.raises(SandboxError, match="server exited"):
+        session.ask({"op": "run"})
+    assert session.closed
+
+
 UNANSWERED = {
     "sleeps": "time.sleep(60)",
     "loops": "while True: pass",
