@@ -32,7 +32,9 @@ from grader.report.model import Report
 from grader.report.terminal import plain
 from grader.sandbox.base import Launcher
 from grader.sandbox.choose import choose
+from grader.student import progress
 from grader.student.check import parts_for
+from grader.student.outlook import with_outlook
 from grader.support.errors import UsageError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
@@ -123,7 +125,11 @@ class _NotebookGrader:
             remarks.append(_("Run the cell that defines {name}, then this cell again.").format(name=name))
         if os.environ.get(EXECUTION) == "autograde":
             remarks.append(_("Graded with public cases only; hidden cases were not used."))
-        return replace(report, remarks=(*report.remarks, *remarks))
+        report = replace(report, remarks=(*report.remarks, *remarks))
+        if EXECUTION in os.environ:
+            return report
+        progress.save(course.root, report.exercises)
+        return with_outlook(report, course)
 
     def _open(self) -> tuple[Course, Engine]:
         course = find()

@@ -25,25 +25,26 @@ def with_outlook(report: Report, course: Course) -> Report:
 
 def _outlook(report: Report, course: Course) -> Iterator[str]:
     names = {result.name for result in report.exercises}
-    exercises = [exercise for bundle in course.bundles for exercise in bundle.exercises]
+    exercises = {exercise.name: exercise for bundle in course.bundles for exercise in bundle.exercises}
     known = progress.load(course.root)
     passed = names | {name for name, last in known.items() if last.outcome == "passed"}
     if len(names) == 1:
-        yield from (_(exercise.built) for exercise in exercises if exercise.name in names)
+        yield from (_(exercise.built) for name, exercise in exercises.items() if name in names)
     for bundle in course.bundles:
         mine = {exercise.name for exercise in bundle.exercises}
         if names & mine and mine <= passed and (question := first_question(bundle)):
             yield _("Something to think about: {question}").format(question=question)
-    done = sum(exercise.name in passed for exercise in exercises)
+    done = len(passed & exercises.keys())
     far = _("{done} of {all} exercises passed.").format(done=done, all=len(exercises))
-    following = next((one for one in exercises if one.name not in passed), None)
-    if following is None:
+    name = progress.next_to_do(course.root, [name for name in exercises if name not in names])
+    if not name:
         yield far
         return
+    minutes = exercises[name].minutes
     says = ngettext(
-        "{far} Next: {name}, about {n} minute.", "{far} Next: {name}, about {n} minutes.", following.minutes
+        "{far} Next: {name}, about {n} minute.", "{far} Next: {name}, about {n} minutes.", minutes
     )
-    yield says.format(far=far, name=following.name, n=following.minutes)
+    yield says.format(far=far, name=name, n=minutes)
 
 
 def first_question(bundle: Bundle) -> str:
