@@ -55,7 +55,9 @@ def hint(exercise: str, course: Path | None, again: bool) -> None:
         click.echo(says.format(n=left))
     elif failed and last.page and found.level >= PAGE:
         click.echo(
-            _("That was the last hint. A page about your mistake: grader explain {id}").format(id=last.page)
+            _("That was the last hint. A page about your mistake:\n  grader explain {id}").format(
+                id=last.page
+            )
         )
     else:
         click.echo(_("That was the last hint."))

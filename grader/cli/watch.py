@@ -187,8 +187,9 @@ class WatchKeys:
     def _rest(self, report: Report) -> None:
         """Show what follows the verdict: the lines to look at were found last."""
         watcher = self.watcher
-        self.console.print(halves(report, self.console, every=True)[1])
-        watching = _("watching {exercise} in {file}").format(file=watcher.file.name, exercise=watcher.current)
+        self.console.print(halves(report, self.console, every=True, says_next=not self.clear)[1])
+        file = watcher.file.relative_to(watcher.course.root).as_posix()
+        watching = _("watching {exercise} in {file}").format(file=file, exercise=watcher.current)
         self.console.print(f"\n{watching}", style="dim", markup=False)
         if self.clear:
             self.console.print(course_bar(rows_of(watcher.course), self.console.width))
@@ -202,10 +203,13 @@ class WatchKeys:
         if self._list is not None:
             self._press_in(self._list, key)
             return False
-        confirmed = self._asked_to_reset and key in "yY"
-        self._asked_to_reset = False
-        if confirmed:
-            self._call(reset, self.watcher.current)
+        if self._asked_to_reset:
+            self._asked_to_reset = False
+            if key in "yY":
+                self._call(reset, self.watcher.current)
+            else:
+                click.echo(_("Nothing was reset."))
+            return False
         match key.lower():
             case "h":
                 self._call(hint, self.watcher.current, again=False)
@@ -222,7 +226,9 @@ class WatchKeys:
             case "a":
                 self.start(self._graded_all())
             case "r":
-                says = _("Reset {exercise} in {file} to its stub? The old file is saved beside it. y: yes")
+                says = _(
+                    "Reset {exercise} in {file} to its stub? The old file is saved beside it. y: yes, any other key: no"
+                )
                 click.echo(says.format(exercise=self.watcher.current, file=self.watcher.file.name))
                 self._asked_to_reset = True
         return False

@@ -197,10 +197,11 @@ def _one_exception(judged: Sequence[JudgedCase], checks: tuple[JudgedCheck, ...]
     same = {(e.type, e.message, e.where) if e else None for e in errors}
     if len(counting) < 2 or len(same) != 1 or None in same:
         return None
-    failed = [check.id for check in checks if check.outcome == "failed"]
+    failed = [check for check in checks if check.outcome == "failed"]
     if len(failed) < 2:
         return None
-    return skipping(checks, failed[1:], "skipped/same"), Fact("cause/exception")
+    cause = Fact("cause/exception") if failed[0].finding.kind == EXCEPTION else None
+    return skipping(checks, [check.id for check in failed[1:]], "skipped/same"), cause
 
 
 def _weights(judged: Sequence[JudgedCase], checks: tuple[JudgedCheck, ...]) -> Shown | None:

@@ -132,15 +132,16 @@ def finished(
 def with_slips(draft: Draft, submission: Submission, name: str) -> Draft:
     """Return the draft with the slips in the definition `name` (see intake/slips.py) as its first remarks.
 
-    If a check reports an exception or a timeout, and no known mistake was found, the first slip begins the
-    diagnosis instead.
+    If a check reports an exception, a timeout or a result of another type, and no known mistake was found, the first slip
+    begins the diagnosis instead.
     """
     found = [
         Fact("slip", {"file": slip.unit, "line": slip.line, "slip": slip.says})
         for slip in slips(submission, name)
     ]
-    raised = any(one.finding.kind == EXCEPTION or one.finding.rule == STOPPED for one in draft.checks)
-    if not found or draft.outcome != "failed" or draft.diagnosed.alternatives or not raised:
+    kinds = {one.finding.kind if one.finding.rule != STOPPED else STOPPED for one in draft.checks}
+    is_cause = not kinds.isdisjoint((EXCEPTION, STOPPED, "odd"))
+    if not found or draft.outcome != "failed" or draft.diagnosed.alternatives or not is_cause:
         return replace(draft, remarks=(*found, *draft.remarks))
     diagnosed = replace(draft.diagnosed, kind="unknown")
     return replace(draft, slip=found[0], remarks=(*found[1:], *draft.remarks), diagnosed=diagnosed)

@@ -8,7 +8,7 @@ course lets them not count.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import prod
 
 import numpy as np
@@ -297,22 +297,30 @@ def _cost(check: Check, finding: Finding) -> Picture:
 
 
 def passed_picture(cases: Sequence[JudgedCase]) -> Picture | None:
-    """Draw what a right answer measured, if its cases ask for that; otherwise its first attention weights, if any."""
-    return _measured(cases) or next(filter(None, map(_attention, cases)), None)
+    """Draw what a right answer measured, if its cases ask for that; otherwise attention weights, if possible masked."""
+    if measured := _measured(cases):
+        return measured
+    maps = sorted((made for judged in cases for made in _attention(judged)), key=lambda one: not one[0])
+    return maps[0][1] if maps else None
 
 
-def _attention(judged: JudgedCase) -> Picture | None:
-    """Draw the attention weights of the first sequence and head; None if the case has none, or a single query or key."""
+def _attention(judged: JudgedCase) -> Iterator[tuple[bool, Picture]]:
+    """Draw the attention weights of the first head of each sequence; nothing if there is a single query or key.
+
+    Yield also whether a part of them is masked.
+    """
     case, observation = judged.case, judged.observation
     for name, header in case.headers.items():
         got = _as_expected(name, case, observation) if observation is not None else None
-        if header.axes[-2:] == WEIGHTS and got is not None and min(got.shape[-2:]) > 1:
-            table = got[(0,) * (got.ndim - 2)][:MOST_QUERIES, :MOST_KEYS]
+        if header.axes[-2:] != WEIGHTS or got is None or min(got.shape[-2:]) == 1:
+            continue
+        for weights in got.reshape(len(got), -1, *got.shape[-2:])[:, 0] if got.ndim > 2 else [got]:
+            table = weights[:MOST_QUERIES, :MOST_KEYS]
+            is_masked = bool(0 < (table == 0).mean() < 0.5)
             cells = _cells(table, np.zeros(table.shape), float(np.abs(table).max()), None, _short)
             queries, keys = (tuple(map(str, range(size))) for size in table.shape)
             grids = Grids("query", queries, "key", keys, (Panel("", cells),))
-            return Picture(_("Your attention weights: a row per query, a column per key"), grids)
-    return None
+            yield is_masked, Picture(_("Your attention weights: a row per query, a column per key"), grids)
 
 
 def _measured(cases: Iterable[JudgedCase]) -> Picture | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from grader.report import shared_sentences as shared
+from grader.report.code_frame import code_frame
 from grader.report.model import Advice, CheckResult, ExerciseResult, Report
 from grader.support.errors import CannotWrite
 from grader.support.i18n import _
@@ -44,13 +45,23 @@ def github(report: Report) -> str:
     for result in report.exercises:
         if level := _OUTCOMES[result.outcome][0]:
             name = shared.outcome_name(result.outcome)
-            lines.append(_command(level, result, name, _problem(result) or name, shared.lines_named(result)))
+            lines.append(_command(level, result, name, _problem(result) or name, _places(result)))
     for result in report.exercises:
         for one in result.advice:
             places = ((check.file, check.line) for check in result.checks if check.id in one.checks)
             lines.append(_command("notice", result, _("advice"), _said(one), places))
     lines += [f"::notice::{remark.translate(_OF_MESSAGE)}" for remark in report.remarks]
     return "\n".join([*lines, shared.total_points(report)])
+
+
+def _places(result: ExerciseResult) -> Iterator[tuple[str, int]]:
+    """Yield the lines that the report names, the one to look at first."""
+    if frame := code_frame(result):
+        yield frame.file, frame.line
+    yield result.file, result.line
+    yield from ((check.file, check.line) for check in result.checks)
+    if result.code is not None:
+        yield result.code.file, result.code.line
 
 
 def exit_status(report: Report) -> int:

@@ -35,12 +35,12 @@ def code_frame(result: ExerciseResult, around: int = 1) -> Frame | None:
     """Return the line to look at with `around` lines on each side; None if the report has no code, or names no line of it.
 
     That is, in this order: the line of a certified repair, the line of an exception, the likeliest line, and a line that
-    a sentence names. With a known mistake, the likeliest line comes before that of an exception, which may only be its effect.
+    a sentence names.
     """
     known, first = result.diagnosis, first_failure(result.checks)
     raised = (first.file, first.line) if first is not None and first.rule.startswith(EXCEPTION) else ("", 0)
     certain = bool(known.lines) and known.lines[0].certainty == "repaired"
-    if known.lines and (certain or known.alternatives or not raised[1]):
+    if known.lines and (certain or not raised[1]):
         return _framed(result, known.lines[0], _lead(known.lines, certain), around)
     places = [raised, (known.file, known.line)]
     code = result.code

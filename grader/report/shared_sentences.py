@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
-from grader.report.finding import EXCEPTION
 from grader.report.model import Advice, CheckOutcome, CheckResult, Code, Decided, ExerciseResult, Report
 from grader.support.i18n import _, ngettext
 
@@ -164,21 +163,6 @@ def place(result: ExerciseResult) -> str:
     # The title and the marks of a grid name the place in the tensor.
     is_drawn = result.picture is not None and result.picture.kind == "grids"
     return " · ".join(filter(None, (line, "" if is_drawn and line else where)))
-
-
-def lines_named(result: ExerciseResult) -> Iterator[tuple[str, int]]:
-    """Yield the file and the number of each line of the submission that a report names, the one to look at first."""
-    first, code, diagnosis = first_failure(result.checks), result.code, result.diagnosis
-    places = [(result.file, result.line)]
-    if result.outcome == "failed" and first is not None and not diagnosis.alternatives:
-        places = [(first.file, first.line)]
-        if code is not None and (code.marked or first.rule != EXCEPTION):
-            places.append((code.file, code.line if code.marked else code.entry[1]))
-        places.append((diagnosis.file, diagnosis.line))
-    places += [(check.file, check.line) for check in result.checks]
-    if code is not None:
-        places.append((code.file, code.line))
-    yield from (place for place in places if place[1])
 
 
 def _line_with_text(code: Code, number: int) -> str:

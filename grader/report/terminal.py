@@ -41,9 +41,18 @@ def show(
 
 
 def halves(
-    report: Report, console: Console, *, every: bool = False, full: bool = False, words: bool = False
+    report: Report,
+    console: Console,
+    *,
+    every: bool = False,
+    full: bool = False,
+    words: bool = False,
+    says_next: bool = True,
 ) -> tuple[Group, Group]:
-    """Return what `show` prints in two parts: the lines to look at, which take longer to find, are in the second."""
+    """Return what `show` prints in two parts: the lines to look at, which take longer to find, are in the second.
+
+    says_next: name the next command. In `grader watch`, the keys do.
+    """
     words, every = words or console.is_dumb_terminal, every or full
     several = len(report.exercises) > 1
     top: list[RenderableType] = []
@@ -68,7 +77,9 @@ def halves(
     rest += [Text(note, style="dim") for note in notes]
     if advice := shared.advice_given(report.exercises):
         rest += [*([Text()] if notes else []), *_advice(advice), Text()]
-    return Group(*top), Group(*rest, *_summary(report, unsolved, every))
+    if not says_next and unsolved and isinstance(rest[-1], Text) and not rest[-1]:
+        rest.pop()
+    return Group(*top), Group(*rest, *_summary(report, unsolved, every, says_next))
 
 
 def _detailed(report: Report, unsolved: Sequence[ExerciseResult], every: bool) -> Sequence[ExerciseResult]:
@@ -239,7 +250,9 @@ def _advice(advice: Sequence[tuple[str, Sequence[str]]]) -> Iterator[RenderableT
         yield from (Padding.indent(Text(line), 4) for line in rest)
 
 
-def _summary(report: Report, unsolved: Sequence[ExerciseResult], every: bool) -> Iterator[Text]:
+def _summary(
+    report: Report, unsolved: Sequence[ExerciseResult], every: bool, says_next: bool
+) -> Iterator[Text]:
     if len(report.exercises) > 1:
         yield Text(shared.total_points(report), style="bold")
     lines = [shared.devices_checked(report), shared.grader_error(report.exercises)]
@@ -252,7 +265,7 @@ def _summary(report: Report, unsolved: Sequence[ExerciseResult], every: bool) ->
             rest,
         )
         lines.append(says.format(n=rest, command=command))
-    lines += [_next_step(report, unsolved), *report.outlook]
+    lines += [_next_step(report, unsolved) if says_next else "", *report.outlook]
     yield from (Text(line) for line in lines if line)
 
 

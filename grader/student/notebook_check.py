@@ -27,6 +27,7 @@ from grader.intake.course import Course, find
 from grader.intake.notebook import CHECKS, plain_python
 from grader.intake.read import Submission, Unit, inside, with_neighbours
 from grader.intake.syntax import parse
+from grader.lines.find import Source, add_lines
 from grader.report.html import fragment, sentence
 from grader.report.model import Report
 from grader.report.terminal import plain
@@ -119,7 +120,8 @@ class _NotebookGrader:
         known = [e.name for bundle in engine.bundles for e in bundle.exercises]
         if name and name not in known:
             raise UsageError(_unknown(name, known))
-        report = engine.grade(submission, names, self._parts(engine, course, names))
+        parts = self._parts(engine, course, names)
+        report = engine.grade(submission, names, parts)
         remarks = []
         if name and report.exercises[0].outcome == "blocked" and name not in engine.known(submission):
             remarks.append(_("Run the cell that defines {name}, then this cell again.").format(name=name))
@@ -128,6 +130,8 @@ class _NotebookGrader:
         report = replace(report, remarks=(*report.remarks, *remarks))
         if EXECUTION in os.environ:
             return report
+        if name and course.settings.name_lines:
+            report = add_lines(engine, report, {name: Source(submission, parts)})
         progress.save(course.root, report.exercises)
         return with_outlook(report, course)
 

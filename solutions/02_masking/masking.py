@@ -24,7 +24,7 @@
 # | name | shape | meaning |
 # |---|---|---|
 # | `X` in `sequence_mask` | `(N, T, …)` | one sequence of T steps per row, then any number of feature axes |
-# | `valid_len` | `(N,)` | the number of real steps in each row, from 0 to `T` |
+# | `valid_len` | `(N,)` | the number of real steps in each row, from 1 to `T` |
 # | `X` in `masked_softmax` | `(B, T, S)` | one score per query `t` and key `s` |
 # | `valid_lens` | `None`, `(B,)` or `(B, T)` | no mask; one length per sequence; one length per *query*. Every length is from 1 to `S` |
 #

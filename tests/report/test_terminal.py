@@ -174,6 +174,4 @@ def test_the_line_of_an_exception_comes_before_one_that_is_only_likely():
     likely = replace(LINE, certainty="suspected")
     assert "stopped at masking.py:41" in framed(likely, check=raised)
     assert "look at masking.py:42" in framed(LINE, check=raised)
-    named = framed(likely, check=raised, alternatives=(("a-mistake",),))
-    assert "perhaps masking.py:42" in named
     assert "look at masking.py:41" in framed(file="masking.py", line=41)
