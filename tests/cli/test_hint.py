@@ -22,7 +22,7 @@ def test_a_question_about_the_last_answer_comes_first_also_after_other_hints(cou
     assert asked.startswith("About your last answer: ")
     last = run("hint", "transpose_qkv", cwd=course).stdout
     assert "About your last answer: " not in last
-    assert "A page about your mistake: grader explain heads-cut-straight" in last
+    assert "A page about your mistake:\n  grader explain heads-cut-straight" in last
 
 
 def test_lines_break_between_words_in_a_narrow_terminal(course):
