@@ -190,11 +190,6 @@ def reason(result: ExerciseResult) -> str:
     return f"{first.title}: {first.message}{where}" + (f". {says}" if says else "")
 
 
-def why_skipped(checks: Sequence[CheckResult]) -> str:
-    """Return why checks were skipped: "skipped: earlier checks failed"."""
-    return " · ".join(dict.fromkeys(check.message for check in checks if check.outcome == "skipped"))
-
-
 def skipped_checks(count: int) -> str:
     return ngettext("{n} more check skipped", "{n} more checks skipped", count).format(n=count)
 
