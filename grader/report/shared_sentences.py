@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
+from grader.report.finding import EXCEPTION
 from grader.report.model import Advice, CheckOutcome, CheckResult, Code, Decided, ExerciseResult, Report
 from grader.support.i18n import _, ngettext
 
@@ -143,6 +144,18 @@ def facet_in_words(count: FacetCount) -> str:
         return _("{facet}: skipped.").format(facet=facet_name(count.facet))
     says = _("{facet}: {passed} of {all} checks passed.")
     return says.format(facet=facet_name(count.facet), passed=count.passed, all=count.of)
+
+
+def problem(result: ExerciseResult, first: CheckResult) -> str:
+    """Return what the first failure says; "" if a known mistake says it, unless it is an exception."""
+    is_said = result.diagnosis.alternatives and not first.rule.startswith(EXCEPTION)
+    return "" if is_said else first.message
+
+
+def spot(result: ExerciseResult, first: CheckResult) -> str:
+    """Return the place of the first failure in a tensor; "" if it is a line, or if a grid shows it."""
+    is_drawn = result.picture is not None and result.picture.kind == "grids"
+    return "" if first.line or is_drawn else first.where
 
 
 def place(result: ExerciseResult) -> str:

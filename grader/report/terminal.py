@@ -15,7 +15,6 @@ from rich.text import Text
 
 from grader.report import shared_sentences as shared
 from grader.report.code_frame import Frame, code_frame
-from grader.report.finding import EXCEPTION
 from grader.report.model import CheckResult, ExerciseResult, Report
 from grader.report.picture import drawn
 from grader.report.shared_sentences import LOOKS, facet_name, first_failure, points
@@ -65,21 +64,28 @@ def halves(
         top += [*overview(groups, console.width), Text()]
     unsolved = [e for e in report.exercises if e.outcome not in ("passed", "not_started")]
     detailed = report.exercises if full or not several else _detailed(report, unsolved, every)
-    rest: list[RenderableType] = []
+    blocks: list[list[RenderableType]] = []
     for result in detailed:
-        (rest if rest else top).extend(_verdict(result, console.width, words=words))
-        rest += [*_details(result, console.width, full=full, words=words), Text()]
+        verdict = list(_verdict(result, console.width, words=words))
+        details = list(_details(result, console.width, full=full, words=words))
+        if blocks:
+            blocks.append([*verdict, *details])
+        else:  # the first verdict is in the first part
+            top += verdict
+            blocks.append(details)
     notes = [_("note: {remark}").format(remark=remark) for remark in report.remarks]
     if report.file:
         says = _("note on {name}: {remark}")
         passed = [e for e in report.exercises if e not in detailed and e.outcome == "passed"]
         notes += [says.format(name=e.name, remark=remark) for e in passed for remark in e.remarks]
-    rest += [Text(note, style="dim") for note in notes]
-    if advice := shared.advice_given(report.exercises):
-        rest += [*([Text()] if notes else []), *_advice(advice), Text()]
-    if not says_next and unsolved and isinstance(rest[-1], Text) and not rest[-1]:
-        rest.pop()
-    return Group(*top), Group(*rest, *_summary(report, unsolved, every, says_next))
+    others: list[list[RenderableType]] = [
+        [Text(note, style="dim") for note in notes],
+        [*_advice(shared.advice_given(report.exercises))],
+        [*_summary(report, unsolved, every, says_next)],
+    ]
+    blocks += filter(None, others)
+    apart = [part for block in blocks for part in (Text(), *block)]
+    return Group(*top), Group(*apart[1:])  # an empty line between two blocks
 
 
 def _detailed(report: Report, unsolved: Sequence[ExerciseResult], every: bool) -> Sequence[ExerciseResult]:
@@ -212,16 +218,16 @@ def _all_checks(checks: Sequence[CheckResult]) -> Table:
 
 
 def _findings(result: ExerciseResult, has_frame: bool) -> list[tuple[str, Text]]:
-    """Return the first check that failed. Its message is left out if a known mistake says it."""
-    first, is_known = first_failure(result.checks), bool(result.diagnosis.alternatives)
+    """Return the first check that failed. has_frame: the report shows the line."""
+    first = first_failure(result.checks)
     if first is None:
         return []
-    raised = first.rule.startswith(EXCEPTION)
-    is_drawn = result.picture is not None and result.picture.kind == "grids"
-    spot = "" if first.line or is_drawn else first.where
     rows = [
-        (_("problem"), "" if is_known and not raised else first.message),
-        (_("where"), spot if has_frame or is_drawn else shared.place(result)),
+        (_("problem"), shared.problem(result, first)),
+        (
+            _("where"),
+            shared.spot(result, first) or ("" if has_frame or not first.line else shared.place(result)),
+        ),
         (_("checked"), first.title),
     ]
     if result.picture is None:
@@ -244,7 +250,8 @@ def _rows(rows: Sequence[tuple[str, Text]], width: int) -> Iterator[RenderableTy
 
 
 def _advice(advice: Sequence[tuple[str, Sequence[str]]]) -> Iterator[RenderableType]:
-    yield outcome_text("advice", _("advice, which costs no points"))
+    if advice:
+        yield outcome_text("advice", _("advice, which costs no points"))
     for names, (first, *rest) in advice:
         yield Padding.indent(Text.assemble((f"{names}: ", "bold"), first), 2)
         yield from (Padding.indent(Text(line), 4) for line in rest)

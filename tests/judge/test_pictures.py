@@ -123,6 +123,13 @@ def test_a_long_row_is_cut_to_keys_around_the_wrong_one():
     assert len(made.form.columns) <= 5
 
 
+def test_weights_have_two_decimals_unless_wrong_ones_would_look_right():
+    want = np.full((1, 2, 2), 0.5)
+    for off, texts in ((0.1, ("0.50", "0.60")), (0.001, ("0.5000", "0.5010"))):
+        made = drawn("equal", {"out": want}, {"out": want + off}, axes=WEIGHTS, facet="masking")
+        assert tuple(panel.rows[0][0].text for panel in made.form.panels) == texts
+
+
 # ---- values
 
 
@@ -246,6 +253,11 @@ def test_a_right_answer_is_drawn_by_the_attention_weights_of_its_first_head():
     assert [[cell.text for cell in row] for row in panel.rows] == [
         [f"{value:.2f}" for value in row] for row in weights[0]
     ]
+    masked = softmaxed([2, 3], keys=3, queries=2)
+    _check, case, seen = parts("equal", {"out": weights}, {"out": weights}, axes=WEIGHTS)
+    _check, other, seen_masked = parts("equal", {"out": masked}, {"out": masked}, axes=WEIGHTS)
+    made = passed_picture([judge_case(case, seen), judge_case(other, seen_masked)])
+    assert [row[2].text for row in made.form.panels[0].rows] == ["0", "0"], "a masked one comes first"
     _check, case, seen = parts("equal", {"out": weights[:, :1]}, {"out": weights[:, :1]}, axes=WEIGHTS)
     assert passed_picture([judge_case(case, seen)]) is None, "a single query is no map"
 
