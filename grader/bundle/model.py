@@ -51,6 +51,7 @@ class _Text(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True,
 class Header(Struct, frozen=True, array_like=True):
     """Shape and dtype of an observation of the reference; `axes` name the axes for messages.
 
+    An axis of all heads of a sequence before those of the next is named with the number of heads: "batch·head/3".
     A Python value (`Case.see_value`) has the shape () and the dtype "value".
     """
 

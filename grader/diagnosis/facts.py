@@ -141,7 +141,12 @@ def _where(wrong: Array, axes: Sequence[str]) -> list[Fact]:
             continue
         wrong_at = np.flatnonzero(hit).tolist()
         places = {"first": wrong_at[0], "last": wrong_at[-1], "before": wrong_at[0] - 1}
-        data = {"axis": name, "n": axis, **places, "places": ", ".join(map(str, wrong_at))}
+        data = {
+            "axis": name and name.partition("/")[0],
+            "n": axis,
+            **places,
+            "places": ", ".join(map(str, wrong_at)),
+        }
         facts.append(Fact(f"only/{_places(wrong_at, hit.size)}", data))
     return facts
 

@@ -66,7 +66,8 @@ def values_of(name: str, case: RecordedCase, observation: Observation) -> Array:
 def shape_text(shape: Sequence[int], axes: Sequence[str] = ()) -> str:
     """Return "(2, 3, 5)" with the names of the axes if they are known."""
     sizes = "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
-    return f"{sizes}  [{', '.join(axes)}]" if axes and len(axes) == len(shape) else sizes
+    names = ", ".join(axis.partition("/")[0] for axis in axes)
+    return f"{sizes}  [{names}]" if axes and len(axes) == len(shape) else sizes
 
 
 def wrong_form(seen: Seen | None, want: Header) -> Finding | None:

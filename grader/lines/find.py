@@ -104,11 +104,12 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     alike = likeness(searched, [frozenset(one.statements) for one in exercise.mistakes if one.id in names])
     # The lines that the report names, such as the line of an exception.
     marked = {(result.code.file, line) for line in result.code.marked} if result.code else set()
-    scores = prior(searched, alike, marked)
+    failed = [check for check in result.checks if check.outcome == "failed"]
+    scores = prior(searched, alike, marked, {check.facet for check in failed} == {"weights"})
     until = time.monotonic() + budget.wall_left / 2  # the other half is left to try them
     made = ordered((edit for place in searched for edit in edits(place, until)), scores)
     # The id of a check begins with the id of its case.
-    failing = frozenset(check.id.split("/")[0] for check in result.checks if check.outcome == "failed")
+    failing = frozenset(check.id.split("/")[0] for check in failed)
     cases = runnable(exercise)
     found = Found(searched)
     trial = Search(engine.context.workers, grading.request(file, exercise, result.replaced), searched, budget)

@@ -21,6 +21,7 @@ from grader.lines.statement_words import Words, words_by_line
 # MOST_ALIKE is multiplied by this likeness divided by the largest one.
 ALIKE, MOST_ALIKE = 1.2, 2.1
 RAISED = 0.3  # a report names its line
+STORES = 3.0  # it stores the attention weights, and only these are wrong
 CONSTRUCTOR, BLOCK = -0.45, -0.35  # the kind of the statement
 # An edit of it passes all cases; passes only the case tried first; reduces the distance; more than halves it.
 REPAIRS, PASSES_ONE, NEARER, MUCH_NEARER = 1.4, 0.7, 1.1, 0.9
@@ -44,11 +45,15 @@ class Effects:
 
 
 def prior(
-    places: Iterable[Place], alike: Mapping[Statement, float], marked: Collection[Statement]
+    places: Iterable[Place],
+    alike: Mapping[Statement, float],
+    marked: Collection[Statement],
+    only_weights: bool = False,
 ) -> dict[Statement, float]:
     """Return statement → score, before any edit was tried, without definitions.
 
-    alike: see `likeness`. marked: lines that the report names.
+    alike: see `likeness`. marked: lines that the report names. only_weights: the results are right, and the stored
+    attention weights are wrong.
     """
     most = max(alike.values(), default=0)
     scores = {}
@@ -60,11 +65,20 @@ def prior(
             if statement in alike and not isinstance(part, DEFINES):
                 scores[statement] = (
                     RAISED * (statement in marked)
+                    + STORES * (only_weights and _stores_weights(part))
                     + CONSTRUCTOR * (part in built)
                     + BLOCK * hasattr(part, "body")
                     + (ALIKE + MOST_ALIKE / (most or 1.0)) * alike[statement]
                 )
     return scores
+
+
+def _stores_weights(statement: ast.stmt) -> bool:
+    """Whether the statement assigns one tensor to an attribute `attention_weights`, as far as can be read."""
+    match statement:
+        case ast.Assign([ast.Attribute(attr="attention_weights")], ast.Call() | ast.BinOp() | ast.Name()):
+            return True
+    return False
 
 
 def ranked(

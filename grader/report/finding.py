@@ -179,7 +179,15 @@ def spot_text(spot: Spot) -> str:
     """Return "batch 0, query 1, key 2", or "[0, 1, 2]" if the axes have no names; before it what the tensor is."""
     index, axes = spot.index, spot.axes
     if axes and len(axes) == len(index):
-        at = ", ".join(f"{axis} {i}" for axis, i in zip(axes, index, strict=True))
+        at = ", ".join(map(_on_axis, axes, index))
     else:
         at = "[" + ", ".join(map(str, index)) + "]" if index else ""
     return ": ".join(filter(None, (spot.of, at)))
+
+
+def _on_axis(axis: str, i: int) -> str:
+    """Return "query 1"; for entry 13 of the axis "batch·head/3", which has 3 heads per sequence, "batch 4, head 1"."""
+    name, _slash, inner = axis.partition("/")
+    if not inner:
+        return f"{name} {i}"
+    return ", ".join(f"{one} {at}" for one, at in zip(name.split("·"), divmod(i, int(inner)), strict=True))

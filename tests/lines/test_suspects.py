@@ -54,6 +54,27 @@ def test_the_statement_that_the_named_mistake_changes_comes_first(searched):
     assert first(searched, [WORDS]) == ("answer.py", 7)
 
 
+STORES = """import torch
+from torch import nn
+
+
+class DotProductAttention(nn.Module):
+    def forward(self, queries, keys, values, valid_lens=None):
+        self.attention_weights = queries @ keys.transpose(1, 2)
+        weights = masked_softmax(self.attention_weights, valid_lens)
+        return self.dropout(weights) @ values
+"""
+
+
+def test_if_only_the_stored_weights_are_wrong_the_statement_that_stores_them_comes_first():
+    submission = submission_of(STORES)
+    searched = places(submission, read_names(submission), "DotProductAttention", ())
+    named = frozenset(words_by_line(ast.parse("return self.dropout(weights) @ values"))[1])
+    alike = likeness(searched, [named])
+    assert ranked(prior(searched, alike, ()), {}, 0.0, ())[0] == ("answer.py", 9)
+    assert ranked(prior(searched, alike, (), only_weights=True), {}, 0.0, ())[0] == ("answer.py", 7)
+
+
 def test_other_names_of_parameters_and_variables_give_the_same_words():
     renamed = REFERENCE.replace("valid_len", "lengths").replace("keep", "real").replace("steps", "t")
     assert list(words_by_line(ast.parse(renamed)).values()) == list(

@@ -109,6 +109,7 @@ def test_values_from_before_a_case_ran_are_shown():
         (CodeLine("a.py", 12345678), "", 0),
         (CodeLine("b.py", 3), "", 0),
         (Spot((0, 12), ("batch", "query")), "batch 0, query 12", 0),
+        (Spot((13, 2), ("batch·head/3", "step")), "batch 4, head 1, step 2", 0),
         (Spot((0, 1)), "[0, 1]", 0),
         (Spot((0,), ("row",), "grad W"), "grad W: row 0", 0),
         (Spot(of="grad W"), "grad W", 0),
