@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from grader.bundle.model import FACTS, Exercise
+from grader.diagnosis.match import Diagnosed
 from grader.engine.draft import Draft
 from grader.engine.grading import Grading
 from grader.engine.student_file import StudentFile
@@ -132,19 +133,19 @@ def finished(
 def with_slips(draft: Draft, submission: Submission, name: str) -> Draft:
     """Return the draft with the slips in the definition `name` (see intake/slips.py) as its first remarks.
 
-    If a check reports an exception, a timeout or a result of another type, and no known mistake was found, the first slip
-    begins the diagnosis instead.
+    The first slip begins the diagnosis instead if it wins, or if no known mistake was found and a check reports an
+    exception, a timeout, a result of another type or parameters that do not fit.
     """
-    found = [
-        Fact("slip", {"file": slip.unit, "line": slip.line, "slip": slip.says})
-        for slip in slips(submission, name)
-    ]
+    found = slips(submission, name)
     kinds = {one.finding.kind if one.finding.rule != STOPPED else STOPPED for one in draft.checks}
-    is_cause = not kinds.isdisjoint((EXCEPTION, STOPPED, "odd"))
-    if not found or draft.outcome != "failed" or draft.diagnosed.alternatives or not is_cause:
-        return replace(draft, remarks=(*found, *draft.remarks))
-    diagnosed = replace(draft.diagnosed, kind="unknown")
-    return replace(draft, slip=found[0], remarks=(*found[1:], *draft.remarks), diagnosed=diagnosed)
+    is_cause = not draft.diagnosed.alternatives and kinds & {EXCEPTION, STOPPED, "odd", "parameters"}
+    first = next((slip for slip in found if draft.outcome == "failed" and (slip.wins or is_cause)), None)
+    remarks = {
+        slip: Fact("slip", {"file": slip.unit, "line": slip.line, "slip": slip.says}) for slip in found
+    }
+    begins = remarks.pop(first) if first else None
+    draft = replace(draft, slip=begins, remarks=(*remarks.values(), *draft.remarks))
+    return replace(draft, diagnosed=Diagnosed("unknown", facts=draft.diagnosed.facts)) if begins else draft
 
 
 def code(draft: Draft, submission: Submission, definition: Definition | None) -> Code | None:

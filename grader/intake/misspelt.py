@@ -139,7 +139,7 @@ def keywords(call: ast.Call) -> Found:
         name = keyword.arg or ""
         if not right or not name or name in right:
             continue
-        meant = [k for k in right if is_misspelt(name, k) or is_misspelt(k, name)] or [_near(name, right)]
+        meant = [k for k in right if is_misspelt(name, k) or is_misspelt(k, name)] or [near(name, right)]
         if len(meant) == 1 and meant[0]:
             says = _("`{function}` has no parameter `{name}`; did you mean `{near}`?")
             yield keyword.value.lineno, says.format(function=function, name=name, near=meant[0])
@@ -162,11 +162,11 @@ def _nearest(unknown: Collection[tuple[int, str]], names: Collection[str]) -> It
     if len(names) > MAX_NAMES:
         return
     for line, name in sorted(unknown)[:MAX_UNKNOWN]:
-        if meant := _near(name, names):
+        if meant := near(name, names):
             yield line, name, meant
 
 
-def _near(name: str, names: Iterable[str]) -> str:
+def near(name: str, names: Iterable[str]) -> str:
     """Return the only name that differs in case and underscores, else the only similar one; "" for one or two letters."""
     same = [other for other in names if plain(other) == plain(name)]
     found = same or get_close_matches(name[:100], sorted(names), n=2, cutoff=NEAR)

@@ -1,17 +1,20 @@
 """Find slips in the syntax tree of a definition: code that raises, that never runs, or that is surely not meant.
 
-A slip is reported only if it is certain. A name that may come from another file is no slip.
+A slip is reported only if it is certain. A name that may come from another file is no slip. PATTERNS says what one
+line shows; each function below it is a rule that finds what a function or a class shows.
 """
 
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
 
 from grader.given import BLOCKS
-from grader.intake.misspelt import Found, keywords, methods, of_scopes, variables_of_the_file
+from grader.intake.misspelt import Found, keywords, methods, near, of_scopes, variables_of_the_file
 from grader.intake.read import Submission, Unit, trees
 from grader.intake.syntax import dotted
 from grader.intake.uses import bound_by
@@ -19,57 +22,37 @@ from grader.support.i18n import _
 
 MAX_SLIPS = 3
 
-_MODULES = frozenset({"nn.Module", "torch.nn.Module", "d2l.Module"})
+# What no line may contain: a regular expression → a sentence with its groups.
+PATTERNS = {
+    r"^super\(\)\.__init__$": "`super().__init__` is not called; add `()`",
+    r"super\(\w+\)\.__init__": "`super` has only one argument; write `super().__init__()`",
+    r"super\.(\w+)": "`super.{0}` has no brackets; write `super().{0}`",
+    r"super\(\)\.(_*in[it]+_*)\b(?<!__init__)": "`super().{0}` does not exist; write `super().__init__`",
+    r"nn\.Softmax\([^=]+, dim=": "`nn.Softmax` is a layer; write `nn.Softmax(dim=…)(X)`, or call `torch.softmax`",
+    r"\b((?:i?pdb\.set_trace|breakpoint)\(\))": "remove `{0}` before you run the check",
+}
 # Misspellings of `__init__`.
 _CONSTRUCTORS = frozenset(
     ["init__", "_init_", "__init", "__init_", "_init__", "__int__", "__inti__", "__ini__"]
 )
-_LAYERS = [
-    "Linear",
-    "Dropout",
-    "LayerNorm",
-    "Embedding",
-    "ModuleList",
-    "Sequential",
-    "Softmax",
-    "ReLU",
-    "GELU",
-    "GRU",
-    "LSTM",
-    "Module",
-    "functional",
-    "Identity",
-    "ParameterList",
-    "ModuleDict",
-    "Conv1d",
-    "BatchNorm1d",
-]
-# A class that uses one of these may register the layers of a list.
-_REGISTERS = frozenset(
-    [
-        "ModuleList",
-        "Sequential",
-        "ModuleDict",
-        "setattr",
-        "__dict__",
-        "__getattr__",
-        "__setattr__",
-        "add_module",
-        "register_module",
-        "save_hyperparameters",
-    ]
-)
+_FUNCTIONS = {"ReLU": "torch.relu", "GELU": "F.gelu", "Dropout": "F.dropout", "LayerNorm": "F.layer_norm"}  # fmt: skip
+LAYERS = [*_FUNCTIONS, "Linear", "Embedding", "Sequential", "ModuleList", "GRU", "LSTM", "Conv1d", "MultiheadAttention"]  # fmt: skip
+# A class that uses one of these may set attributes in another way, or register the layers of a list.
+_DYNAMIC = frozenset(["setattr", "__dict__", "__getattr__", "__setattr__", "add_module", "register_module", "save_hyperparameters", "vars"])  # fmt: skip
+_REGISTERS = frozenset(["ModuleList", "Sequential", "ModuleDict"]) | _DYNAMIC
+_OF_MODULES = frozenset(["apply", "buffers", "children", "compile", "cpu", "cuda", "double", "eval", "float", "forward", "half", "modules", "parameters", "state_dict", "to", "train", "training", "type"])  # fmt: skip
+_BASES = frozenset({"d2l.Encoder", "d2l.Decoder", "d2l.AttentionDecoder"})
 _EXITS = frozenset({"exit", "quit", "sys.exit", "os._exit"})
-_DEBUGGERS = frozenset({"breakpoint", "pdb.set_trace", "ipdb.set_trace"})
 
 
 @dataclass(frozen=True)
 class Slip:
-    """A slip as a sentence, with its place."""
+    """A slip as a sentence, with its place. wins: it explains a failure better than the known mistake it looks like."""
 
     unit: str
     line: int
     says: str
+    wins: bool = False
 
 
 def slips(submission: Submission, name: str) -> list[Slip]:
@@ -79,9 +62,11 @@ def slips(submission: Submission, name: str) -> list[Slip]:
         return []
     unit, node = code.definitions[name]
     own = {bound for part in ast.walk(node) for bound in bound_by(part)} | set(code.definitions)
-    found = [*_of_definition(node, code), *of_scopes(submission, unit, node, own, "*" in code.bound)]
-    slips = dict.fromkeys(Slip(unit, line, says) for line, says in found)
-    return sorted(slips, key=lambda slip: slip.line)[:MAX_SLIPS]
+    source = next(one.source for one in submission.units if one.name == unit)
+    found = [*_of_lines(source, node), *_of_definition(node, code)]
+    found += of_scopes(submission, unit, node, own, "*" in code.bound)
+    slips = [Slip(unit, *one) for one in found] + [Slip(unit, *one, wins=True) for one in _unread(node)]
+    return sorted(dict.fromkeys(slips), key=lambda slip: slip.line)[:MAX_SLIPS]
 
 
 @dataclass
@@ -120,65 +105,88 @@ def _is_other_nn(node: ast.AST) -> bool:
 
 
 def _of_definition(node: ast.stmt, code: _Code) -> Found:
-    functions = [node] if isinstance(node, ast.FunctionDef) else []
+    results = [node] if isinstance(node, ast.FunctionDef) else []
     if isinstance(node, ast.ClassDef):
         yield from _of_class(node, code)
-        functions = [p for p in node.body if isinstance(p, ast.FunctionDef) and p.name == "forward"]
-    for function in functions:
-        if not _gives_a_value(function):
-            says = _("{name} returns no value; did you forget `return`?")
-            yield function.lineno, says.format(name=function.name)
+        results = [p for p in node.body if isinstance(p, ast.FunctionDef) and p.name == "forward"]
+    for function in results:
+        yield from _without_value(function)
+        yield from _layers_as_functions(function) if code.torch_nn else ()
     for part in ast.walk(node):
-        if isinstance(part, ast.Call):
-            yield from keywords(part)
-        yield from _of_node(part, code)
+        match part:
+            case ast.Call(ast.Name("input")) if "input" not in code.bound:
+                says = _("the grader gives no keyboard input; use the arguments instead of `input()`")
+                yield part.lineno, says
+            case ast.Call():
+                yield from keywords(part)
+            case ast.Attribute():
+                yield from methods(part, code.attributes)
+            case ast.FunctionDef():
+                yield from variables_of_the_file(part, code.variables)
+            case ast.While():
+                if names := _unchanged(part):
+                    says = _("nothing in this `while` loop changes {names}")
+                    yield part.lineno, says.format(names=", ".join(f"`{name}`" for name in names))
 
 
-def _of_node(node: ast.AST, code: _Code) -> Found:
-    match node:
-        case ast.Expr(ast.Attribute(ast.Call(ast.Name("super")), "__init__")):
-            yield node.lineno, _("`super().__init__` is not called; add `()`")
-        case ast.Attribute(ast.Call(ast.Name("super"), [_one]), "__init__"):
-            yield node.lineno, _("`super` has only one argument; write `super().__init__()`")
-        case ast.Attribute(ast.Name("super"), name):
-            says = _("`super.{name}` has no brackets; write `super().{name}`")
-            yield node.lineno, says.format(name=name)
-        case ast.Attribute(ast.Call(ast.Name("super")), name) if name in _CONSTRUCTORS:
-            says = _("`super().{name}` does not exist; write `super().__init__`")
-            yield node.lineno, says.format(name=name)
-        case ast.Attribute():
-            yield from methods(node, code.attributes)
-        case ast.Call(called, [_first, *_], [_named, *_]) if code.torch_nn and dotted(called) == "nn.Softmax":
-            says = _("`nn.Softmax` is a layer; write `nn.Softmax(dim=…)(X)`, or `torch.softmax`")
-            yield node.lineno, says
-        case ast.Call(ast.Name("input")) if "input" not in code.bound:
-            says = _("the grader gives no keyboard input; use the arguments instead of `input()`")
-            yield node.lineno, says
-        case ast.Call(called) if dotted(called) in _DEBUGGERS:
-            says = _("remove `{call}()` before you run the check")
-            yield node.lineno, says.format(call=dotted(called))
-        case ast.FunctionDef():
-            yield from variables_of_the_file(node, code.variables)
-        case ast.While():
-            if names := _unchanged(node):
-                says = _("nothing in this `while` loop changes {names}")
-                yield node.lineno, says.format(names=", ".join(f"`{name}`" for name in names))
+def _of_lines(source: str, node: ast.stmt) -> Found:
+    for number, line in enumerate(source.splitlines()[node.lineno - 1 : node.end_lineno], node.lineno):
+        for pattern, says in PATTERNS.items():
+            if match := re.search(pattern, line.partition("#")[0].strip()):
+                yield number, _(says).format(*match.groups())
 
 
-def _gives_a_value(function: ast.FunctionDef) -> bool:
-    """Whether a function can return or yield a value, raises, or ends Python. Functions inside it do not count."""
+# ---- functions
+
+
+def _without_value(function: ast.FunctionDef) -> Found:
+    """It neither returns nor yields a value, raises, nor ends Python. Functions inside it do not count."""
     waiting: list[ast.AST] = [*function.body]
     while waiting:
         node = waiting.pop()
         match node:
             case ast.Yield() | ast.YieldFrom() | ast.Raise() | ast.Return(ast.expr()):
-                return True
+                return
             case ast.Call(called) if dotted(called) in _EXITS:
-                return True
+                return
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef():
                 continue
         waiting += ast.iter_child_nodes(node)
-    return False
+    says = _("{name} returns no value; did you forget `return`?")
+    yield function.lineno, says.format(name=function.name)
+
+
+def _layers_as_functions(function: ast.FunctionDef) -> Found:
+    """A layer that gets a tensor where it is constructed, and is never called."""
+    parts = [*ast.walk(function)]
+    called = {dotted(part.func) for part in parts if isinstance(part, ast.Call)}
+    for part in parts:
+        match part:
+            case ast.Assign([target], value) if dotted(target) not in called:
+                pass
+            case ast.Return(value):
+                pass
+            case _:
+                continue
+        match value:
+            case ast.Call(ast.Attribute(ast.Name("nn"), layer), [ast.expr() as first, *_]):
+                if layer in _FUNCTIONS and not isinstance(first, (ast.Constant, ast.UnaryOp, ast.Attribute)):
+                    says = _("`nn.{layer}` is a layer; write `nn.{layer}(…)(X)`, or call `{function}`")
+                    yield part.lineno, says.format(layer=layer, function=_FUNCTIONS[layer])
+
+
+def _unread(node: ast.stmt) -> Found:
+    """A changed tensor gets nearly its old name; the code below reads the tensor without the change."""
+    for function in (part for part in ast.walk(node) if isinstance(part, ast.FunctionDef)):
+        parts = [part for part in ast.walk(function) if isinstance(part, ast.Name)]
+        loads = [part for part in parts if isinstance(part.ctx, ast.Load)]
+        for part in ast.walk(function):
+            match part:
+                case ast.Assign([ast.Name(name)], value) if name not in {load.id for load in loads}:
+                    meant = near(name, _names(value))
+                    if any(load.id == meant and load.lineno > (part.end_lineno or 0) for load in loads):
+                        says = _("`{name}` is set and never read; did you mean `{near}`?")
+                        yield part.lineno, says.format(name=name, near=meant)
 
 
 def _unchanged(loop: ast.While) -> list[str]:
@@ -189,21 +197,23 @@ def _unchanged(loop: ast.While) -> list[str]:
     changing = (ast.Call, ast.Attribute, ast.Subscript, ast.NamedExpr, ast.Await)
     if any(isinstance(part, changing) for part in ast.walk(loop.test)):
         return []
-    names = sorted(_names(loop.test))
-    touched: list[ast.AST] = []  # nodes whose values the body may change
+    touched: set[str] = set()  # names whose values the body may change
     for part in (part for statement in loop.body for part in ast.walk(statement)):
         match part:
             case ast.Break() | ast.Return() | ast.Raise() | ast.Yield() | ast.YieldFrom():
                 return []
-            case ast.Global() | ast.Nonlocal():
-                return []
-            case ast.Name(ctx=ast.Store() | ast.Del()):
-                touched.append(part)
+            case ast.Global(names) | ast.Nonlocal(names):
+                touched |= {*names}
+            case ast.Name(name, ast.Store() | ast.Del()):
+                touched.add(name)
             case ast.Attribute(value) | ast.Subscript(value):
-                touched.append(value)
-            case ast.Call(_called, given, named):
-                touched += [*given, *(keyword.value for keyword in named)]
-    return [] if any(isinstance(part, ast.Name) and part.id in names for part in touched) else names
+                touched |= _names(value)
+            case ast.Call():
+                touched |= _names(part)
+    return sorted(set() if touched & _names(loop.test) else _names(loop.test))
+
+
+# ---- classes
 
 
 def _of_class(node: ast.ClassDef, code: _Code) -> Found:
@@ -221,15 +231,23 @@ def _of_class(node: ast.ClassDef, code: _Code) -> Found:
                 says = _("the method is called `{name}`; Python calls `__init__`").format(name=name)
                 yield defined[name].lineno, says
     if not node.bases and "forward" in defined and "__call__" not in defined:
-        says = _("the class does not inherit from nn.Module; write `class {name}(nn.Module)`")
+        says = _(
+            "the class does not inherit from nn.Module; write `class {name}(nn.Module)` and call `super().__init__()`"
+        )
         yield node.lineno, says.format(name=node.name)
-    if code.torch_nn and len(bases) == 1 and bases[0] in _MODULES:
+    if code.torch_nn and len(bases) == 1 and _is_module(bases[0]):
         if "forward" not in defined and "forward" not in used:
             yield from _without_forward(defined, used)
         if "__init__" in defined:
-            yield from _without_super(defined["__init__"])
+            yield from _without_super(defined["__init__"], code)
         if not _REGISTERS & (_names(node) | used):
             yield from _layers_in_lists(node, code)
+        if not _DYNAMIC & (_names(node) | used):
+            yield from _never_set(node, code)
+
+
+def _is_module(base: str) -> bool:
+    return base.endswith("Module") or base in _BASES
 
 
 def _without_forward(defined: dict[str, ast.FunctionDef], used: set[str]) -> Found:
@@ -241,50 +259,71 @@ def _without_forward(defined: dict[str, ast.FunctionDef], used: set[str]) -> Fou
             yield inner.lineno, _("`forward` is defined inside `__init__`; indent it less")
 
 
-def _without_super(built: ast.FunctionDef) -> Found:
+def _without_super(built: ast.FunctionDef, code: _Code) -> Found:
     """Report the first layer that is set before `nn.Module.__init__` was called."""
     for statement in built.body:
         attributes = {part.attr for part in ast.walk(statement) if isinstance(part, ast.Attribute)}
         if "super" in _names(statement) or attributes & {"__init__", *_CONSTRUCTORS}:
             return
         match statement:
-            case ast.Assign(
-                [ast.Attribute(ast.Name()), *_more], ast.Call(ast.Attribute(ast.Name("nn"), layer))
-            ):
-                if layer in _LAYERS:
-                    yield statement.lineno, _("a layer is set before `super().__init__()` is called")
-                    return
+            case ast.Assign([ast.Attribute(ast.Name()), *_], ast.Call(called)) if _is_layer(called, code):
+                yield statement.lineno, _("a layer is set before `super().__init__()` is called")
+                return
+
+
+def _never_set(node: ast.ClassDef, code: _Code) -> Found:
+    """Report an attribute of `self` that nothing sets, beside a similar one that the class sets."""
+    parts = [part for part in ast.walk(node) if isinstance(part, ast.Attribute)]
+    of_self = [part for part in parts if dotted(part) == f"self.{part.attr}"]
+    words = {str(part.value) for part in ast.walk(node) if isinstance(part, ast.Constant)}
+    known = code.attributes | _OF_MODULES | words  # a word may be the name of a buffer
+    stored = {part.attr for part in of_self if not isinstance(part.ctx, ast.Load)}
+    for part in of_self:
+        if part.attr not in known and (meant := near(part.attr, stored)):
+            says = _("nothing sets `self.{name}`; did you mean `self.{near}`?")
+            yield part.lineno, says.format(name=part.attr, near=meant)
 
 
 def _layers_in_lists(node: ast.ClassDef, code: _Code) -> Found:
-    lists: dict[str, int] = {}
-    layers: set[str] = set()
+    """Report lists, tuples and dicts of layers that `self` keeps, also if a local name or `append` fills them."""
+    lists: dict[str, tuple[int, str]] = {}  # attribute → its line, and the name that is filled
+    filled = set()
     for part in ast.walk(node):
         match part:
-            case ast.Assign([target, *_more], ast.List(items)):
-                owner = dotted(target)
-                lists[owner] = part.lineno
-            case ast.Assign([target, *_more], ast.ListComp(item)):
-                owner, items = dotted(target), [item]
-                lists[owner] = part.lineno
+            case ast.Assign([target], value):
+                owner, items = dotted(target), [*_items(value)]
+                lists[owner] = part.lineno, dotted(value) or owner
             case ast.Call(ast.Attribute(appended, "append"), items):
                 owner = dotted(appended)
             case _:
                 continue
-        if any(isinstance(item, ast.Call) and _is_layer(dotted(item.func), code) for item in items):
-            layers.add(owner)
-    for owner in sorted(layers & lists.keys()):
-        if owner.startswith("self."):
+        if any(isinstance(item, ast.Call) and _is_layer(item.func, code) for item in items):
+            filled.add(owner)
+    for owner, (line, name) in lists.items():
+        if owner.startswith("self.") and name in filled:
             says = _("layers in the list `{name}` are not registered; use `nn.ModuleList`")
-            yield lists[owner], says.format(name=owner)
+            yield line, says.format(name=owner)
 
 
-def _is_layer(name: str, code: _Code) -> bool:
+def _items(value: ast.expr) -> Iterator[ast.expr]:
+    """Yield the items that a list, a tuple or a dict gets."""
+    match value:
+        case ast.List(items) | ast.Tuple(items) | ast.Dict(_, items):
+            yield from items
+        case ast.ListComp(item) | ast.GeneratorExp(item) | ast.DictComp(_, item):
+            yield item
+        case ast.BinOp(left, _, right):
+            yield from (*_items(left), *_items(right))
+        case ast.Call(ast.Name("list" | "tuple"), [inner]):
+            yield from _items(inner)
+
+
+def _is_layer(called: ast.expr, code: _Code) -> bool:
     """Whether a name, perhaps with a module before it, is that of a layer, a building block or a module of the file."""
-    last = name.rpartition(".")[2]
+    last = dotted(called).rpartition(".")[2]
     own = code.definitions.get(last, ("", ast.Pass()))[1]
-    is_module = isinstance(own, ast.ClassDef) and any(dotted(base) in _MODULES for base in own.bases)
-    return is_module or last in BLOCKS or last in _LAYERS
+    is_module = isinstance(own, ast.ClassDef) and any(_is_module(dotted(base)) for base in own.bases)
+    return is_module or last in BLOCKS or last in LAYERS
 
 
 def _names(node: ast.AST) -> set[str]:

@@ -7,7 +7,7 @@ import torch
 from helpers.minimal import submission_of
 
 from grader.intake.misspelt import METHODS, is_misspelt
-from grader.intake.slips import _LAYERS, slips
+from grader.intake.slips import LAYERS, slips
 
 MODULE = """
 class A(nn.Module):
@@ -53,8 +53,14 @@ def test_right_code_and_a_missing_definition_have_no_slips():
         ("nn.Module", "nn,Module", 2, "`nn,Module` has a comma; write `nn.Module`"),
         ("self.drop = nn.Dropout(dropout)", "self.drop = [nn.Dropout(dropout)]", 6, "layers in the list `self.drop` are not registered; use `nn.ModuleList`"),
         ("self.drop = nn.Dropout(dropout)", "self.drop = []; self.drop.append(nn.Dropout(dropout))", 6, "layers in the list `self.drop` are not registered; use `nn.ModuleList`"),
-        ("X.transpose(0, 1)", "nn.Softmax(X, dim=-1)", 9, "`nn.Softmax` is a layer; write `nn.Softmax(dim=…)(X)`, or `torch.softmax`"),
-        ("(nn.Module)", "", 2, "the class does not inherit from nn.Module; write `class A(nn.Module)`"),
+        ("self.drop = nn.Dropout(dropout)", "self.drop = {'a': nn.Dropout(dropout)}", 6, "layers in the list `self.drop` are not registered; use `nn.ModuleList`"),
+        ("self.drop = nn.Dropout(dropout)", "drops = []; drops.append(nn.Dropout(dropout)); self.drop = drops", 6, "layers in the list `self.drop` are not registered; use `nn.ModuleList`"),
+        ("self.drop = nn.Dropout(dropout)", "self.drop = list(nn.Linear(1, n) for n in (1, 2))", 6, "layers in the list `self.drop` are not registered; use `nn.ModuleList`"),
+        ("self.W_q(query)", "self.w_q(query)", 12, "nothing sets `self.w_q`; did you mean `self.W_q`?"),
+        ("return self.drop(self", "querys = query + 1\n        return self.drop(query + self", 12, "`querys` is set and never read; did you mean `query`?"),
+        ("return self.drop(self", "return nn.ReLU(self", 12, "`nn.ReLU` is a layer; write `nn.ReLU(…)(X)`, or call `torch.relu`"),
+        ("X.transpose(0, 1)", "nn.Softmax(X, dim=-1)", 9, "`nn.Softmax` is a layer; write `nn.Softmax(dim=…)(X)`, or call `torch.softmax`"),
+        ("(nn.Module)", "", 2, "the class does not inherit from nn.Module; write `class A(nn.Module)` and call `super().__init__()`"),
         ("(self.W_q(query))", "(self.W_q(querry))", 12, "nothing is called `querry`; did you mean `query`?"),
         ("X.transpose(0, 1)", "X.tranpose(0, 1)", 9, "there is no `.tranpose`; did you mean `.transpose`?"),
         ("X.transpose(0, 1)", "X.premute(0, 1)", 9, "there is no `.premute`; did you mean `.permute`?"),
@@ -158,6 +164,11 @@ def test_a_variable_of_the_file_that_is_nearly_a_parameter_is_found():
         "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n        def forward(x): return x\n        self.forward = forward",
         "class A(nn.Module):\n    def forward(self, x: Tensor, tensor=None) -> Tensor:\n        return x",
         "class A(nn.Module):\n    def forward(self, x):\n        return self.train_ if False else self.parameters",
+        "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.mask_1 = 1\n        self.register_buffer('mask_2', None)\n    def forward(self):\n        return self.mask_2",
+        "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.modules_ = [1]\n    def forward(self, x):\n        return [*self.modules()]",
+        "def A(query):\n    relu = nn.ReLU(query.shape == 3)\n    return relu(query)",
+        "def A(query):\n    querys = query.detach()\n    return querys",
+        "def A(querys):\n    print(querys)\n    query = querys + 1\n    return 1",
         "from helpers import *\ndef A(query):\n    return querry",
         "def A(query):\n    return [querry for querry in query]",
         "def A(query):\n    try:\n        querry\n    except NameError:\n        querry = query\n    return querry",
@@ -182,7 +193,7 @@ def test_the_tables_agree_with_pytorch():
         *dir(torch.nn.functional),
         *dir(dict),
     }
-    for layer in _LAYERS:
+    for layer in LAYERS:
         assert hasattr(torch.nn, layer)
         assert [n for n in dir(torch.nn) if n.lower() == layer.lower()] == [layer]
     for method in METHODS:
