@@ -12,6 +12,7 @@ from grader.engine.lease import Loaded, Note
 from grader.engine.load_request import LoadRequest, visible_blocks
 from grader.engine.session import WorkerGone
 from grader.engine.student_file import StudentFile
+from grader.intake.elsewhere import elsewhere
 from grader.intake.names import Definition, Names
 from grader.intake.read import OTHER_FRAMEWORKS, Submission, Unit, imported_modules
 from grader.intake.recognise import lost_exercises, misspelt
@@ -57,6 +58,8 @@ def defined_name(request: LoadRequest, loaded: Loaded, names: Names) -> str | Fa
     similar = names.definitions.get(misspelt(wanted, names.definitions))
     if similar is not None:
         return Fact("misspelt", {"similar": similar.name, "name": wanted, **_place(similar)})
+    for one in elsewhere(request.submission, names, [wanted]):
+        return Fact(f"elsewhere/{one.place}", vars(one))
     return Fact("undefined", {"name": wanted, "file": request.submission.path.name})
 
 

@@ -1,4 +1,4 @@
-"""The code of notebooks, and of notes: fenced blocks of Markdown, and cells that were copied as text below `In [3]:`.
+"""The code of notebooks, and of notes: fenced blocks of Markdown.
 
 Every line of code keeps its line number; lines of notes that are no code become empty.
 """
@@ -10,7 +10,7 @@ import json
 import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from grader.intake.syntax import Fault, around_error, check_sources, parse, syntax_error
 from grader.support.errors import BadData
@@ -20,26 +20,28 @@ from grader.support.i18n import _
 _MAGIC = re.compile(r"^(?P<indent>\s*)(%{1,2}[A-Za-z_]|!|\?|[A-Za-z_][\w.\[\]]*\?{1,2}\s*$)")
 # `files = !ls` becomes `files = None`.
 _ASSIGNED = re.compile(r"^(?P<indent>\s*)(?P<target>[A-Za-z_][\w, ]*)=\s*(!|%[A-Za-z_])")
+# A cell that writes a Python file is one of Python.
+_WRITES = r"(?:writefile|file)\b"
 _FOREIGN_CELL = re.compile(
-    r"^%%(bash|sh|script|html|javascript|js|latex|markdown|perl|ruby|svg|writefile|file|cmd|R)\b"
+    rf"^%%(?:(?:bash|sh|script|html|javascript|js|latex|markdown|perl|ruby|svg|cmd|R)\b|{_WRITES}(?!.*\.py\W*$))"
 )
-# A cell that begins with any other `%%` magic counts only if it parses as Python. The four magics that this pattern
+# A cell that begins with any other `%%` magic counts only if it parses as Python. The magics that this pattern
 # excludes are always followed by Python.
-_CELL_OF_ANOTHER = re.compile(r"^%%(?!(time|timeit|capture|prun)\b)")
+_CELL_OF_ANOTHER = re.compile(rf"^%%(?!(?:time|timeit|capture|prun)\b|{_WRITES})")
 SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which JSON can express and UTF-8 cannot encode
 CHECKS = re.compile(r"\s*(?:check\([^()]*\)[\s;]*)+")  # a cell that only checks: it is no part of an answer
 MAX_MAGICS = 16  # lines of one cell that are replaced one by one; the cell is parsed again for each
 
 
-def code_cells(text: str) -> list[tuple[int, str]]:
-    """Return (number, source) of every code cell in order; numbers count all cells from 1, as editors show them.
+def cells_of(text: str) -> list[tuple[int, str, str]]:
+    """Return number, source and type of every cell in order; the type is "" for code. Numbers count all cells from 1.
 
     The source is as it was typed: see `plain_python`. Cells that only call `check` are left out.
     Raises BadData if the text is no notebook.
     """
     cells = [(number, cell) for number, cell in enumerate(_cells(text), 1) if isinstance(cell, dict)]
-    sources = [(number, _source(cell)) for number, cell in cells if _is_code(cell)]
-    return [(number, source) for number, source in sources if not CHECKS.fullmatch(source)]
+    found = [(number, _source(cell), _kind(cell)) for number, cell in cells]
+    return [one for one in found if one[2] or not CHECKS.fullmatch(one[1])]
 
 
 def _cells(text: str) -> list[object]:
@@ -60,12 +62,12 @@ def _cells(text: str) -> list[object]:
     raise BadData(_("it has no list of cells"))
 
 
-def _is_code(cell: dict[str, object]) -> bool:
-    """Whether it is a cell of code, or was released as one for the student to write; its type may have changed."""
+def _kind(cell: dict[str, object]) -> str:
+    """Return "" for a cell of code, or one that was released as code for the student to write; its type may have changed."""
     match cell:
         case {"cell_type": "code"} | {"metadata": {"nbgrader": {"solution": True, "cell_type": "code"}}}:
-            return True
-    return False
+            return ""
+    return "markdown" if cell.get("cell_type") == "markdown" else "raw"
 
 
 def _source(cell: dict[str, object]) -> str:
@@ -119,34 +121,24 @@ def _plain_line(line: str) -> str:
     return f"{magic['indent']}pass" if magic else line
 
 
-_QUOTE = r"[ \t]{0,3}> ?"
-# The possessive quantifiers keep the time linear; `tests/test_patterns.py` measures it.
-_FENCE = re.compile(r"(?P<quotes>(?:[ \t]{0,4}>)*)[ \t]*(?P<mark>`{3,}+|~{3,}+)(?P<info>[^`\n]*)$")
-_CELL = re.compile(r"In ?\[(?:None|[\d *]{0,9})\]:[ \t]*(?P<source>.*)$")
-_OUTPUT = re.compile(r"Out ?\[\d{1,9}\]:")
+# A block between two lines of marks; the possessive quantifiers keep the time linear (`tests/test_patterns.py`).
+_FENCED = re.compile(
+    r"^[ \t]*(?P<mark>`{3,}+|~{3,}+)(?P<info>[^`\n]*)\n(?P<code>(?:.*\n)*?)(?:[ \t]*(?P=mark)[`~]*[ \t]*$|\Z)",
+    re.M,
+)
 _LANGUAGE = re.compile(r"\{?\.?(?:code-cell\}?[ \t]*)?(?P<name>[\w+#-]*)")
 _TAB = re.compile(r"\s*(?:#@tab|%%tab)[^\S\n]++(?P<names>[^\n]*)\n")
-_PROMPT = re.compile(r"(?:>>>|\.\.\.)(?: |$)")
-_PYTHON = frozenset(
-    {"python", "python3", "py", "py3", "ipython", "ipython3", "jupyter-python", "pycon", "doctest"}
-)
-MAX_QUOTES = 8  # nested quotations
+_PYTHON = frozenset({"python", "python3", "py", "py3", "ipython", "ipython3", "jupyter-python"})
 _FIRST_WORDS = re.compile(r"^(?:class|def|import|from)\b", re.M)
 
 
-@dataclass
-class Block:
-    """Lines that may be code: a fenced block or a copied cell."""
+@dataclass(frozen=True)
+class _Block:
+    """A fenced block. first: the number of its first line, from 0. language: as it names it; "" if it names none."""
 
-    first: int  # the number of its first line, from 0
-    language: str | None  # as the block names it, "" if it names none; None for a copied cell
-    fence: str = ""  # the mark that ends it; "" for a copied cell
-    quotes: int = 0  # how many marks `>` are in front of each line
-    lines: list[str] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        return _without_prompts(textwrap.dedent("\n".join(self.lines)))
+    first: int
+    language: str
+    text: str
 
     @property
     def frameworks(self) -> str:
@@ -155,81 +147,46 @@ class Block:
         return tab["names"] if tab else ""
 
 
-def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], tuple[int, ...]]:
-    """Return the code of a document as one source, its syntax errors, and the lines of skipped definitions.
+def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], str]:
+    """Return the code of a document as one source, its syntax errors, and the text without its code.
 
-    If a block has a tab for pytorch, fenced blocks without a tab for pytorch or for all are skipped. An error in a
-    block does not affect other blocks. Raises BadData.
+    If a block has a tab for pytorch, blocks without a tab for pytorch or for all are neither code nor text.
+    An error in a block does not affect other blocks. Raises BadData.
     """
-    all_blocks, blocks, skipped = list(_blocks(text)), list[Block](), list[int]()
-    several = any("pytorch" in block.frameworks for block in all_blocks)
-    for block in all_blocks:
-        if not several or block.language is None or re.search(r"\b(?:pytorch|all)\b", block.frameworks):
-            blocks.append(block)
-        elif block.language:
-            lines = enumerate(block.text.split("\n"), block.first + 1)
-            skipped += [number for number, line in lines if line.startswith(("class ", "def "))]
+    blocks = [*_blocks(text)]
+    several = any("pytorch" in block.frameworks for block in blocks)
     check_sources(block.text for block in blocks)
-    source, faults = [""] * (text.count("\n") + 1), []
+    rest, faults = text.split("\n"), []
+    source = [""] * len(rest)
     for block in blocks:
         code, fault = around_error(plain_python(block.text), unit, alone=False)  # the other blocks are graded
-        if not _is_python(block, code, fault):
+        is_of_another = several and not re.search(r"\b(?:pytorch|all)\b", block.frameworks)
+        if not is_of_another and not _is_python(block, code, fault):
             continue
         kept = code.split("\n")
+        rest[block.first : block.first + len(kept)] = [""] * len(kept)
+        if is_of_another:
+            continue
         source[block.first : block.first + len(kept)] = kept
-        # Text below a copied cell that does not parse is probably its output, or prose.
-        if fault is not None and (block.language is not None or fault.lost):
+        if fault is not None:
             line = fault.line + block.first if fault.line else 0
             resumed = fault.resumed + block.first if fault.resumed else 0
             faults.append(replace(fault, line=line, resumed=resumed))
-    return "\n".join(source), tuple(faults), tuple(skipped)
+    return "\n".join(source), tuple(faults), "\n".join(rest)
 
 
-def _blocks(text: str) -> Iterator[Block]:
-    block: Block | None = None
-    for number, line in enumerate(text.split("\n")):
-        begins, ends = _begin(line, number), bool(_OUTPUT.match(line))
-        if block is not None and block.fence:
-            if quoted := re.match(_QUOTE * block.quotes, line):
-                line = line[quoted.end() :]
-                mark = _FENCE.match(line)
-                begins = None  # no block begins inside a fence
-                ends = bool(mark and mark["mark"].startswith(block.fence) and not mark["info"].strip())
-            else:
-                ends = True  # a block in a quotation also ends where the quotation ends
-        if block is not None and not begins and not ends:
-            block.lines.append(line)
-        elif block is not None:
-            yield block
-            block = None
-        block = begins or block
-    if block is not None:
-        yield block
+def _blocks(text: str) -> Iterator[_Block]:
+    line = seen = 0
+    for found in _FENCED.finditer(f"{text}\n"):
+        line, seen = line + text.count("\n", seen, found.start("code")), found.start("code")
+        language = _LANGUAGE.match(found["info"].strip())
+        yield _Block(line, language["name"].lower() if language else "", textwrap.dedent(found["code"][:-1]))
 
 
-def _without_prompts(text: str) -> str:
-    """Return the code that was typed at Python's prompt, with empty lines for its output; other text as it is."""
-    if not text.lstrip("\n").startswith(">>> "):
-        return text
-    return "\n".join(line[4:] if _PROMPT.match(line) else "" for line in text.split("\n"))
-
-
-def _begin(line: str, number: int) -> Block | None:
-    """Return the block that begins in a line; None if no block begins."""
-    fence, cell = _FENCE.match(line), _CELL.match(line)
-    if fence:
-        named = _LANGUAGE.match(fence["info"].strip())
-        quotes = min(fence["quotes"].count(">"), MAX_QUOTES)
-        return Block(number + 1, named["name"].lower() if named else "", fence["mark"], quotes)
-    return Block(number, None, lines=[cell["source"]]) if cell else None
-
-
-def _is_python(block: Block, code: str, fault: Fault | None) -> bool:
+def _is_python(block: _Block, code: str, fault: Fault | None) -> bool:
     """Whether a block is Python: by its language; without one, by a statement or, with a syntax error, its first words."""
-    if block.language is None or block.language in _PYTHON:
-        return True
     if block.language:
-        return False
+        return block.language in _PYTHON
     if fault is not None:
         return bool(_FIRST_WORDS.search(block.text))
     return any(not isinstance(node, ast.Expr) for node in parse(code).body)

@@ -12,7 +12,7 @@ from itertools import islice
 from os.path import isdir
 from pathlib import Path, PurePosixPath
 
-from grader.intake.notebook import code_cells, code_of_notes, plain_python
+from grader.intake.notebook import cells_of, code_of_notes, plain_python
 from grader.intake.syntax import (
     MAX_SOURCE_BYTES,
     Fault,
@@ -62,6 +62,18 @@ class Neighbour(Unit):
 
 
 @dataclass(frozen=True)
+class Unread(Unit):
+    """Text of a file that is not read as code. place: a row of the table in `elsewhere.py`."""
+
+    place: str = ""
+
+    @property
+    def begins(self) -> str:
+        """The first line of a cell of another language."""
+        return self.source.strip().partition("\n")[0] if self.place == "magic" else ""
+
+
+@dataclass(frozen=True)
 class Submission:
     """The source text that is graded, and where it came from."""
 
@@ -69,7 +81,7 @@ class Submission:
     units: tuple[Unit, ...]
     faults: tuple[Fault, ...] = ()  # syntax errors; `units` hold the code around them
     neighbours: tuple[Neighbour, ...] = ()  # for imports that fail, and the student's other exercises
-    skipped: tuple[int, ...] = ()  # the first lines of definitions for other frameworks, in notes
+    unread: tuple[Unread, ...] = ()
 
     @cached_property
     def content(self) -> str:
@@ -95,24 +107,28 @@ def read_submission(path: Path) -> Submission:
 def submission_from(path: Path, data: bytes) -> Submission:
     """Read the bytes of a file. Of the path, only the name and the suffix are used. Raises Blocked."""
     name, text = shown(path), text_of(path, data)
-    typed = [Unit(name, text)]
+    typed = [Unread(name, text)]
     if path.suffix == ".ipynb":
         try:
-            typed = [Unit(f"{name} cell {number}", source) for number, source in code_cells(text)]
+            typed = [Unread(f"{name} cell {number}", *rest) for number, *rest in cells_of(text)]
         except BadData as error:
             raise Blocked(_("{file} is not a notebook: {reason}").format(file=name, reason=error)) from None
+    cells, unread = [cell for cell in typed if not cell.place], [cell for cell in typed if cell.place]
     try:
         if path.suffix in NOTES:
-            return _of_notes(path, name, text)
-        check_sources(unit.source for unit in typed)
+            source, errors, rest = code_of_notes(text, name)
+            return Submission(path, (Unit(name, source),), errors, unread=(Unread(name, rest, "notes"),))
+        check_sources(cell.source for cell in cells)
     except BadData as error:
         raise Blocked(_("{file}: {reason}").format(file=name, reason=error)) from None
     units, faults = [], []
-    for unit in typed:
-        source, fault = around_error(plain_python(unit.source), unit.name, alone=len(typed) == 1)
-        units.append(Unit(unit.name, source))
+    for cell in cells:
+        code = plain_python(cell.source)
+        source, fault = around_error(code, cell.name, alone=len(cells) == 1)
+        units.append(Unit(cell.name, source))
         faults += [fault] if fault is not None else []
-    return Submission(path, tuple(units), tuple(faults))
+        unread += [] if code.strip() else [replace(cell, place="magic")]
+    return Submission(path, tuple(units), tuple(faults), unread=tuple(unread))
 
 
 def text_of(path: Path, data: bytes) -> str:
@@ -131,14 +147,6 @@ def text_of(path: Path, data: bytes) -> str:
     if not text.strip():
         raise Blocked(_("{file} is empty").format(file=name))
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _of_notes(path: Path, name: str, text: str) -> Submission:
-    source, faults, skipped = code_of_notes(text, name)
-    if not source.strip():
-        says = _("{file} has no code; code is read from blocks between ``` lines")
-        raise Blocked(says.format(file=name))
-    return Submission(path, (Unit(name, source),), faults, skipped=skipped)
 
 
 def shown(path: Path) -> str:

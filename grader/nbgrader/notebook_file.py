@@ -15,7 +15,7 @@ from nbformat.notebooknode import NotebookNode
 
 from grader.classroom.bounded_reader import BoundedReader
 from grader.classroom.discover import SubmittedFile
-from grader.intake.notebook import SURROGATE, code_cells, plain_python
+from grader.intake.notebook import SURROGATE, cells_of, plain_python
 from grader.intake.read import Blocked, read_bytes, shown, submission_from
 from grader.nbgrader.submissions import graded_as, submitted
 from grader.support.errors import BadData
@@ -105,7 +105,11 @@ def _rebuilt(fields: Mapping[str, Any], text: str) -> NotebookNode:
     cells = fields.get("cells")
     if not isinstance(cells, list):  # format 3 and older
         return nbformat.v4.new_notebook(
-            cells=[nbformat.v4.new_code_cell(plain_python(source)) for _number, source in code_cells(text)]
+            cells=[
+                nbformat.v4.new_code_cell(plain_python(source))
+                for _n, source, kind in cells_of(text)
+                if not kind
+            ]
         )
     return nbformat.v4.new_notebook(cells=[_cell(cell) for cell in cells if isinstance(cell, dict)])
 

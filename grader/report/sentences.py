@@ -390,6 +390,35 @@ _REMARKS = {
     ),
     "misspelt": _early("{file}, line {line} defines {similar}, but the exercise is called {name}: rename it"),
     "undefined": _early("{name} is not defined in {file}"),
+    # Where a definition stands that is not graded.
+    "elsewhere/comments": _early(
+        "`{name}` stands in comments: remove the `#` in {file}, lines {line} to {end}, to have it graded"
+    ),
+    "elsewhere/string": _early(
+        "`{name}` stands in a string: take it out of the quotes in {file}, lines {line} to {end}, to have it graded"
+    ),
+    "elsewhere/inside": _early(
+        "`{name}` is defined inside `{where}`: put it at the top level ({file}, lines {line} to {end}) to have it graded"
+    ),
+    "elsewhere/markdown": _early(
+        "`{name}` stands in {file}, line {line}, which is a Markdown cell: change it into a code cell to have it graded"
+    ),
+    "elsewhere/raw": _early(
+        "`{name}` stands in {file}, line {line}, which is a raw cell: change it into a code cell to have it graded"
+    ),
+    "elsewhere/magic": _early(
+        "`{name}` stands in {file}, line {line}, in a cell that begins with `{where}`: remove that line to have it graded"
+    ),
+    "elsewhere/notes": _early(
+        "`{name}` stands in the text: put lines {line} to {end} of {file} between a line ```python and a line ```"
+        " to have it graded"
+    ),
+    "elsewhere/book": _early(
+        "{file}, line {line}: `{name}` is the book's class for the exercise {exercise}; to have it graded, write it as the"
+        " function `{exercise}({asked})`",
+        "{file}, line {line}: `{name}` is the book's class for the exercise {exercise}; to have it graded, write it as a"
+        " function of this name",
+    ),
     "endless": _early("{file}, line {line}: this definition timed out"),
     "note": _early("{file}, line {line}: {type}: {message}"),
     "left-out": _early("skipped because of an error: {file}, line {line}: {type}: {message}"),

@@ -19,15 +19,16 @@ from grader.engine.student_file import Part, earlier_parts
 from grader.intake.course import BUNDLED, Course, find, find_for_file, wanted_exercises
 from grader.intake.names import read_names
 from grader.intake.read import Blocked, Submission, read_submission, with_neighbours
+from grader.intake.syntax import Fault
 from grader.lines.find import Source
 from grader.report.model import ExerciseResult, Report
 from grader.sandbox.choose import choose as choose_tier
 from grader.student import progress
-from grader.student.not_graded import nothing_found, of_other_frameworks, of_others
+from grader.student.not_graded import nothing_found, of_others
 from grader.student.outlook import with_outlook
 from grader.student.status_line import StatusLine, status_line
 from grader.support.errors import GraderError
-from grader.support.i18n import _
+from grader.support.i18n import _, ngettext
 from grader.support.sanitize import sanitize
 
 
@@ -167,13 +168,19 @@ def _graded(
 def _of_file(engine: Engine, submission: Submission, graded: Sequence[ExerciseResult]) -> list[str]:
     """Return sentences on a file; none if that raises, because the exercises of such a file have failed already."""
     try:
-        faults = [sanitize(fault.sentence()) for fault in read_names(submission).faults]
-        if not engine.options.terms.lists_other_code:
-            return faults
-        others = of_others(engine, submission, graded)
-        return [*faults, *of_other_frameworks(submission), *others]
+        faults = _on_faults(read_names(submission).faults)
+        lists_other_code = engine.options.terms.lists_other_code
+        return [*faults, *(of_others(engine, submission, graded) if lists_other_code else [])]
     except Exception:
         return []
+
+
+def _on_faults(faults: Sequence[Fault]) -> list[str]:
+    """Return the sentence on the first syntax error, and one on the places of all others."""
+    places = [_("{file}, line {line}").format(file=fault.unit, line=fault.line) for fault in faults[1:]]
+    says = ngettext("{n} more syntax error: {places}", "{n} more syntax errors: {places}", len(places))
+    others = [says.format(n=len(places), places="; ".join(places))] if places else []
+    return [sanitize(text, 600) for text in (*(fault.sentence() for fault in faults[:1]), *others)]
 
 
 def parts_for(engine: Engine, course: Course, bundle: Bundle, names: Sequence[str]) -> tuple[Part, ...]:

@@ -5,11 +5,15 @@ import json
 
 import pytest
 
-from grader.intake.notebook import code_cells, plain_python
+from grader.intake.notebook import cells_of, plain_python
 
 
 def cells(*found, **book):
-    return code_cells(json.dumps({"cells": list(found), "nbformat": 4, **book}))
+    return code_cells({"cells": list(found), "nbformat": 4, **book})
+
+
+def code_cells(book):
+    return [(number, source) for number, source, kind in cells_of(json.dumps(book)) if not kind]
 
 
 def test_code_cells_of_format_4_are_read_in_order():
@@ -55,7 +59,7 @@ def test_cells_of_format_3_are_read_from_worksheets():
             {"cells": [{"cell_type": "code", "input": "z"}]},
         ],
     }
-    assert code_cells(json.dumps(book)) == [(1, "x = 1\ny = 2"), (2, "z")]
+    assert code_cells(book) == [(1, "x = 1\ny = 2"), (2, "z")]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +70,7 @@ def test_cells_of_format_3_are_read_from_worksheets():
     ],
 )
 def test_malformed_parts_of_a_notebook_are_left_out(book):
-    assert code_cells(json.dumps(book)) == []
+    assert code_cells(book) == []
 
 
 @pytest.mark.parametrize("source", [5, None, {"a": 1}, [1, 2]])
@@ -98,7 +102,7 @@ def test_lines_that_only_a_notebook_can_run_are_replaced(line, plain):
 
 @pytest.mark.parametrize(
     "magic",
-    ["bash", "sh", "html", "javascript", "latex", "writefile x.py", "file x.py", "R", "cython", "sql select"],
+    ["bash", "sh", "html", "javascript", "latex", "writefile x.txt", "file", "R", "cython", "sql select"],
 )
 def test_a_cell_of_another_language_becomes_empty_lines(magic):
     plain = plain_python(f"\n%%{magic}\nls -l | grep x\necho 'it''s'")
@@ -119,7 +123,10 @@ STRING = 'text = """\n%matplotlib inline\n!not a command\nhelp?\nx = !ls\n"""'
         ("!ls\nx = = 1\n%time", "pass\nx = = 1\npass"),
         ("!ls\n" * 100 + "x = 1", "pass\n" * 100 + "x = 1"),
         ("x = 1\r\ny\0 = 2\r\nz = 3\rw = 4", "x = 1\ny = 2\nz = 3\nw = 4"),
-        *((f"%%{magic}\nx = 1", "pass\nx = 1") for magic in ("timeit -n 3", "capture out", "wandb", "prun")),
+        *(
+            (f"%%{magic}\nx = 1", "pass\nx = 1")
+            for magic in ("timeit -n 3", "capture out", "wandb", "prun", "writefile -a x.py", 'file "x.py"')
+        ),
         ("%%time\nx = = 1", "pass\nx = = 1"),
     ],
 )

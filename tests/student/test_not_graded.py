@@ -20,50 +20,39 @@ def a_class(name, takes, forward="x"):
         ("", None),  # a class whose name was graded is not listed
         (
             a_class("Attention", "dropout", "q, k, v, mask"),
-            "line 1: `Attention` was not graded, because no exercise has this name; if it is meant as DotProductAttention, rename it",
+            "`Attention` (line 1; rename it if it is meant as DotProductAttention)",
         ),
         (
             a_class("MLPAttention", "units, dropout", "q, k, v, lens"),
-            "line 1: `MLPAttention` was not graded, because no exercise has this name; if it is meant as one of these, rename it:"
-            " AdditiveAttention, DotProductAttention, MultiHeadAttention",
+            "`MLPAttention` (line 1; rename it if it is meant as one of AdditiveAttention, DotProductAttention,"
+            " MultiHeadAttention)",
         ),
         (
             a_class("TokenEmbedding", "embedding_name"),
-            "line 1: `TokenEmbedding` was not graded; the exercise of this name is `TokenEmbedding(vocab_size, d_model)`",
+            "`TokenEmbedding` (line 1; the exercise of this name is `TokenEmbedding(vocab_size, d_model)`)",
         ),
         (a_class("MultiHeadAttention", "d_model, n_head"), None),  # the report has it: another interface
         # Code like a class to repair is not called one.
-        (
-            a_class("CausalSelfAttention", "d_model, n_head"),
-            "not recognised as exercises, so not graded: `CausalSelfAttention` (line 1)",
-        ),
+        (a_class("CausalSelfAttention", "d_model, n_head"), "`CausalSelfAttention` (line 1)"),
         (
             "class add_norm:\n    x = 1\n",
-            "line 1: `add_norm` was not graded; `AddNorm` of the same file was used for the exercise AddNorm",
+            "`add_norm` (line 1; `AddNorm` was used for the exercise AddNorm)",
         ),
-        (
-            "class AddNorm:\n    x = 2\n",
-            "defined more than once, and the last definition was graded: `AddNorm` (line 3)",
-        ),
+        ("class AddNorm:\n    x = 2\n", "`AddNorm` (line 1; the definition in line 3 was graded)"),
         (
             "".join(a_class(f"Attn{n}", "x") for n in range(9)),
-            "not recognised as exercises, so not graded: `Attn0` (line 1), … `Attn5` (line 16), and 3 more",
-        ),
-        (
-            "```python\nclass AddNorm(nn.Block): pass\n```\n```python\n#@tab pytorch\n",  # a chapter of a book
-            "the definitions in lines 2 are for another framework and were skipped",
+            "`Attn0` (line 1), … `Attn5` (line 16), and 3 more",
         ),
     ],
 )
-def test_each_definition_that_was_not_graded_has_a_sentence(tmp_path, shared_launcher, text, says):
-    is_notes = text.startswith("```")
-    file = tmp_path / ("notes.md" if is_notes else "notes.py")
-    file.write_text(text + ADD_NORM + "```\n" * is_notes, "utf-8")
+def test_one_sentence_lists_the_definitions_that_were_not_graded(tmp_path, shared_launcher, text, says):
+    file = tmp_path / "notes.py"
+    file.write_text(text + ADD_NORM, "utf-8")
     remarks = [r for r in check((), file=file, quiet=True).remarks if "import" not in r]
     assert len(remarks) == (says is not None)
     for remark in remarks:
-        start, _dots, end = says.partition("… ")
-        assert (remark.startswith(start) and remark.endswith(end)) if end else remark == says
+        start, _dots, end = f"not graded: {says}".partition("… ")
+        assert (remark.startswith(start) and remark.endswith(end)) if end else remark == start
 
 
 @pytest.mark.parametrize(
@@ -75,11 +64,11 @@ def test_each_definition_that_was_not_graded_has_a_sentence(tmp_path, shared_lau
         ),
         (
             a_class("AttentionOverHeads", "dim"),
-            "\nnot recognised as exercises, so not graded: `AttentionOverHeads` (line 1)",
+            "\nnot graded: `AttentionOverHeads` (line 1)",
         ),
         (
             a_class("DotProductAttentionDistance", "dropout"),
-            "\nline 1: `DotProductAttentionDistance` was not graded, ",
+            "\nnot graded: `DotProductAttentionDistance` (line 1; rename it",
         ),
     ],
 )
