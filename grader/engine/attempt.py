@@ -226,10 +226,10 @@ class Attempt:
         errors = [j.observation.error for j in failing if j.observation and j.observation.error]
         if missing := self._missing_code(errors, no_points=not draft.score):
             return Draft("could_not_grade", missing, remarks)
-        other = self.file.interface(self.exercise).without_sizes
-        may_take_masks = self.grading.context.options.terms.may_take_masks
-        if not other and not draft.diagnosed.alternatives and may_take_masks:
-            other = self.file.takes_mask(self.exercise)
+        interface, terms = self.file.interface(self.exercise), self.grading.context.options.terms
+        other = interface.without_sizes
+        if not other and not draft.diagnosed.alternatives and terms.may_take_other_inputs:
+            other = interface.for_other_inputs
         return Draft("other_interface", other, self._renamed()) if other else None
 
     def _missing_code(self, errors: Sequence[StudentError], no_points: bool = True) -> Fact | None:

@@ -32,7 +32,7 @@ class Terms:
     saves_outcomes: the outcomes are saved in the course folder.
     asks_author: the reader wrote the file, so the report asks to change it.
     may_lack_gpu: code that raises because there is no GPU could not be graded.
-    may_take_masks: a class whose `forward` has a mask where the course passes lengths has another interface.
+    may_take_other_inputs: code that takes a mask instead of lengths, or other numbers of axes, has another interface.
     lists_other_code: the report says which code was not graded.
     """
 
@@ -45,13 +45,15 @@ class Terms:
     saves_outcomes: bool = True
     asks_author: bool = True
     may_lack_gpu: bool = False
-    may_take_masks: bool = False
+    may_take_other_inputs: bool = False
     lists_other_code: bool = False
 
 
 def of_strangers(terms: Terms) -> Terms:
     """Return the terms for a file that was not written for the course; its points are not recorded."""
-    return replace(terms, asks_author=False, may_lack_gpu=True, may_take_masks=True, lists_other_code=True)
+    return replace(
+        terms, asks_author=False, may_lack_gpu=True, may_take_other_inputs=True, lists_other_code=True
+    )
 
 
 PUBLIC = Terms()
@@ -189,6 +191,7 @@ class Grading:
             {alias: name for name, _of, alias in written} | {name: name for name in replaced},
             {alias: of.keywords(of.course.exercises[name]) for name, of, alias in written},
             file.interface(exercise).renamed,
+            file.interface(exercise).called,
             file.parts if exercise.is_made_of_parts else (),
             {name: aliases[name] for name in own},
             tuple(self.endless),

@@ -9,12 +9,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from grader.bundle.model import Exercise
-from grader.intake.names import Names, Signature, signature
+from grader.bundle.model import Exercise, RecordedCase
+from grader.intake.axes import axes_needed
+from grader.intake.meanings import counterparts, meaning, same
+from grader.intake.names import Names, Signature, function_of, signature
 from grader.report.finding import Fact
 from grader.support.sanitize import sanitize
 from grader.worker.constructors import accepted_forms
-from grader.worker.steps import Build, Call
+from grader.worker.steps import Build, Call, Ref
 
 
 @dataclass(frozen=True)
@@ -22,60 +24,111 @@ class Interface:
     """How the grader calls a definition.
 
     renamed: keyword of the course's constructor or function → the submission's parameter in its place.
+    called: method, "" for a function → the submission's parameters in the course's order, if they have another one.
     other: how it differs, if the definition has another interface; None if it can be called.
     without_sizes: how it differs, if the constructor does not take a size that the class needs; None if it does. Such a
     class has another interface, unless it passes.
+    for_other_inputs: how it differs, if it is written for other inputs, such as a mask where the course passes lengths.
+    Its failure may be a mistake as well.
     remarks: differences that do not matter, or that make only some calls fail.
     """
 
     renamed: Mapping[str, str] = field(default_factory=dict)
+    called: Mapping[str, Sequence[str]] = field(default_factory=dict)
     other: Fact | None = None
     without_sizes: Fact | None = None
+    for_other_inputs: Fact | None = None
     remarks: tuple[Fact, ...] = ()
 
 
 def interface(exercise: Exercise, alias: str, source: Names, stub: Names) -> Interface:
     """Compare what the cases call with what the submission's `alias` accepts. stub: the original stub."""
     builds = [build for case in exercise.cases for build in case.all_of(Build) if build.of == exercise.name]
-    found = _constructor(exercise, builds, alias, source, stub) if builds else Interface()
-    if found.other:
-        return found
+    pair = _Pair(exercise, alias, source, stub)
+    found = _constructor(pair, builds) if builds else Interface()
     for method, calls in _calls(exercise, {build.name for build in builds}).items():
-        own, asked = signature(source, alias, method), signature(stub, exercise.name, method)
-        if own is None:
-            continue
-        renamed = {} if method else _renamed_keywords(asked, own, calls)
-        if renamed:
-            return Interface(renamed, remarks=(_of_pairs("by-position/called", renamed),))
-        if not any(own.accepts(*call) for call in calls):
-            return Interface(other=_called_otherwise(f"{alias}.{method}" if method else alias, own, asked))
-        found = replace(found, remarks=(*found.remarks, *_without_default(own, calls, asked)))
+        if not found.other and pair.own(method) and pair.asked(method):
+            found = _with_method(found, pair, method, calls)
+    return found
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A definition of a submission, and that of the stub."""
+
+    exercise: Exercise
+    alias: str
+    source: Names
+    stub: Names
+
+    def own(self, method: str) -> Signature | None:
+        return signature(self.source, self.alias, method)
+
+    def asked(self, method: str) -> Signature | None:
+        return signature(self.stub, self.exercise.name, method)
+
+
+_Calls = Sequence[tuple[RecordedCase, Call]]
+
+
+def _calls(exercise: Exercise, modules: Collection[str]) -> Mapping[str, _Calls]:
+    """Return method → how cases call it, for the modules that cases build; "" for a function."""
+    found: dict[str, list[tuple[RecordedCase, Call]]] = {}
+    for case in exercise.cases:
+        for call in case.all_of(Call):
+            on = call.on
+            is_method = on.ref in modules and not on.at  # with `at`, a part of the module is called
+            if is_method or (not modules and on.function == exercise.name):
+                found.setdefault((on.method or "forward") if is_method else "", []).append((case, call))
     return found
 
 
 Way = tuple[int, Collection[str]]  # of a call: the number of positional arguments, and the keywords
 
 
-def _calls(exercise: Exercise, modules: Collection[str]) -> Mapping[str, Sequence[Way]]:
-    """Return method → how cases call it, for the modules that cases build; "" for a function."""
-    found: dict[str, list[Way]] = {}
-    for call in (call for case in exercise.cases for call in case.all_of(Call)):
-        on = call.on
-        is_method = on.ref in modules and not on.at  # with `at`, a part of the module is called
-        if is_method or (not modules and on.function == exercise.name):
-            method = (on.method or "forward") if is_method else ""
-            found.setdefault(method, []).append((len(call.args), call.kwargs))
-    return found
+def _with_method(found: Interface, pair: _Pair, method: str, calls: _Calls) -> Interface:
+    """Add what differs between a method, or a function, and that of the stub."""
+    own, asked, what = pair.own(method), pair.asked(method), ".".join(filter(None, (pair.alias, method)))
+    assert own is not None and asked is not None
+    ways: list[Way] = [(len(call.args), call.kwargs) for _case, call in calls]
+    if renamed := {} if method else _renamed_keywords(asked, own, ways):
+        return Interface(renamed, remarks=(_of_pairs("other-names/called", renamed),))
+    remarks = _without_default(own, ways, asked)
+    called = {}
+    if ordered := _ordered(asked, own):
+        called = {method: ordered}
+        ways = [(0, [*ordered[:count], *keywords]) for count, keywords in ways]
+        remarks = (Fact("by-name", {"name": what, "found": ", ".join(ordered)}), *remarks)
+    if not any(own.accepts(*way) for way in ways):
+        return Interface(other=_called_otherwise(pair, method))
+    others = _for_mask(pair, method) or _for_axes(pair, method, calls)
+    return replace(
+        found,
+        called={**found.called, **called},
+        for_other_inputs=found.for_other_inputs or others,
+        remarks=(*found.remarks, *remarks),
+    )
 
 
-def _renamed_keywords(asked: Signature | None, found: Signature, calls: Sequence[Way]) -> dict[str, str]:
+def _ordered(asked: Signature, own: Signature) -> tuple[str, ...]:
+    """Return the own parameters in the course's order; () if this is their order, or if the names do not decide."""
+    pairs = counterparts(asked.positional, own.positional)
+    ordered = tuple(pairs.values())
+    in_order = tuple(pairs[name] for name in asked.positional if name in pairs)
+    return (
+        ()
+        if len(in_order) < len(asked.positional) or in_order == own.positional[: len(ordered)]
+        else in_order
+    )
+
+
+def _renamed_keywords(asked: Signature, own: Signature, ways: Sequence[Way]) -> dict[str, str]:
     """Return keyword → the parameter in its place, if calls of a function fit only with these names; {} otherwise."""
-    if asked is None or all(found.accepts(*call) for call in calls):
+    if all(own.accepts(*way) for way in ways):
         return {}
-    passed = {keyword for _count, keywords in calls for keyword in keywords}
-    pairs = renamed_by_position(asked.positional, found)
-    renamed = {name: parameter for name, parameter in pairs.items() if name in passed}
-    fits = all(found.accepts(count, [renamed.get(k, k) for k in keywords]) for count, keywords in calls)
+    passed = {keyword for _count, keywords in ways for keyword in keywords}
+    renamed = {name: other for name, other in renamed_in(asked.positional, own).items() if name in passed}
+    fits = all(own.accepts(count, [renamed.get(k, k) for k in keywords]) for count, keywords in ways)
     return renamed if fits else {}
 
 
@@ -83,34 +136,50 @@ def _of_pairs(rule: str, renamed: Mapping[str, str]) -> Fact:
     return Fact(rule, {"pairs": ", ".join(f"`{name}` ({keyword})" for keyword, name in renamed.items())})
 
 
-def takes_mask(exercise: Exercise, alias: str, source: Names, stub: Names) -> Fact | None:
-    """Return how the interface differs if `forward` has a mask where the course passes lengths; None otherwise."""
-    found, asked = signature(source, alias, "forward"), signature(stub, exercise.name, "forward")
-    if found is None or asked is None:
-        return None
-    pairs = zip(found.positional, asked.positional, strict=False)
-    if not any("mask" in own.lower() and course.startswith("valid_len") for own, course in pairs):
-        return None
-    return _called_otherwise(f"{alias}.forward", found, asked)
+def _for_mask(pair: _Pair, method: str) -> Fact | None:
+    """Return how a method differs that has a mask where the course passes lengths; None if it has none."""
+    own, asked = pair.own(method), pair.asked(method)
+    pairs = zip(own.positional, asked.positional, strict=False) if own and asked else ()
+    takes = any(meaning(mine) == "mask" and course.startswith("valid_len") for mine, course in pairs)
+    return _called_otherwise(pair, method) if takes else None
 
 
-def _constructor(
-    exercise: Exercise, builds: Sequence[Build], alias: str, source: Names, stub: Names
-) -> Interface:
-    found, asked = signature(source, alias, "__init__"), signature(stub, exercise.name, "__init__")
+def _for_axes(pair: _Pair, method: str, calls: _Calls) -> Fact | None:
+    """Return how many axes a method needs, if no call of the course passes as many; None if one does."""
+    function, own = function_of(pair.source, pair.alias, method), pair.own(method)
+    if function is None or own is None:
+        return None
+    for name, needed in axes_needed(function).items():
+        at = own.positional.index(name) if name in own.positional else -1
+        given = [call.args[at] for _case, call in calls if 0 <= at < len(call.args)]
+        names = [value.name for value in given if isinstance(value, Ref) and not value.at]
+        passed = {
+            len(case.tensors[other].shape)
+            for case, _call in calls
+            for other in names
+            if other in case.tensors
+        }
+        if passed and needed not in passed:
+            counts = {"needed": needed, "passed": min(passed)}
+            return Fact("interface/axes", {"name": pair.alias, "parameter": name, **counts})
+    return None
+
+
+def _constructor(pair: _Pair, builds: Sequence[Build]) -> Interface:
+    found, asked = pair.own("__init__"), pair.asked("__init__")
     if found is None or asked is None:
         return Interface()
-    accepted = [accepted_forms(exercise.name, build.kwargs) for build in builds]
-    otherwise = _built_otherwise(alias, exercise.name, found, asked)
+    accepted = [accepted_forms(pair.exercise.name, build.kwargs) for build in builds]
+    otherwise = _built_otherwise(pair, found, asked)
     for order in ((), asked.positional, *map(list, accepted[0][1:])):  # the keywords of each constructor
-        renamed = renamed_by_position(order, found)
+        renamed = renamed_in(order, found)
         ways = [[renamed.get(key, key) for key in form] for forms in accepted for form in forms]
         if any(found.accepts(0, way) for way in ways):  # at least one case can build the class
             passed = [_passed(found, forms, renamed) for forms in accepted]
-            without = otherwise if _lacks_sizes(accepted, passed, source) else None
+            without = otherwise if _lacks_sizes(accepted, passed, pair.source) else None
             remarks = _without_default(found, [(0, form) for form in passed], asked)
             if renamed:
-                remarks = (_of_pairs("by-position/built", renamed),)
+                remarks = (_of_pairs("other-names/built", renamed),)
             return Interface(renamed, without_sizes=without, remarks=remarks)
     return Interface(other=otherwise)
 
@@ -145,90 +214,76 @@ def keywords_in_place(name: str, alias: str, source: Names, stub: Names) -> dict
     for method in ("__init__", ""):
         found, asked = signature(source, alias, method), signature(stub, name, method)
         if found is not None and asked is not None:
-            renamed = renamed_by_position(asked.positional, found)
+            renamed = renamed_in(asked.positional, found)
             return {parameter: keyword for keyword, parameter in renamed.items()}
     return {}
 
 
-def renamed_by_position(asked: Sequence[str], found: Signature) -> dict[str, str]:
-    """Return keyword → the parameter in the same position, if only names differ; {} if more differs."""
-    renamed = {}
-    for place, name in enumerate(asked):
-        if name in found.names:
-            continue
-        if place >= len(found.positional):
-            return {}
-        parameter = found.positional[place]
-        if parameter in asked or not _may_mean(name, parameter):
-            return {}
-        renamed[name] = parameter
-    return renamed
+def renamed_in(asked: Sequence[str], own: Signature) -> dict[str, str]:
+    """Return keyword → the parameter with its meaning or in its place, if only names and order differ; else {}."""
+    pairs = counterparts(asked, (*own.positional, *own.keyword_only))
+    return {name: other for name, other in pairs.items() if name != other}
 
 
-# What a parameter is for, by parts of its name. A size may have any name that means nothing else.
-_KINDS = {
-    "dropout": ("drop", "prob", "rate"),
-    "heads": ("head",),
-    "layers": ("layer", "block", "blk"),
-    "bias": ("bias",),
-    "length": ("len", "steps", "max_pos"),
-    "eps": ("eps",),
-}
-# Parameters with one letter as their whole name.
-_SHORT = {"p": "dropout", "h": "heads", "n": "layers"}
-# What a size measures: the beginning of a word in its name → a short word for the same, or "".
-_MEASURED = {
-    "vocab": "",
-    "key": "k",
-    "query": "q",
-    "value": "v",
-    "input": "in",
-    "output": "out",
-    "ff": "inner",
-}
-
-
-def _may_mean(asked: str, found: str) -> bool:
-    if _kind(asked) != _kind(found):
-        return False
-    measured = _measured(asked), _measured(found)
-    return measured[0] == measured[1] or "" in measured
-
-
-def _kind(name: str) -> str:
-    plain = name.lower()
-    if plain.endswith(("mask", "masks")):
-        return "mask"
-    found = next((kind for kind, parts in _KINDS.items() if any(part in plain for part in parts)), "size")
-    return _SHORT.get(plain, found)
-
-
-def _measured(name: str) -> str:
-    """Return what a size measures: "key" for `key_size` and `d_k`; "" if the name does not say it."""
-    words = name.lower().split("_")
-    for what, short in _MEASURED.items():
-        if any(word.startswith(what) or (short and word == short) for word in words):
-            return what
-    return ""
-
-
-def _without_default(found: Signature, calls: Sequence[Way], asked: Signature | None) -> tuple[Fact, ...]:
+def _without_default(found: Signature, ways: Sequence[Way], asked: Signature) -> tuple[Fact, ...]:
     """Return a remark per parameter that some calls leave out, and that has a default only in the stub."""
-    if asked is None or all(found.accepts(*call) for call in calls):
+    if all(found.accepts(*way) for way in ways):
         return ()
     missing = [n for n in found.positional if n in found.needed and n in asked.names - asked.needed]
-    passed = [(*found.positional[:count], *keys) for count, keys in calls]
+    passed = [(*found.positional[:count], *keys) for count, keys in ways]
     left_out = [name for name in missing if any(name not in names for names in passed)]
     return tuple(Fact("no-default", {"name": name}) for name in left_out)
 
 
-def _built_otherwise(alias: str, name: str, found: Signature, asked: Signature) -> Fact:
+# ---- how it differs, and what to do
+
+
+def _built_otherwise(pair: _Pair, found: Signature, asked: Signature) -> Fact:
     lacks = [f"`{other}`" for other in asked.positional if other not in found.names]
     lacks_one = found.names < asked.names and len(asked.names - found.names) == 1
-    data = {"alias": alias, "found": sanitize(found.text, 200), "name": name, "asked": asked.text}
-    return Fact("interface/built", data | {"lacks": ", ".join(lacks) if lacks_one else None})
+    data = {
+        "alias": pair.alias,
+        "found": sanitize(found.text, 200),
+        "lacks": ", ".join(lacks) if lacks_one else None,
+    }
+    return Fact("interface/built", data | _way_out(pair))
 
 
-def _called_otherwise(what: str, found: Signature, asked: Signature | None) -> Fact:
-    shown = asked.text if asked is not None else ""
-    return Fact("interface/called", {"name": what, "found": sanitize(found.text, 200), "asked": shown})
+def _called_otherwise(pair: _Pair, method: str) -> Fact:
+    own, asked, name = pair.own(method), pair.asked(method), pair.exercise.name
+    shown = {"found": sanitize(own.text, 200) if own else "", "called": asked.text if asked else ""}
+    named = {
+        "own": ".".join(filter(None, (pair.alias, method))),
+        "theirs": ".".join(filter(None, (name, method))),
+    }
+    return Fact("interface/called", shown | named | _way_out(pair))
+
+
+def _way_out(pair: _Pair) -> dict[str, Any]:
+    """Return what the sentences say of how to have a definition graded: write the course's, which calls the own one."""
+    init, forward = pair.asked("__init__"), pair.asked("forward")
+    asked = init or pair.asked("")
+    rule = "way/class" if forward else "way/function"
+    way = Fact(rule, {"call": _call(pair), "forward": forward and forward.text})
+    return {"name": pair.exercise.name, "asked": asked.text if asked else "", "way": way}
+
+
+# Parameters whose value follows from the meaning of their names; `d_k`, for example, may be the width of a head.
+_PASSED_ON = frozenset({"dropout", "length", "heads", "layers", "bias", "vocabulary", "inner", "width"})
+
+
+def _call(pair: _Pair) -> str:
+    """Return how the course's definition may call the own one: `Mine(d_model=num_hiddens, h=num_heads)`."""
+    mine = "My" if pair.alias[0].isupper() else "my_"
+    name = pair.alias if pair.alias != pair.exercise.name else mine + pair.alias
+    method = "__init__" if pair.own("__init__") else ""
+    own, asked = pair.own(method), pair.asked(method)
+    if own is None or asked is None:
+        return f"{name}(…)"
+    courses = {mine: course for course, mine in same(asked.positional, own.positional).items()}
+    known = [
+        courses.get(mine, "…") if meaning(mine) in _PASSED_ON or mine in asked.names else "…"
+        for mine in own.positional
+    ]
+    given = ", ".join(f"{mine}={value}" for mine, value in zip(own.positional, known, strict=True))
+    return sanitize(f"{name}({given})", 200)

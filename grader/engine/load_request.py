@@ -36,7 +36,7 @@ class LoadRequest:
     aliases: exercise → the name it has in the submission.
     replaced: name of a definition in the student's files → the reference block that replaces it.
     keywords: name as in `replaced` → the student's keyword → the block's keyword.
-    renamed: keyword of the exercise's constructor or function → the submission's parameter in its place.
+    renamed, called: see `Interface`.
     parts: the earlier files with parts that models may be made of.
     own: such parts in this file: exercise → the name it has in the submission.
     skip: top-level statements that timed out before, as (file, line).
@@ -49,6 +49,7 @@ class LoadRequest:
     replaced: Mapping[str, str] = field(default_factory=dict)
     keywords: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
+    called: Mapping[str, Sequence[str]] = field(default_factory=dict)
     parts: Sequence[Part] = ()
     own: Mapping[str, str] = field(default_factory=dict)
     skip: tuple[tuple[str, int], ...] = ()
@@ -106,6 +107,7 @@ class LoadRequest:
             case.dtype,
             aliases={name: alias for name, alias in self.aliases.items() if name != alias},
             renamed={self.exercise.name: self.renamed} if self.renamed else {},
+            called=self.called,
             about=self.exercise.forbids,
         )
 

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from grader.bundle.model import Bundle, Exercise
-from grader.engine.interface import Interface, interface, keywords_in_place, takes_mask
+from grader.engine.interface import Interface, interface, keywords_in_place
 from grader.intake.course import Course
 from grader.intake.names import Definition, Names, read_names, stub_names, untouched
 from grader.intake.read import Blocked, Submission, read_submission
 from grader.intake.recognise import match
 from grader.intake.uses import needs, units_to_run
-from grader.report.finding import Fact
 
 
 @dataclass(frozen=True)
@@ -107,10 +106,6 @@ class StudentFile:
             alias = self.alias(exercise)
             self._interfaces[name] = interface(exercise, alias, self.names, self._stub(exercise))
         return self._interfaces[name]
-
-    def takes_mask(self, exercise: Exercise) -> Fact | None:
-        """Return how the interface differs if `forward` has a mask where the course passes lengths; None otherwise."""
-        return takes_mask(exercise, self.alias(exercise), self.names, self._stub(exercise))
 
     def keywords(self, exercise: Exercise) -> dict[str, str]:
         """Return a dict: keyword of the file's function or constructor → the course's keyword at this position."""

@@ -243,8 +243,8 @@ BARE_BASES = frozenset(
 )
 
 
-def signature(names: Names, name: str, method: str = "") -> Signature | None:
-    """Return the signature of a function, or of a method that a class or a base class in the same file defines.
+def function_of(names: Names, name: str, method: str = "") -> ast.FunctionDef | None:
+    """Return a function, or a method that a class or a base class in the same file defines.
 
     Return None if the text does not decide it, for example because of a decorator, several base classes, a base class
     from elsewhere, or a name that is assigned.
@@ -254,13 +254,19 @@ def signature(names: Names, name: str, method: str = "") -> Signature | None:
         if node is None or node.decorator_list:
             return None
         if isinstance(node, ast.FunctionDef):
-            return None if method else signature_of(node, skip=0)
+            return None if method else node
         if found := method_of(node, method):
-            return None if found.decorator_list else signature_of(found, skip=1)
+            return None if found.decorator_list else found
         if len(node.bases) != 1 or not isinstance(node.bases[0], ast.Name) or node.bases[0].id == name:
             return None
         name = node.bases[0].id
     return None
+
+
+def signature(names: Names, name: str, method: str = "") -> Signature | None:
+    """Return the signature of what `function_of` returns; None if that is None."""
+    node = function_of(names, name, method)
+    return signature_of(node, skip=1 if method else 0) if node else None
 
 
 def without_code(names: Names, name: str) -> str:

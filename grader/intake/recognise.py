@@ -10,8 +10,19 @@ from itertools import islice
 from grader.given import BLOCKS
 from grader.intake.names import Definition, Names, plain
 
-# Exercise → other names that much code uses for it, as `plain` writes them.
-ALIASES = {"MultiHeadAttention": ("multiheadedattention",)}
+# Exercise → other names that much code uses for it, as `plain` writes them: they are graded.
+ALIASES = {"MultiHeadAttention": "multiheadedattention"}
+# Exercise → names of code with the same job: they are not graded, as much of it has another form.
+SAME_JOB = {
+    "AdditiveAttention": "mlpattention bahdanauattention concatattention",
+    "DotProductAttention": "attention dotattention scaledattention attentionhead",
+    "MultiHeadAttention": "selfattention causalselfattention casualselfattention maskedselfattention crossattention",
+    "PositionalEncoding": "positionalembedding positionalembeddings positionembedding",
+    "AddNorm": "addandnorm sublayerconnection residualconnection",
+    "PositionWiseFFN": "feedforward positionwisefeedforward feedforwardblock",
+    "EncoderBlock": "encoderlayer transformerencoderlayer",
+    "DecoderBlock": "decoderlayer transformerdecoderlayer",
+}
 # Much other code uses these names: they mean an exercise only together with its parameters.
 COMMON = frozenset({"train", "greedy_decode", "TokenEmbedding"})
 # Broken classes that a lesson shows. Other code is never meant as one of them.
@@ -35,7 +46,7 @@ def match(contracts: Mapping[str, Definition], names: Names) -> dict[str, str]:
         spelt.setdefault(plain(definition.name), []).append(definition)
     found: dict[str, str] = {}
     for exercise, stub in contracts.items():
-        for spelling in (plain(exercise), *ALIASES.get(exercise, ())):
+        for spelling in (plain(exercise), *ALIASES.get(exercise, "").split()):
             fitting = [one.name for one in spelt.get(spelling, ()) if _fits(exercise, stub, one)]
             if fitting:  # of several, the last definition counts
                 found.setdefault(exercise, exercise if exercise in fitting else fitting[-1])
@@ -105,20 +116,18 @@ def _compared(
     """Return a definition with what it may be meant as, other than what it was taken for; None for other code."""
     name = definition.name
     exercise_of = {alias: exercise for exercise, alias in found.items()}
-    others = (e for e in contracts if e != exercise_of.get(name))
+    others = (e for e in contracts if e != exercise_of.get(name) and e not in REPAIRS)
     like = next((e for e in others if _is_like(e, contracts[e], definition)), "")
     if like or name in exercise_of:
-        meant = (like,) if like and like not in REPAIRS else ()
-        return NotGraded(definition, meant) if like else None
+        return NotGraded(definition, (like,)) if like else None
     same_name = next((exercise for exercise in contracts if plain(exercise) == plain(name)), "")
     if same_name in found:
         return NotGraded(definition, (same_name,), taken=found[same_name])
-    is_of_the_kind = bool(_family(name)) or any(word in plain(name) for word in WORDS)
-    if not is_of_the_kind or (name in BLOCKS and name not in contracts):
-        return None
     if same_name:
         return NotGraded(definition, (same_name,), taken="")
-    return NotGraded(definition, _meant(definition, contracts))
+    meant = () if name in BLOCKS else _meant(definition, contracts)
+    is_of_the_kind = name not in BLOCKS and any(word in plain(name) for word in (*FAMILIES, *WORDS))
+    return NotGraded(definition, meant) if meant or is_of_the_kind else None
 
 
 def _is_like(exercise: str, stub: Definition, found: Definition) -> bool:
@@ -131,17 +140,13 @@ def _is_like(exercise: str, stub: Definition, found: Definition) -> bool:
 
 
 def _meant(found: Definition, contracts: Mapping[str, Definition]) -> tuple[str, ...]:
-    """Return the exercises whose name is part of the name; else a similar name; else those with the same job."""
-    meant = {name: stub for name, stub in contracts.items() if name not in COMMON | REPAIRS}
-    others = {name: stub for name, stub in meant.items() if stub.kind == found.kind}
-    part = tuple(exercise for exercise in others if plain(exercise) in plain(found.name))
+    """Return the exercise with the same job; else those whose name is part of the name; else one of a similar name."""
+    others = [e for e, stub in contracts.items() if stub.kind == found.kind and e not in COMMON | REPAIRS]
+    named = plain(found.name)
+    job = tuple(exercise for exercise in others if named in SAME_JOB.get(exercise, "").split())
+    part = tuple(exercise for exercise in others if plain(exercise) in named)
     similar = misspelt(found.name, others)
-    if part or similar:
-        return part or (similar,)
-    words = _family(found.name)
-    return tuple(
-        e for e, stub in others.items() if words and _family(e) == words and _forward_fits(stub, found)
-    )
+    return job or part or ((similar,) if similar else ())
 
 
 def _forward_fits(stub: Definition, found: Definition) -> bool:

@@ -343,14 +343,28 @@ _REMARKS = {
     "grader-failed": _early("the grader failed: {error}"),
     # The text of the file, and how it was loaded.
     "text": _early("{sentence}"),
-    "by-position/built": _early("built by position, because some parameters have other names: {pairs}"),
-    "by-position/called": _early("called by position, because some parameters have other names: {pairs}"),
+    "other-names/built": _early("built with other names of some parameters: {pairs}"),
+    "other-names/called": _early("called with other names of some parameters: {pairs}"),
+    "by-name": _early("`{name}` was called by the names of its parameters: {found}"),
     "no-default": _early("`{name}` has no default, but some calls of the course leave it out"),
     "interface/built": _early(
-        "this file builds it as `{alias}({found})`, without {lacks}; the course asks for `{name}({asked})`",
-        "this file builds it as `{alias}({found})`; the course asks for `{name}({asked})`",
+        "this file builds it as `{alias}({found})`, without {lacks}; the course asks for `{name}({asked})`: {way}",
+        "this file builds it as `{alias}({found})`; the course asks for `{name}({asked})`: {way}",
     ),
-    "interface/called": _early("this file defines `{name}({found})`; the course calls `{name}({asked})`"),
+    "interface/called": _early(
+        "this file defines `{own}({found})`; the course calls `{theirs}({called})`: {way}"
+    ),
+    "interface/axes": _early(
+        "`{name}` needs {needed} axes of `{parameter}`, and the course passes {passed}: to have it graded, write it for"
+        " {passed} axes, or add and remove axes in a definition of this name that calls yours"
+    ),
+    "way/class": _early(
+        "to have it graded, add a class of this name and these parameters, with `forward({forward})`, that builds"
+        " yours as `{call}` and calls it"
+    ),
+    "way/function": _early(
+        "to have it graded, add a function of this name and these parameters that calls yours as `{call}`"
+    ),
     "missing/framework": _early("`{name}` comes from {package}; these exercises are graded in PyTorch only"),
     "missing/package": _early(
         "the package {package} is not installed here, and `{name}` comes from it: install it, or write the code"

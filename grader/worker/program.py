@@ -48,13 +48,15 @@ class Program:
     ):
         self.names = names
         self.removed = removed
-        self.aliases, self.renamed, self.about = case.aliases, case.renamed, case.about
+        self.aliases, self.renamed, self.called_by = case.aliases, case.renamed, case.called
+        self.about = case.about
         self.steps: Sequence[Step] = case.steps
         self.dtype: torch.dtype = getattr(torch, case.dtype)
         self.device = torch.device(device)
         self.with_own, self.progress = with_own, progress
         self.tensors = {name: self._cast(tensor) for name, tensor in tensors.items()}
         self.env: dict[str, Any] = {}  # name in the case → inputs, modules and results so far
+        self.built: set[str] = set()  # names of the modules of the student's class
         self.called: object = None  # the student's function that was called last
         self.leaves: dict[str, Tensor] = {}  # name of an input → the tensor that gets its gradient
         self.fits: dict[str, layouts.Fit] = {}  # module → which parameters have which names of the contract
@@ -202,6 +204,7 @@ class Program:
     def _build(self, step: do.Build) -> Any:
         kwargs, build = self._value(step.kwargs), partial(self._built, step.of)
         module = build(kwargs)
+        self.built.add(step.name)
         if isinstance(module, nn.Module):
             self.as_linear[step.name] = held_as_linear(module, build, kwargs)
             modules.move(module, self.dtype, self.device)
@@ -291,9 +294,14 @@ class Program:
             callee = getattr(callee, on.method)
         renamed = self.renamed.get(on.function, {})
         keywords = {renamed.get(name, name): value for name, value in self._value(step.kwargs).items()}
+        arguments = self._value(step.args)
+        if on.function or (on.ref in self.built and not on.at):
+            names = self.called_by.get("" if on.function else on.method or "forward", ())
+            keywords |= dict(zip(names, arguments, strict=False))
+            arguments = arguments[len(names) :]
         watched = nullcontext() if step.steps is None else report_progress(self.progress, step.steps)
         with watched:
-            return callee(*self._value(step.args), **keywords)
+            return callee(*arguments, **keywords)
 
     # ---- what is observed
 

@@ -373,6 +373,7 @@ class Run(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What a worker gets of a case, besides its tensors.
 
     aliases: exercise → its name in the submission. renamed: exercise → the course's keyword → the submission's.
+    called: method, "" for a function → the submission's names of the course's positional arguments.
     about: forbidden calls to watch for.
     """
 
@@ -380,4 +381,5 @@ class Run(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     dtype: str
     aliases: Mapping[str, str] = {}
     renamed: Mapping[str, Mapping[str, str]] = {}
+    called: Mapping[str, Sequence[str]] = {}
     about: Sequence[str] = ()

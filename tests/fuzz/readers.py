@@ -27,7 +27,7 @@ from grader.classroom.store import Store, StoreKey
 from grader.diagnosis.match import diagnose
 from grader.engine.draft import Draft
 from grader.engine.engine import Engine
-from grader.engine.interface import interface, takes_mask
+from grader.engine.interface import interface
 from grader.engine.result import written
 from grader.intake.course import read_course_file
 from grader.intake.names import read_names
@@ -85,8 +85,7 @@ def read_source(data, name="answer.py"):
     aliases = lost_exercises(contracts, names) | match(contracts, names)  # as in the engine: `match` wins
     for exercise in exercises():
         alias = aliases.get(exercise.name, exercise.name)
-        for analysis in (interface, takes_mask):
-            analysis(exercise, alias, names, stubs[exercise.assignment])
+        interface(exercise, alias, names, stubs[exercise.assignment])
         slips(submission, alias)
         needs(names, alias)
         uses(submission, alias, ["nn.MultiheadAttention", "softmax"])

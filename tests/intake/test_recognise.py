@@ -118,7 +118,7 @@ ATTENTION = "queries, keys, values, valid_lens"
     ("source", "exercises"),
     [
         # the same keywords, and `forward` with as many arguments
-        (a_class("MLPAttention", "units, dropout", ATTENTION), "AdditiveAttention DotProductAttention MultiHeadAttention"),
+        (a_class("MLPAttention", "units, dropout", ATTENTION), "AdditiveAttention"),
         (a_class("Attention", "dropout", ATTENTION), "DotProductAttention"),
         (a_class("Positions", "num_hiddens, dropout, max_len=500", "X"), "PositionalEncoding"),
         (a_class("Network", "ffn_num_input, ffn_num_hiddens, ffn_num_outputs", "x"), "PositionWiseFFN"),
@@ -132,9 +132,12 @@ ATTENTION = "queries, keys, values, valid_lens"
         ("def mask_softmax(X, valid_lens): ...", "masked_softmax"),
         # another model, another part, a class like a repair
         (a_class("BertAttention", "vocab_size, num_hiddens, num_heads", "tokens, segments"), ""),
-        (a_class("ResidualDropoutNorm", "dropout", "X, Y"), "AddNorm"),
-        (a_class("SelfAttention", "d_model, n_head", "x"), ""),
-        (a_class("CausalSelfAttention", "embed_dim, num_heads, dropout", "x"), ""),
+        (a_class("ResidualDropoutNorm", "dropout", "X, Y"), ""),
+        # the same job, but never that of a repair
+        (a_class("SelfAttention", "d_model, n_head", "x"), "MultiHeadAttention"),
+        (a_class("CausalSelfAttention", "embed_dim, num_heads, dropout", "x"), "MultiHeadAttention"),
+        (a_class("TransformerDecoderLayer", "d_model", "x"), "DecoderBlock"),
+        (a_class("GroupedQueryAttention", "d_model", "x"), ""),
         (a_class("MixedUpAttentions", "d_model", "x"), ""),
         ("def trains_attention(model, batches, steps): ...", ""),
     ],

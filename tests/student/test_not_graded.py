@@ -24,8 +24,7 @@ def a_class(name, takes, forward="x"):
         ),
         (
             a_class("MLPAttention", "units, dropout", "q, k, v, lens"),
-            "`MLPAttention` (line 1; rename it if it is meant as one of AdditiveAttention, DotProductAttention,"
-            " MultiHeadAttention)",
+            "`MLPAttention` (line 1; rename it if it is meant as AdditiveAttention)",
         ),
         (
             a_class("TokenEmbedding", "embedding_name"),
@@ -33,7 +32,7 @@ def a_class(name, takes, forward="x"):
         ),
         (a_class("MultiHeadAttention", "d_model, n_head"), None),  # the report has it: another interface
         # Code like a class to repair is not called one.
-        (a_class("CausalSelfAttention", "d_model, n_head"), "`CausalSelfAttention` (line 1)"),
+        (a_class("GroupedQueryAttention", "d_model, n_head"), "`GroupedQueryAttention` (line 1)"),
         (
             "class add_norm:\n    x = 1\n",
             "`add_norm` (line 1; `AddNorm` was used for the exercise AddNorm)",
@@ -59,7 +58,7 @@ def test_one_sentence_lists_the_definitions_that_were_not_graded(tmp_path, share
     ("text", "says"),
     [
         (
-            a_class("SelfAttention", "dim"),
+            a_class("Network", "dim"),
             "; the exercises are kernel_attention_weights, kernel_regression, ",
         ),
         (
