@@ -1,30 +1,22 @@
 """Plain facts about a wrong answer, for when no known mistake fits.
 
 They are about the facets that failed, the first wrong values (their pattern, else the padding, else their places), the
-first wrong stage, and an exception about two sizes that do not match. For each of the two sizes,
-
-    origins = the inputs' axes and the arguments that have this size, in every case in which the same line raised
-
-A size that is the same in all these cases has no clear origin. Nor has one with more than MOST of them.
+first wrong stage, the cause of an exception, and the kinds of lengths with which the answer raises.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import permutations
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
 from grader.bundle.model import Exercise, RecordedCase
 from grader.bundle.safetensors import Array
-from grader.diagnosis.raised import sizes_in
+from grader.diagnosis.causes import causes
 from grader.judge.compare import TOLERANCE, differs, wrong_form
-from grader.judge.observation import Observation, StudentError
+from grader.judge.observation import Observation
 from grader.judge.verdict import JudgedCase, JudgedCheck
 from grader.report.finding import EXCEPTION, Fact
-from grader.worker.steps import Build
-
-MOST = 2  # origins of one size that are named; a size with more of them says little
 
 
 def facts_about(
@@ -80,11 +72,21 @@ def _first_stage(observed: _Observed) -> list[Fact]:
 
 
 def _of_shown_exception(observed: _Observed, checks: Sequence[JudgedCheck]) -> list[Fact]:
-    """If the case of the first failed check raised an exception about sizes, say where these sizes come from."""
+    """Say why the case of the first failed check raised, and with which kinds of lengths other cases raise."""
     first = next((check.id for check in checks if check.outcome == "failed"), "")
-    at = (n for n, (case, _) in enumerate(observed) if any(check.id == first for check in case.checks))
-    shown = observed[next(at, len(observed)) :]
-    return of_sizes((observation.error, case) for case, observation in shown)
+    shown = (found.error for case, found in observed if any(check.id == first for check in case.checks))
+    error = next(shown, None)
+    return [] if error is None else [*causes(error), *of_lengths(observed)]
+
+
+def of_lengths(observed: _Observed) -> list[Fact]:
+    """Return a fact about the kinds of lengths with which every case raises, if with another kind none does."""
+    raised: dict[int, set[bool]] = {}
+    for case, found in observed:
+        axes = [tensor.ndim for name, tensor in case.tensors.items() if "valid_len" in name]
+        raised.setdefault(max(axes, default=0), set()).add(found.error is not None)
+    kinds = [Fact(f"lengths/{axes}") for axes, found in sorted(raised.items()) if found == {True}]
+    return [Fact("raises-with", {"kinds": tuple(kinds)})] if kinds and {False} in raised.values() else []
 
 
 def of_numbers(
@@ -171,55 +173,3 @@ def of_facets(failed: Collection[str], passed: Collection[str]) -> list[Fact]:
         return [Fact("facets/some-masks")]
     worst = next((facet for facet in ("masking", "gradients", "modes", "weights") if facet in failed), None)
     return [Fact(f"facets/{worst}")] if worst else []
-
-
-def of_sizes(errors: Iterable[tuple[StudentError | None, RecordedCase]]) -> list[Fact]:
-    """Return a fact about the origins of the two sizes in the first of the exceptions; [] if one is not clear."""
-    raised = [(error, case) for error, case in errors if error is not None]
-    where = raised[0][0].where if raised else None
-    alike = [(sizes_in(error), case) for error, case in raised if error.where == where]
-    if not alike or len(alike[0][0]) != 2:
-        return []
-    sizes = alike[0][0]
-    one, other = (
-        tuple(_common_origins([(pair[at], case) for pair, case in alike if len(pair) == 2])) for at in (0, 1)
-    )
-    if not all(0 < len(origins) <= MOST for origins in (one, other)):
-        return []
-    return [Fact("sizes-of", {"a": sizes[0], "one": one, "b": sizes[1], "other": other})]
-
-
-def _common_origins(sizes: Sequence[tuple[str, RecordedCase]]) -> list[Fact]:
-    """Return the origins of one size, which may differ from case to case; quotients of arguments if there are no others."""
-    if len({size for size, _case in sizes}) < 2:
-        return []
-    for origins in (_names, _quotients):
-        found = [[*origins(size, case)] for size, case in sizes]
-        if common := [name for name in found[0] if all(name in names for names in found)]:
-            return common
-    return []
-
-
-def _names(size: str, case: RecordedCase) -> Iterator[Fact]:
-    """Yield the axes of inputs and the arguments with this size."""
-    for name in (step.name for step in case.inputs):
-        shape = case.tensors[name].shape if name in case.tensors else ()
-        for axis, length in enumerate(shape):
-            if str(length) == size:
-                yield Fact("axis-of", {"n": axis, "input": name})
-    yield from (
-        Fact("argument", {"name": name}) for name, value in _arguments(case).items() if str(value) == size
-    )
-
-
-def _quotients(size: str, case: RecordedCase) -> Iterator[Fact]:
-    """Yield quotients of two arguments that have this size, such as `num_hiddens / num_heads`."""
-    for (whole, n), (parts, m) in permutations(_arguments(case).items(), 2):
-        if m > 0 and n % m == 0 and str(n // m) == size:
-            yield Fact("argument", {"name": f"{whole} / {parts}"})
-
-
-def _arguments(case: RecordedCase) -> dict[str, int]:
-    """Return the whole numbers that constructors get."""
-    built = case.all_of(Build)
-    return {name: value for build in built for name, value in build.kwargs.items() if type(value) is int}

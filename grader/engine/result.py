@@ -145,7 +145,7 @@ def with_slips(draft: Draft, submission: Submission, name: str) -> Draft:
     }
     begins = remarks.pop(first) if first else None
     draft = replace(draft, slip=begins, remarks=(*remarks.values(), *draft.remarks))
-    return replace(draft, diagnosed=Diagnosed("unknown", facts=draft.diagnosed.facts)) if begins else draft
+    return replace(draft, diagnosed=Diagnosed("unknown")) if begins else draft
 
 
 def code(draft: Draft, submission: Submission, definition: Definition | None) -> Code | None:

@@ -14,12 +14,7 @@ _ALLOCATION = re.compile(r"can't allocate memory: you tried to allocate (\d{1,30
 _NUMPY = re.compile(r"(Can't call numpy\(\) on Tensor that requires grad)")
 # Some libraries of CUDA raise a general exception, and only its message says that memory ran out.
 _GPU_MEMORY = re.compile(r"CUDA error: out of memory|CU\w+_STATUS_ALLOC_FAILED")
-_ADVICE = (  # words of a message → what to do
-    (re.compile(r"No module named '(?P<module>[\w.]{1,80})'"), "advice/module"),
-    (_NUMPY, "advice/numpy"),
-    (re.compile(r"'NoneType' object|and 'NoneType'"), "advice/none"),
-    (re.compile(r"Boolean value of Tensor with more than one value"), "advice/truth"),
-)
+_MODULE = re.compile(r"No module named '(?P<module>[\w.]{1,80})'")
 
 
 def of_error(error: StudentError, faulty: bool | None = None) -> Finding:
@@ -61,10 +56,8 @@ def _advice(error: StudentError) -> Fact | None:
         return Fact("advice/demonstration", data)
     if error.near:
         return Fact("advice/near", {"near": sanitize(error.near, 60)})
-    if error.type == "RecursionError":
-        return Fact("advice/recursion")
-    matches = ((words.search(error.message), rule) for words, rule in _ADVICE)
-    return next((Fact(rule, found.groupdict()) for found, rule in matches if found), None)
+    found = _MODULE.search(error.message)
+    return Fact("advice/module", found.groupdict()) if found else None
 
 
 def ran_out_of_memory(error: StudentError) -> bool:

@@ -44,7 +44,8 @@ class StudentError:
 
     step: the kind of step that raised it. near: if an attribute does not exist, the most similar one that does.
     set_by: if a name does not exist because only a demonstration set it, (name, file, line) of the demonstration.
-    provided: whether a class that comes with the case raised it, called by the submission.
+    provided: whether a class that comes with the case raised it, called by the submission. shapes: of the tensors that
+    the student's line names.
     """
 
     type: str
@@ -54,6 +55,7 @@ class StudentError:
     near: str = ""
     set_by: tuple[str, str, int] | None = None
     provided: bool = False
+    shapes: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     @property
     def ends_python(self) -> bool:
@@ -186,6 +188,7 @@ def student_error(value: object, files: frozenset[str] | None = None) -> Student
         _text(value.get("near"), 60),
         (_text(set_by.get("name"), 100), *setter) if setter else None,
         value.get("provided") is True,
+        tuple(_shapes(where.get("shapes")).items()),
     )
 
 
@@ -200,18 +203,21 @@ def _place(value: Mapping[str, Any], files: frozenset[str] | None) -> tuple[str,
 def _parameters(value: object) -> Mapping[str, Any] | None:
     if not isinstance(value, dict):
         return None
-    shapes = {
-        name[:200]: [n for n in size if isinstance(n, int)]
-        for name, size in _mapping(value.get("shapes")).items()
-        if isinstance(size, list)
-    }
     shared = value.get("shared")
     pairs = map(texts, shared[:100] if isinstance(shared, list) else ())
     return {
         **{key: texts(value.get(key)) for key in ("missing", "unexpected", "misshapen")},
         "shared": [pair for pair in pairs if len(pair) == 2],
         "layout": _text(value.get("layout"), 100),
-        "shapes": shapes,
+        "shapes": {name: [*shape] for name, shape in _shapes(value.get("shapes")).items()},
+    }
+
+
+def _shapes(value: object) -> dict[str, tuple[int, ...]]:
+    return {
+        name[:200]: tuple(n for n in size if isinstance(n, int))
+        for name, size in _mapping(value).items()
+        if isinstance(size, list)
     }
 
 

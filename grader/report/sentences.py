@@ -244,10 +244,6 @@ _STOPPED = {
     ),
     "advice/near": _row("Did you mean `{near}`?"),
     "advice/module": _row("If `{module}` is a file of yours, put it beside this one."),
-    "advice/numpy": _row("NumPy computes no gradients: use functions of torch."),
-    "advice/recursion": _row("A function calls itself without end."),
-    "advice/none": _row("A value is None here."),
-    "advice/truth": _row("`if`, `and`, `or` and `not` need a single value."),
     "no-memory": _detailed(
         "GPU out of memory: close other programs and run the check again ({error})",
         "GPU out of memory: close other programs and run the check again",
@@ -319,9 +315,12 @@ _FACTS = {
         hidden="the outputs are right; `attention_weights` is wrong",
     ),
     "stage": _both("the first intermediate result that differs: {stage}"),
-    "sizes-of": _row("sizes that do not match: {a} ({one}) and {b} ({other})"),
-    "axis-of": _row("axis {n} of `{input}`"),
-    "argument": Row(("`{name}`",)),
+    "cause": _row("{cause}"),
+    "shapes-here": _row("on this line, {shapes}"),
+    "raises-with": _row("the calls that raise: {kinds}"),
+    "lengths/0": _row("without lengths"),
+    "lengths/1": _row("with one length per sequence (B,)"),
+    "lengths/2": _row("with one length per query (B, T)"),
 }
 
 _REMARKS = {

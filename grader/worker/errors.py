@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import linecache
+import re
 import traceback
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from types import FunctionType
 from typing import Any
 
+import torch
 from torch import nn
 
 MAX_TEXT = 2000
@@ -23,12 +25,14 @@ def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
     a public attribute with a similar name. `provided`: code that the submission called in a class of the case raised it.
     """
     frames = traceback.extract_tb(error.__traceback__)
+    values = [frame.f_locals for frame, _line in traceback.walk_tb(error.__traceback__)]
     known = [frame for frame in frames if frame.filename in files or frame.filename == PROVIDED]
     own = [frame for frame in known if frame.filename in files]
     where: dict[str, Any] | None = None
     if own:
         file, line, text = own[-1].filename, own[-1].lineno or 0, (own[-1].line or "")[:200]
         where = {"file": file, "line": line, "text": text, "in": own[-1].name}
+        where["shapes"] = _shapes(text, values[frames.index(own[-1])])
     if isinstance(error, SyntaxError) and isinstance(error.filename, str) and error.filename in files:
         where = {
             "file": error.filename,
@@ -45,6 +49,13 @@ def describe(error: BaseException, files: Collection[str]) -> dict[str, Any]:
         if near := _near(error):
             described["near"] = near
     return described | {"provided": True} if known and known[-1] not in own else described
+
+
+def _shapes(line: str, values: Mapping[str, Any]) -> dict[str, list[int]]:
+    """Return the shapes of the local tensors that a line names."""
+    named: dict[str, Any] = {name: values.get(name) for name in re.findall(r"\b[A-Za-z_]\w*", line)}
+    tensors = (torch.Tensor, nn.Parameter)
+    return {name: list(value.shape) for name, value in named.items() if type(value) in tensors}
 
 
 def definition(called: object, files: Collection[str]) -> dict[str, Any] | None:

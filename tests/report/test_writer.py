@@ -89,7 +89,7 @@ def test_the_rule_in_a_hidden_report_says_no_more_than_its_sentence():
 
 
 def test_a_rule_without_a_sentence_for_hidden_reports_is_left_out_or_replaced():
-    assert HIDDEN.sentence(Fact("sizes-of", {"a": 1, "b": 2})) == ""
+    assert HIDDEN.sentence(Fact("cause", {"cause": "a tensor of 3 and one of 5"})) == ""
     assert HIDDEN.message(Finding("at/sequence", {"n": 1})) == "wrong result"
     assert HIDDEN.where(Finding("accuracy", place=Fact("at/sequence", {"n": 1}))) == ""
 

@@ -24,7 +24,8 @@ def test_the_innermost_line_of_the_submission_is_reported():
     described = raised(
         "import torch\ndef g(x):\n    return torch.bmm(x, x)\ndef f():\n    return g(torch.ones(2))\n"
     )
-    assert described["where"] == {"file": "a.py", "line": 3, "text": "return torch.bmm(x, x)", "in": "g"}
+    where = {"file": "a.py", "line": 3, "text": "return torch.bmm(x, x)", "in": "g", "shapes": {"x": [2]}}
+    assert described["where"] == where
     assert described["type"] == "RuntimeError"
     endless = raised("def f():\n    return f()\n")
     assert (endless["type"], endless["where"]["line"]) == ("RecursionError", 2)
