@@ -14,8 +14,8 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from operator import itemgetter
-from types import MappingProxyType
+from itertools import accumulate
+from math import prod
 from typing import Any
 
 import torch
@@ -25,7 +25,6 @@ from grader.worker import matching_parts
 from grader.worker.orientation import is_bare
 
 View = Callable[[Tensor], Tensor]
-Views = Mapping[int, tuple[View, ...]]  # number of axes of a parameter → views of it
 Own = Mapping[str, Tensor]  # the parameters of a module, by their names
 Shapes = Mapping[str, tuple[int, ...]]  # of the contract's weights, by their names
 
@@ -185,30 +184,45 @@ def _projections(group: Shapes) -> dict[tuple[str, bool], str]:
     return out
 
 
-# How a parameter may hold a matrix of the contract: as it is, as a vector, as a 1×1 convolution.
-_WHOLE: tuple[View, ...] = (lambda t: t, lambda t: t.unsqueeze(0), lambda t: t.squeeze(-1))
-# How a parameter may hold the matrices or the biases of all heads: (H, d); (H, in, d), (H, d, in) or
-# (in, H, d); for the output projection (H, d, out).
-_OF_HEADS: Views = {
-    2: (lambda t: t.flatten(),),
-    3: (
-        lambda t: t.permute(0, 2, 1).flatten(0, 1),
-        lambda t: t.flatten(0, 1),
-        lambda t: t.permute(1, 2, 0).flatten(0, 1),
-    ),
-}
-_OUTPUT_OF_HEADS: Views = {**_OF_HEADS, 3: (lambda t: t.permute(2, 0, 1).flatten(1),)}
+# How a parameter may hold a weight of the contract: its axes, the contract's, and which parameters this is true of.
+# Axes in one word are joined; 1 is an axis of size one. h, d: heads and features per head; o, i: out and in.
+_VIEWS = (
+    ("io", "o i", "bare"),  # `x @ W`
+    ("oi", "o i", ""),
+    ("o", "o", ""),
+    ("i", "1 i", ""),
+    ("oi1", "o i", ""),  # a 1×1 convolution
+    ("o1", "o", ""),
+    ("hd", "hd", "heads"),
+    ("hdo", "o hd", "heads of o"),
+    ("hid", "hd i", "heads of qkv"),
+    ("hdi", "hd i", "heads of qkv"),
+    ("ihd", "hd i", "heads of qkv"),
+)
 
 
-def _one(
-    name: str, shape: tuple[int, ...], mine: str, own: Own, of_heads: Views = MappingProxyType({})
-) -> list[Slot]:
-    """Fit the parameter `mine` to the contract's `name` by the first view of it that has this shape."""
-    axes = own[mine].dim()
-    views = [*_WHOLE, *of_heads.get(axes, ())]
-    if is_bare(mine) and axes == len(shape) == 2:  # `x @ W` needs (in, out)
-        views.insert(0, lambda t: t.T)
-    return next(([Slot(name, mine, view)] for view in views if view(own[mine]).shape == shape), [])
+def _view(axes: str, contract: str, parameter: Tensor) -> Tensor:
+    """Return a parameter with the axes of a row of _VIEWS in the contract's order."""
+    sizes = dict(zip(axes, parameter.shape, strict=True))
+    words = contract.split()
+    order = [axes.index(axis) for axis in "".join(words) if axis in axes]
+    order += [at for at in range(len(axes)) if at not in order]
+    return parameter.permute(order).reshape([prod(sizes.get(axis, 1) for axis in word) for word in words])
+
+
+def _one(name: str, shape: tuple[int, ...], mine: str, own: Own, *of: str) -> list[Slot]:
+    """Fit the parameter `mine` to the contract's `name` by the first row of _VIEWS that gives this shape.
+
+    of: which rows may be used, besides those for all parameters.
+    """
+    held = own[mine]
+    for axes, contract, what in _VIEWS:
+        usable = what in ("", *of) or (what == "bare" and is_bare(mine))
+        if usable and len(axes) == held.dim() and ("1" not in axes or held.shape[axes.index("1")] == 1):
+            view = partial(_view, axes, contract)
+            if view(held).shape == shape:
+                return [Slot(name, mine, view)]
+    return []
 
 
 def _per_head(name: str, shape: tuple[int, ...], mine: Sequence[str], own: Own) -> list[Slot]:
@@ -227,8 +241,8 @@ def _by_role(heads: bool, prefix: str, group: Shapes, own: Own) -> list[Slot]:
     for (role, bias), name in _projections(group).items():
         mine = [n for n in own if _role(n[len(prefix) :]) == role and _is_bias(n) == bias]
         if len(mine) == 1:
-            of_heads = _OUTPUT_OF_HEADS if role == "o" else _OF_HEADS
-            found = _one(name, group[name], mine[0], own, of_heads if heads else {})
+            of_heads = ("heads", "heads of o" if role == "o" else "heads of qkv")
+            found = _one(name, group[name], mine[0], own, *(of_heads if heads else ()))
         else:
             found = _per_head(name, group[name], mine, own) if heads else []
         if not found:
@@ -237,30 +251,37 @@ def _by_role(heads: bool, prefix: str, group: Shapes, own: Own) -> list[Slot]:
     return slots
 
 
-def _fused(prefix: str, group: Shapes, own: Own) -> list[Slot]:
-    """Fit one matrix for queries, keys and values, in this order, and the output projection beside it."""
+def _joined(roles: str, axis: int, prefix: str, group: Shapes, own: Own) -> list[Slot]:
+    """Fit one parameter for the matrices of several roles, joined along an axis, and the other layers beside it."""
     wanted = _projections(group)
     slots: list[Slot] = []
     for bias in (False, True):
-        parts = [wanted[role, bias] for role in "qkv" if (role, bias) in wanted]
+        parts = [wanted[role, bias] for role in roles if (role, bias) in wanted]
+        shapes = [list(group[name]) for name in parts]
         if not parts:
             continue
-        rows, *rest = group[parts[0]]
-        whole = _only((3 * rows, *rest), bias, own)
-        if whole and len(parts) == 3 and len({group[name] for name in parts}) == 1:
+        lengths = [shape.pop(axis) for shape in shapes]
+        whole = _only((*shapes[0][:axis], sum(lengths), *shapes[0][axis:]), bias, own)
+        if whole and len(parts) == len(roles) and all(shape == shapes[0] for shape in shapes):
+            starts = accumulate(lengths, initial=0)
             found = [
-                Slot(name, whole, itemgetter(slice(at * rows, (at + 1) * rows)))
-                for at, name in enumerate(parts)
+                Slot(name, whole, partial(torch.narrow, dim=axis, start=start, length=length))
+                for name, start, length in zip(parts, starts, lengths, strict=False)
             ]
         else:  # `nn.MultiheadAttention` with kdim or vdim has only fused biases
             found = _by_role(False, prefix, {name: group[name] for name in parts}, own)
-        if not found or len(parts) < 3:
+        if not found or len(parts) < len(roles):
             return []
         slots += found
-    rest_of_own = {n: t for n, t in own.items() if n not in {slot.own for slot in slots}}
-    output = [(bias, wanted["o", bias]) for bias in (False, True) if slots and ("o", bias) in wanted]
-    found = [Slot(name, _only(group[name], bias, rest_of_own)) for bias, name in output]
-    return slots + [slot for slot in found if slot.own]
+    used = {slot.own for slot in slots}
+    if len(used) == len(slots):  # nothing is joined
+        return []
+    left = {n: t for n, t in own.items() if n not in used}
+    for name in (name for name in group if name not in {slot.contract for slot in slots}):
+        if mine := _only(group[name], name.endswith(".bias"), left):
+            slots.append(Slot(name, mine))
+            del left[mine]
+    return slots
 
 
 def _only(shape: tuple[int, ...], bias: bool, own: Own) -> str:
@@ -284,7 +305,8 @@ def _in_order(prefix: str, group: Shapes, own: Own) -> list[Slot]:
 # Each function gets the prefix of the names, the contract's weights to fit, and the parameters that are left.
 _LAYOUTS: tuple[tuple[str, Callable[[str, Shapes, Own], list[Slot]]], ...] = (
     ("other names", partial(_by_role, False)),
-    ("one fused projection", _fused),
+    ("one fused projection", partial(_joined, "qkv", 0)),
+    ("one layer over the joined queries and keys", partial(_joined, "qk", 1)),
     ("projections per head", partial(_by_role, True)),
     ("other names, same order", _in_order),
 )

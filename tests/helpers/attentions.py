@@ -142,6 +142,23 @@ def three_axes(shape, bare_output=False):
     return type("ThreeAxes", (ThreeAxes,), {"shape": shape, "bare_output": bare_output})
 
 
+class QueriesAndKeys(Renamed):
+    """One matrix for the joined (query, key): its columns are those of both projections."""
+
+    names = ("W_q", "W_k", "W_v", "W_o")
+
+    def __init__(self, query_size, key_size, value_size, bias):
+        super().__init__(query_size, key_size, value_size, bias)
+        del self.W_q, self.W_k
+        self.W = nn.Linear(query_size + key_size, D, bias=False)
+
+    def use(self, role, x):
+        if role not in "qk":
+            return super().use(role, x)
+        columns = slice(-x.shape[-1], None) if role == "k" else slice(x.shape[-1])
+        return x @ self.W.weight[:, columns].T
+
+
 class Lazy(Renamed):
     names = ("W_q", "W_k", "W_v", "W_o")
 
@@ -170,6 +187,7 @@ LAYOUTS = {
     "(H, d, in)": (three_axes("Hdi"), SIZES),
     "(in, H, d)": (three_axes("iHd"), SIZES),
     "(H, in, d) and (H, d, out)": (three_axes("Hid", bare_output=True), SIZES),
+    "queries and keys": (QueriesAndKeys, SIZES),
     "lazy": (Lazy, SIZES),
 }
-WITHOUT_BIAS_ONLY = {"bare, square and in order"}
+WITHOUT_BIAS_ONLY = {"bare, square and in order", "queries and keys"}

@@ -99,6 +99,7 @@ def test_only_another_layout_is_reported():
     assert layout("the contract's own") == ""
     assert layout("lazy") == ""
     assert layout("fused") == "one fused projection"
+    assert layout("queries and keys") == "one layer over the joined queries and keys"
     assert layout("Linear per head") == "projections per head"
     assert layout("query") == "other names"
     assert layout("same order") == "other names, same order"
