@@ -47,7 +47,7 @@ def of_scopes(
             place = _("{file}, line {line}").format(file=before[0], line=before[1])
             says = _("{name} is defined twice; the last one counts, the other is at {place}")
             yield line, says.format(name=name, place=place)
-    for line, name, meant in _nearest(unknown, own):
+    for line, name, meant in nearest(unknown, own):
         yield line, _("nothing is called `{name}`; did you mean `{near}`?").format(name=name, near=meant)
 
 
@@ -153,12 +153,15 @@ def variables_of_the_file(function: ast.FunctionDef, variables: Collection[str])
     own = parameters | {part.id for part in parts if not isinstance(part.ctx, ast.Load)}
     read = {(part.lineno, part.id) for part in parts if part.id in variables and part.id not in own}
     says = _("`{name}` is a variable of the file; did you mean the parameter `{near}`?")
-    for line, name, meant in _nearest(read, parameters):
+    for line, name, meant in nearest(read, parameters):
         yield line, says.format(name=name, near=meant)
 
 
-def _nearest(unknown: Collection[tuple[int, str]], names: Collection[str]) -> Iterator[tuple[int, str, str]]:
-    """Yield the line, the unknown name and the similar name; nothing if there are more than MAX_NAMES known names."""
+def nearest(unknown: Collection[tuple[int, str]], names: Collection[str]) -> Iterator[tuple[int, str, str]]:
+    """Yield the line, the unknown name and the similar name; nothing if there are more than MAX_NAMES known names.
+
+    unknown: pairs of a line and a name; at most MAX_UNKNOWN of them are looked at.
+    """
     if len(names) > MAX_NAMES:
         return
     for line, name in sorted(unknown)[:MAX_UNKNOWN]:

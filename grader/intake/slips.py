@@ -1,20 +1,19 @@
 """Find slips in the syntax tree of a definition: code that raises, that never runs, or that is surely not meant.
 
-A slip is reported only if it is certain. A name that may come from another file is no slip. PATTERNS says what one
-line shows; each function below it is a rule that finds what a function or a class shows.
+A slip is reported only if it is certain. A name that may come from another file is no slip. `_of_expression` is the
+table of what one expression shows; each function below it is a rule that finds what a function or a class shows.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
 
 from grader.given import BLOCKS
-from grader.intake.misspelt import Found, keywords, methods, near, of_scopes, variables_of_the_file
+from grader.intake.misspelt import Found, keywords, methods, near, nearest, of_scopes, variables_of_the_file
 from grader.intake.read import Submission, Unit, trees
 from grader.intake.syntax import dotted
 from grader.intake.uses import bound_by
@@ -22,26 +21,40 @@ from grader.support.i18n import _
 
 MAX_SLIPS = 3
 
-# What no line may contain: a regular expression → a sentence with its groups.
-PATTERNS = {
-    r"^super\(\)\.__init__$": "`super().__init__` is not called; add `()`",
-    r"super\(\w+\)\.__init__": "`super` has only one argument; write `super().__init__()`",
-    r"super\.(\w+)": "`super.{0}` has no brackets; write `super().{0}`",
-    r"super\(\)\.(_*in[it]+_*)\b(?<!__init__)": "`super().{0}` does not exist; write `super().__init__`",
-    r"nn\.Softmax\([^=]+, dim=": "`nn.Softmax` is a layer; write `nn.Softmax(dim=…)(X)`, or call `torch.softmax`",
-    r"\b((?:i?pdb\.set_trace|breakpoint)\(\))": "remove `{0}` before you run the check",
-}
 # Misspellings of `__init__`.
 _CONSTRUCTORS = frozenset(
     ["init__", "_init_", "__init", "__init_", "_init__", "__int__", "__inti__", "__ini__"]
 )
-_FUNCTIONS = {"ReLU": "torch.relu", "GELU": "F.gelu", "Dropout": "F.dropout", "LayerNorm": "F.layer_norm"}  # fmt: skip
-LAYERS = [*_FUNCTIONS, "Linear", "Embedding", "Sequential", "ModuleList", "GRU", "LSTM", "Conv1d", "MultiheadAttention"]  # fmt: skip
+# Layers that a function can replace → the function.
+_FUNCTIONS = {
+    "ReLU": "torch.relu",
+    "GELU": "F.gelu",
+    "Dropout": "F.dropout",
+    "LayerNorm": "F.layer_norm",
+}
+LAYERS = frozenset(
+    ["Linear", "Embedding", "Sequential", "ModuleList", "GRU", "LSTM", "Conv1d", "MultiheadAttention"]
+) | set(_FUNCTIONS)
 # A class that uses one of these may set attributes in another way, or register the layers of a list.
-_DYNAMIC = frozenset(["setattr", "__dict__", "__getattr__", "__setattr__", "add_module", "register_module", "save_hyperparameters", "vars"])  # fmt: skip
+_DYNAMIC = frozenset(
+    [
+        "setattr",
+        "__dict__",
+        "__getattr__",
+        "__setattr__",
+        "add_module",
+        "register_module",
+        "save_hyperparameters",
+        "vars",
+    ]
+)
 _REGISTERS = frozenset(["ModuleList", "Sequential", "ModuleDict"]) | _DYNAMIC
-_OF_MODULES = frozenset(["apply", "buffers", "children", "compile", "cpu", "cuda", "double", "eval", "float", "forward", "half", "modules", "parameters", "state_dict", "to", "train", "training", "type"])  # fmt: skip
+# What nn.Module defines, as far as a similar name is likely.
+_OF_MODULES = frozenset(
+    ["apply", "children", "eval", "float", "forward", "half", "modules", "parameters", "train", "training"]
+)
 _BASES = frozenset({"d2l.Encoder", "d2l.Decoder", "d2l.AttentionDecoder"})
+_DEBUGGERS = frozenset({"breakpoint", "pdb.set_trace", "ipdb.set_trace"})
 _EXITS = frozenset({"exit", "quit", "sys.exit", "os._exit"})
 
 
@@ -62,9 +75,7 @@ def slips(submission: Submission, name: str) -> list[Slip]:
         return []
     unit, node = code.definitions[name]
     own = {bound for part in ast.walk(node) for bound in bound_by(part)} | set(code.definitions)
-    source = next(one.source for one in submission.units if one.name == unit)
-    found = [*_of_lines(source, node), *_of_definition(node, code)]
-    found += of_scopes(submission, unit, node, own, "*" in code.bound)
+    found = [*_of_definition(node, code), *of_scopes(submission, unit, node, own, "*" in code.bound)]
     slips = [Slip(unit, *one) for one in found] + [Slip(unit, *one, wins=True) for one in _unread(node)]
     return sorted(dict.fromkeys(slips), key=lambda slip: slip.line)[:MAX_SLIPS]
 
@@ -113,10 +124,8 @@ def _of_definition(node: ast.stmt, code: _Code) -> Found:
         yield from _without_value(function)
         yield from _layers_as_functions(function) if code.torch_nn else ()
     for part in ast.walk(node):
+        yield from _of_expression(part, code)
         match part:
-            case ast.Call(ast.Name("input")) if "input" not in code.bound:
-                says = _("the grader gives no keyboard input; use the arguments instead of `input()`")
-                yield part.lineno, says
             case ast.Call():
                 yield from keywords(part)
             case ast.Attribute():
@@ -129,11 +138,27 @@ def _of_definition(node: ast.stmt, code: _Code) -> Found:
                     yield part.lineno, says.format(names=", ".join(f"`{name}`" for name in names))
 
 
-def _of_lines(source: str, node: ast.stmt) -> Found:
-    for number, line in enumerate(source.splitlines()[node.lineno - 1 : node.end_lineno], node.lineno):
-        for pattern, says in PATTERNS.items():
-            if match := re.search(pattern, line.partition("#")[0].strip()):
-                yield number, _(says).format(*match.groups())
+def _of_expression(node: ast.AST, code: _Code) -> Found:
+    match node:
+        case ast.Expr(ast.Attribute(ast.Call(ast.Name("super")), "__init__")):
+            yield node.lineno, _("`super().__init__` is not called; add `()`")
+        case ast.Attribute(ast.Call(ast.Name("super"), [_one]), "__init__"):
+            yield node.lineno, _("`super` has only one argument; write `super().__init__()`")
+        case ast.Attribute(ast.Name("super"), name):
+            says = _("`super.{name}` has no brackets; write `super().{name}`")
+            yield node.lineno, says.format(name=name)
+        case ast.Attribute(ast.Call(ast.Name("super")), name) if name in _CONSTRUCTORS:
+            says = _("`super().{name}` does not exist; write `super().__init__`")
+            yield node.lineno, says.format(name=name)
+        case ast.Call(called, [_first, *_], [_named, *_]) if code.torch_nn and dotted(called) == "nn.Softmax":
+            says = _("`nn.Softmax` is a layer; write `nn.Softmax(dim=…)(X)`, or call `torch.softmax`")
+            yield node.lineno, says
+        case ast.Call(ast.Name("input")) if "input" not in code.bound:
+            says = _("the grader gives no keyboard input; use the arguments instead of `input()`")
+            yield node.lineno, says
+        case ast.Call(called) if dotted(called) in _DEBUGGERS:
+            says = _("remove `{call}()` before you run the check")
+            yield node.lineno, says.format(call=dotted(called))
 
 
 # ---- functions
@@ -178,13 +203,14 @@ def _layers_as_functions(function: ast.FunctionDef) -> Found:
 def _unread(node: ast.stmt) -> Found:
     """A changed tensor gets nearly its old name; the code below reads the tensor without the change."""
     for function in (part for part in ast.walk(node) if isinstance(part, ast.FunctionDef)):
-        parts = [part for part in ast.walk(function) if isinstance(part, ast.Name)]
-        loads = [part for part in parts if isinstance(part.ctx, ast.Load)]
-        for part in ast.walk(function):
+        parts = [*ast.walk(function)]
+        names = [part for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)]
+        last = {name.id: name.lineno for name in sorted(names, key=lambda name: name.lineno)}
+        for part in parts:
             match part:
-                case ast.Assign([ast.Name(name)], value) if name not in {load.id for load in loads}:
+                case ast.Assign([ast.Name(name)], value) if name not in last:
                     meant = near(name, _names(value))
-                    if any(load.id == meant and load.lineno > (part.end_lineno or 0) for load in loads):
+                    if last.get(meant, 0) > (part.end_lineno or 0):
                         says = _("`{name}` is set and never read; did you mean `{near}`?")
                         yield part.lineno, says.format(name=name, near=meant)
 
@@ -278,10 +304,10 @@ def _never_set(node: ast.ClassDef, code: _Code) -> Found:
     words = {str(part.value) for part in ast.walk(node) if isinstance(part, ast.Constant)}
     known = code.attributes | _OF_MODULES | words  # a word may be the name of a buffer
     stored = {part.attr for part in of_self if not isinstance(part.ctx, ast.Load)}
-    for part in of_self:
-        if part.attr not in known and (meant := near(part.attr, stored)):
-            says = _("nothing sets `self.{name}`; did you mean `self.{near}`?")
-            yield part.lineno, says.format(name=part.attr, near=meant)
+    unknown = {(part.lineno, part.attr) for part in of_self if part.attr not in known}
+    for line, name, meant in nearest(unknown, stored):
+        says = _("nothing sets `self.{name}`; did you mean `self.{near}`?")
+        yield line, says.format(name=name, near=meant)
 
 
 def _layers_in_lists(node: ast.ClassDef, code: _Code) -> Found:
