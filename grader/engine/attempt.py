@@ -27,9 +27,9 @@ from grader.engine.load_notes import (
     blamed,
     defined_name,
     how_loading_ended,
+    lacking_gpu,
     load_remarks,
     missing_names,
-    needs_gpu,
     of_missing,
     own_notes,
     parts_remark,
@@ -239,8 +239,8 @@ class Attempt:
         """
         options, file = self.grading.context.options, self.file
         may_lack_gpu = options.terms.may_lack_gpu and no_points and options.device == "cpu"
-        if may_lack_gpu and needs_gpu(errors, self._notes):
-            return Fact("no-gpu")
+        if may_lack_gpu and (lacking := lacking_gpu(errors, self._notes)):
+            return lacking
         missing = missing_names(self._notes, (*file.submission.units, *file.submission.neighbours))
         causes = (blamed(error, missing, file.names.definitions) for error in errors)
         cause = next(filter(None, causes), None)

@@ -13,7 +13,7 @@ from grader.engine.grade_exercise import grade_exercise
 from grader.engine.grading import DEFAULTS, Context, Grading, GradingOptions
 from grader.engine.lease import Workers
 from grader.engine.load_notes import file_remarks, imports_added, is_faulty
-from grader.engine.load_request import order_for_worker_reuse
+from grader.engine.load_request import offering, order_for_worker_reuse
 from grader.engine.student_file import CourseTables, Part, StudentFile, student_file
 from grader.intake.names import Definition, Names, read_names
 from grader.intake.read import Submission
@@ -82,6 +82,8 @@ class Engine:
         """
         grading, course = Grading(self.context), self.context.course
         try:
+            if self.options.terms.offers_blocks:
+                course = offering(course, read_names(submission))
             file = student_file(course, submission, parts)
             names = known(course.contracts, file.names) if wanted is None else wanted
             exercises = [exercise for name, exercise in course.exercises.items() if name in names]

@@ -33,6 +33,7 @@ class Terms:
     asks_author: the reader wrote the file, so the report asks to change it.
     may_lack_gpu: code that raises because there is no GPU could not be graded.
     may_take_other_inputs: code that takes a mask instead of lengths, or other numbers of axes, has another interface.
+    offers_blocks: an exercise may use every building block that does not contain its answer.
     lists_other_code: the report says which code was not graded.
     """
 
@@ -46,13 +47,19 @@ class Terms:
     asks_author: bool = True
     may_lack_gpu: bool = False
     may_take_other_inputs: bool = False
+    offers_blocks: bool = False
     lists_other_code: bool = False
 
 
 def of_strangers(terms: Terms) -> Terms:
     """Return the terms for a file that was not written for the course; its points are not recorded."""
     return replace(
-        terms, asks_author=False, may_lack_gpu=True, may_take_other_inputs=True, lists_other_code=True
+        terms,
+        asks_author=False,
+        may_lack_gpu=True,
+        may_take_other_inputs=True,
+        offers_blocks=True,
+        lists_other_code=True,
     )
 
 

@@ -193,22 +193,26 @@ def blamed(
     return cause if cause is not None and cause.block and cause.name not in defined else None
 
 
-def needs_gpu(errors: Sequence[StudentError], notes: Notes) -> bool:
-    """Whether all these exceptions are because there is no GPU: they say so, or that a name is undefined whose
-    definition raised such an exception.
+def lacking_gpu(errors: Sequence[StudentError], notes: Notes) -> Fact | None:
+    """Return that code needs a GPU, and the line that asks for one; None unless this causes all these exceptions.
+
+    They say so, or that a name is undefined whose definition raised such an exception.
     """
-    undefined: set[str] = set()
+    undefined: dict[str, StudentError] = {}
     for note in notes:
-        if note.error is not None and _lacks_gpu(note.error, undefined):
-            undefined.update(note.defines)
-    return bool(errors) and all(_lacks_gpu(error, undefined) for error in errors)
+        if note.error is not None and (cause := _lack_of_gpu(note.error, undefined)):
+            undefined |= dict.fromkeys(note.defines, cause)
+    causes = [_lack_of_gpu(error, undefined) for error in errors]
+    if not causes or causes[0] is None or None in causes:
+        return None
+    return Fact("no-gpu", dict(zip(("file", "line"), causes[0].where or (), strict=False)))
 
 
-def _lacks_gpu(error: StudentError, undefined: Collection[str]) -> bool:
+def _lack_of_gpu(error: StudentError, undefined: Mapping[str, StudentError]) -> StudentError | None:
     if _NO_GPU.search(error.message):
-        return True
+        return error
     found = _UNDEFINED.match(error.message) if error.type == "NameError" else None
-    return found is not None and found[1] in undefined
+    return undefined.get(found[1]) if found else None
 
 
 def of_missing(missing: Missing) -> Fact:

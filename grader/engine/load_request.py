@@ -7,15 +7,19 @@ longer than most exercises.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from msgspec import structs
+
 from grader.bundle.model import Exercise, RecordedCase
-from grader.engine.student_file import Part, content
+from grader.engine.student_file import CourseTables, Part, content
 from grader.given import BLOCKS, requires, source
+from grader.intake.names import Names
 from grader.intake.read import Submission
 from grader.intake.uses import units_to_run
 from grader.sandbox.base import SHORT_SECONDS, Limits
@@ -160,6 +164,22 @@ def visible_blocks(exercise: Exercise) -> frozenset[str]:
     """Return the blocks that an exercise may use, and an entry for the classes in its cases if there are any."""
     brought = {f"cases of {exercise.name}"} if exercise.brings_classes else set()
     return frozenset(with_requirements(exercise.given)) | brought
+
+
+def offering(course: CourseTables, file: Names) -> CourseTables:
+    """Return the tables with more blocks for each exercise: those that a file names and does not only define.
+
+    A block that contains the answer is not among them.
+    """
+    text = "\n".join(unit.source for unit in file.units)
+    named = {*re.findall(r"\w+", text)} - file.definitions.keys() | {*re.findall(r"\.(\w+)", text)}
+    uses = {block: with_requirements([block]) for block in BLOCKS if block in named}
+    exercises = dict(course.exercises)
+    for name, exercise in course.exercises.items():
+        more = [block for block in uses if block not in exercise.given and name not in uses[block]]
+        if more and not exercise.is_made_of_parts:
+            exercises[name] = structs.replace(exercise, given=(*exercise.given, *more))
+    return replace(course, exercises=exercises)
 
 
 def order_for_worker_reuse(exercises: Iterable[Exercise]) -> list[Exercise]:

@@ -123,7 +123,7 @@ def _plain_line(line: str) -> str:
 
 # A block between two lines of marks; the possessive quantifiers keep the time linear (`tests/test_patterns.py`).
 _FENCED = re.compile(
-    r"^[ \t]*(?P<mark>`{3,}+|~{3,}+)(?P<info>[^`\n]*)\n(?P<code>(?:.*\n)*?)(?:[ \t]*(?P=mark)[`~]*[ \t]*$|\Z)",
+    r"^[ \t]*(?P<mark>`{3,}+|~{3,}+)(?P<info>[^`\n]*)\n(?P<inner>(?:.*\n)*?)(?:[ \t]*(?P=mark)[`~]*[ \t]*$|\Z)",
     re.M,
 )
 _LANGUAGE = re.compile(r"\{?\.?(?:code-cell\}?[ \t]*)?(?P<name>[\w+#-]*)")
@@ -178,9 +178,9 @@ def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], str]:
 def _blocks(text: str) -> Iterator[_Block]:
     line = seen = 0
     for found in _FENCED.finditer(f"{text}\n"):
-        line, seen = line + text.count("\n", seen, found.start("code")), found.start("code")
+        line, seen = line + text.count("\n", seen, found.start("inner")), found.start("inner")
         language = _LANGUAGE.match(found["info"].strip())
-        yield _Block(line, language["name"].lower() if language else "", textwrap.dedent(found["code"][:-1]))
+        yield _Block(line, language["name"].lower() if language else "", textwrap.dedent(found["inner"][:-1]))
 
 
 def _is_python(block: _Block, code: str, fault: Fault | None) -> bool:

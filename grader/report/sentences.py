@@ -395,7 +395,12 @@ _REMARKS = {
     ),
     "no-code": _early("{name} has no code yet"),
     "quick": _early("--quick: the longest training was skipped, so this is not a final score"),
-    "no-gpu": _early("this code needs a GPU, and this machine has none"),
+    "no-gpu": _early(
+        "{file}, line {line} asks for a GPU, and this machine has none: take the device of an argument, such as `X.device`,"
+        " and the code can be graded here",
+        "this code asks for a GPU, and this machine has none: take the device of an argument, such as `X.device`, and it"
+        " can be graded here",
+    ),
     "unreadable": _early("Python cannot read {name}: {file}, {why}"),
     "unreadable/file": _early("{file}, {why}"),
     "nested": _early(

@@ -63,6 +63,8 @@ def halves(
         ]
         top += [*overview(groups, console.width), Text()]
     unsolved = [e for e in report.exercises if e.outcome not in ("passed", "not_started")]
+    if report.file:
+        unsolved = _cause_first(unsolved)
     detailed = report.exercises if full or not several else _detailed(report, unsolved, every)
     blocks: list[list[RenderableType]] = []
     for result in detailed:
@@ -86,6 +88,17 @@ def halves(
     blocks += filter(None, others)
     apart = [part for block in blocks for part in (Text(), *block)]
     return Group(*top), Group(*apart[1:])  # an empty line between two blocks
+
+
+def _cause_first(unsolved: Sequence[ExerciseResult]) -> list[ExerciseResult]:
+    """Sort exercises: first those that need no other one of them; among these, the largest loss of points."""
+    names = {e.name for e in unsolved}
+
+    def place(e: ExerciseResult) -> tuple[bool, float]:
+        lost = e.points - e.score if e.score is not None else 0.0
+        return not names.isdisjoint(e.fix_first), -lost
+
+    return sorted(unsolved, key=place)
 
 
 def _detailed(report: Report, unsolved: Sequence[ExerciseResult], every: bool) -> Sequence[ExerciseResult]:
@@ -264,14 +277,14 @@ def _summary(
         yield Text(shared.total_points(report), style="bold")
     lines = [shared.devices_checked(report), shared.grader_error(report.exercises)]
     if not every and len(unsolved) > 1:
-        rest = len(unsolved) - 1
-        command = f"grader check{f' --file {shlex.quote(report.file)}' if report.file else ''} NAME"
+        rest = [e.name for e in unsolved[1:]]
+        words = ("grader", "check", *(("--file", report.file) if report.file else ()), *rest)
         says = ngettext(
-            "{n} more exercise did not pass. Run `{command}` for details.",
-            "{n} more exercises did not pass. Run `{command}` for details.",
-            rest,
+            "{n} more exercise did not pass. For details:",
+            "{n} more exercises did not pass. For details:",
+            len(rest),
         )
-        lines.append(says.format(n=rest, command=command))
+        lines += [says.format(n=len(rest)), shlex.join(words)]
     lines += [_next_step(report, unsolved) if says_next else "", *report.outlook]
     yield from (Text(line) for line in lines if line)
 

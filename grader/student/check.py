@@ -26,6 +26,7 @@ from grader.sandbox.choose import choose as choose_tier
 from grader.student import progress
 from grader.student.not_graded import nothing_found, of_others
 from grader.student.outlook import with_outlook
+from grader.student.repeated import with_best
 from grader.student.status_line import StatusLine, status_line
 from grader.support.errors import GraderError
 from grader.support.i18n import _, ngettext
@@ -152,7 +153,10 @@ def _graded(
                 raise GraderError(str(why)) from None
             results += [blocked(task.bundle, name, why) for name in task.wanted or ()]
             continue
-        report = engine.grade(submission, task.wanted, parts)
+        if task.bundle is None:
+            submission, report = with_best(engine, submission, task.wanted)
+        else:
+            report = engine.grade(submission, task.wanted, parts)
         if task.wanted is None and not report.exercises:
             raise GraderError(nothing_found(engine, submission, task.path.name))
         graded = report.exercises

@@ -70,18 +70,13 @@ def _near_and_rest(
     graded = [name for name in found if name not in other_interface]
     others = not_graded(found, graded, engine.contracts, names)
     near = [_near(other, engine, names) for other in others if other.meant]
-    rest = []
-    for earlier in names.replaced:
-        if earlier.name in found.values():
-            says = _("`{name}` ({place}; the definition in {last} was graded)")
-            last = _place(names.definitions[earlier.name], names)
-            rest.append(says.format(name=earlier.name, place=_place(earlier, names), last=last))
-    for other in others:
-        if (
-            not other.meant and other.definition.name not in found.values()
-        ):  # otherwise the report has its result
-            rest.append(f"`{other.definition.name}` ({_place(other.definition, names)})")
-    return near, rest
+    # The report has the result of a definition that was found.
+    rest = [
+        other.definition
+        for other in others
+        if not other.meant and other.definition.name not in found.values()
+    ]
+    return near, [f"`{one.name}` ({place_of(one, names)})" for one in rest]
 
 
 def _near(other: NotGraded, engine: Engine, names: Names) -> str:
@@ -98,7 +93,7 @@ def _near(other: NotGraded, engine: Engine, names: Names) -> str:
         )
     return says.format(
         name=other.definition.name,
-        place=_place(other.definition, names),
+        place=place_of(other.definition, names),
         taken=other.taken,
         exercise=exercise,
         asked=_asked(engine, exercise),
@@ -106,8 +101,8 @@ def _near(other: NotGraded, engine: Engine, names: Names) -> str:
     )
 
 
-def _place(definition: Definition, names: Names) -> str:
-    units = {other.unit for other in names.definitions.values()}
+def place_of(definition: Definition, names: Names) -> str:
+    """Return the line of a definition, and its cell if the file has several."""
     line = _("line {line}").format(line=definition.line)
-    cell = definition.unit.rpartition(" cell ")[2] if len(units) > 1 else ""
+    cell = definition.unit.rpartition(" cell ")[2] if len(names.units) > 1 else ""
     return _("cell {cell}, line {line}").format(cell=cell, line=definition.line) if cell else line

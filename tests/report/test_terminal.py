@@ -82,17 +82,28 @@ def test_only_the_first_unsolved_exercise_of_a_course_has_details():
     text = " ".join(printed(*results).split())
     assert "it is blocked" in text
     assert "no name" not in text
-    assert "5 more exercises did not pass. Run `grader check NAME`" in text
+    assert "5 more exercises did not pass. For details: grader check second " in text
     assert "no name" in printed(*results, every=True)
 
 
 def test_a_file_named_with_file_gets_its_command_and_no_next_task():
     passed = replace(RESULTS[1], remarks=("built by position",))
     text = printed(passed, *RESULTS, file="my notes.py", width=200)
-    assert "Run `grader check --file 'my notes.py' NAME` for details." in text
+    assert text.splitlines()[-1].startswith("grader check --file 'my notes.py' ")
     assert "note on masked_softmax: built by position" in text
     assert "Next:" not in text
     assert "built by position" not in printed(passed, passed)
+
+
+def test_of_a_file_the_cause_comes_first():
+    small = replace(RESULTS[1], name="small", outcome="failed", score=2.0, message="small loss")
+    large = replace(small, name="large", score=1.0, message="large loss")
+    user = replace(small, name="user", score=0.0, message="uses large", fix_first=("large",))
+    for results in ((small, user, large), (user, large, small)):
+        shown = printed(*results, file="a.py", every=True)
+        assert [word for word in shown.split() if word in ("large", "uses", "small")]
+        assert shown.index("large loss") < shown.index("small loss") < shown.index("uses large")
+        assert printed(*results, file="a.py").splitlines()[-1] == "grader check --file a.py small user"
 
 
 PASSED, FIRST, NEW = (

@@ -37,7 +37,6 @@ def a_class(name, takes, forward="x"):
             "class add_norm:\n    x = 1\n",
             "`add_norm` (line 1; `AddNorm` was used for the exercise AddNorm)",
         ),
-        ("class AddNorm:\n    x = 2\n", "`AddNorm` (line 1; the definition in line 3 was graded)"),
         (
             "".join(a_class(f"Attn{n}", "x") for n in range(9)),
             "`Attn0` (line 1), … `Attn5` (line 16), and 3 more",
