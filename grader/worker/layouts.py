@@ -260,6 +260,8 @@ def _joined(roles: str, axis: int, prefix: str, group: Shapes, own: Own) -> list
         shapes = [list(group[name]) for name in parts]
         if not parts:
             continue
+        if len(shapes[0]) <= axis:  # a bias has no columns
+            return []
         lengths = [shape.pop(axis) for shape in shapes]
         whole = _only((*shapes[0][:axis], sum(lengths), *shapes[0][axis:]), bias, own)
         if whole and len(parts) == len(roles) and all(shape == shapes[0] for shape in shapes):

@@ -138,6 +138,11 @@ def test_a_wrong_shape_and_a_bias_that_the_contract_does_not_have_are_reported()
     assert fit.unexpected == ["W_q.bias", "W_k.bias", "W_v.bias", "W_o.bias"]
 
 
+def test_missing_biases_are_reported():
+    fit = found(renamed("W_q", "W_k", "W_v", "W_o")(**EVEN, bias=False), weights(EVEN, True))
+    assert fit.missing == ["W_q.bias", "W_k.bias", "W_v.bias", "W_o.bias"]
+
+
 @pytest.mark.parametrize("names", [("W_q", "W_k", "W_v", "W_o"), ("q_proj", "k_proj", "v_proj", "out_proj")])
 def test_one_layer_in_two_places_is_reported(names):
     module = renamed(*names)(**EVEN, bias=False)
