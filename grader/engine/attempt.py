@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.bundle.model import Exercise
@@ -36,6 +36,7 @@ from grader.engine.load_notes import (
 )
 from grader.engine.load_request import visible_blocks
 from grader.engine.result import finished
+from grader.engine.schools import form_of, in_form
 from grader.engine.session import WorkerGone
 from grader.engine.student_file import StudentFile, student_file
 from grader.intake.names import without_code
@@ -46,6 +47,8 @@ from grader.report.finding import PUBLIC, Fact
 from grader.report.model import ExerciseResult
 from grader.sandbox.base import SandboxError
 from grader.support.i18n import _
+
+NOT_LOADED = ("missing", "unexpected", "misshapen")  # in how the weights of a case were loaded
 
 
 def attempt(
@@ -122,7 +125,47 @@ class Attempt:
     forgiving: bool = True
 
     def draft(self) -> Draft | None:
-        """Return what the attempt found; None if it is to be repeated in a new worker. Raises SandboxError."""
+        """Return what the attempt found; None if it is to be repeated in a new worker. Raises SandboxError.
+
+        A class with another interface is graded in the form of its school, if it has one and the terms allow it.
+        """
+        draft = self._in_course_s_form()
+        if draft and draft.outcome == "other_interface" and self.file.schools:
+            return self._in_form_of_a_school(draft)
+        return draft
+
+    def _in_form_of_a_school(self, other: Draft) -> Draft | None:
+        """Return the draft of a class that is graded in the form of its school; `other` if no form fits it.
+
+        It does not fit if the class cannot be built so, or if it lacks weights of the cases.
+        """
+        file, course = self.file, self.file.course
+        found = form_of(self.exercise, file.alias(self.exercise), file.names)
+        loaded = self._load() if found else other.message
+        if found is None or not isinstance(loaded, Loaded):
+            return other if loaded else None
+        school, form = found
+        exercise = in_form(self.exercise, course.exercises, school)
+        request = self.grading.request(file, exercise, self.replaced)
+        aliases = {**request.aliases, school.cases: file.alias(exercise)}
+        request = replace(request, aliases=aliases, renamed={}, called={}, form=form)
+        cases = judged_cases(self.grading, request, self.forgiving, self._fault)
+        if cases is None:
+            return None
+        seen = [one.observation for one in cases if one.observation]
+        lacks = [o for o in seen if o.parameters and any(o.parameters[what] for what in NOT_LOADED)]
+        if lacks or any(o.error and o.error.step == "build" for o in seen):
+            return other
+        last = school.called.split()[-1] if school.called else "alone"
+        remarks = (
+            Fact(f"school/{last}", {"school": school.title}),
+            *self._renamed(),
+            *self._on_loading(loaded),
+        )
+        draft = draft_of(file, exercise, cases, remarks)
+        return replace(draft, points=exercise.points)
+
+    def _in_course_s_form(self) -> Draft | None:
         remarks = (*self._renamed(), *self.file.interface(self.exercise).remarks)
         if early := self._from_text(remarks):
             return early
@@ -226,9 +269,9 @@ class Attempt:
         errors = [j.observation.error for j in failing if j.observation and j.observation.error]
         if missing := self._missing_code(errors, no_points=not draft.score):
             return Draft("could_not_grade", missing, remarks)
-        interface, terms = self.file.interface(self.exercise), self.grading.context.options.terms
+        interface = self.file.interface(self.exercise)
         other = interface.without_sizes
-        if not other and not draft.diagnosed.alternatives and terms.may_take_other_inputs:
+        if not other and not draft.diagnosed.alternatives and self.file.schools:
             other = interface.for_other_inputs
         return Draft("other_interface", other, self._renamed()) if other else None
 

@@ -51,6 +51,7 @@ class Draft:
     printed: str = ""
     partial: bool = False
     fingerprint: str = ""
+    points: float | None = None  # of the exercise, if it is graded for others than its own
 
 
 def unjudged(exercise: Exercise, remark: Fact) -> Draft:

@@ -59,6 +59,11 @@ class Engine:
         return engine
 
     @property
+    def schools(self) -> bool:
+        """Whether a class in a form of another school is graded in it."""
+        return self.options.terms.may_be_of_schools
+
+    @property
     def contracts(self) -> Mapping[str, Definition]:
         """Return exercise → its definition in the original stub."""
         return self.context.course.contracts
@@ -68,7 +73,7 @@ class Engine:
 
         Definitions with a syntax error are included, except under a name in `recognise.COMMON`.
         """
-        return known(self.contracts, read_names(submission))
+        return known(self.contracts, read_names(submission), self.schools)
 
     def grade(
         self, submission: Submission, wanted: Sequence[str] | None = None, parts: Sequence[Part] = ()
@@ -84,8 +89,8 @@ class Engine:
         try:
             if self.options.terms.offers_blocks:
                 course = offering(course, read_names(submission))
-            file = student_file(course, submission, parts)
-            names = known(course.contracts, file.names) if wanted is None else wanted
+            file = student_file(course, submission, parts, self.schools)
+            names = known(course.contracts, file.names, file.schools) if wanted is None else wanted
             exercises = [exercise for name, exercise in course.exercises.items() if name in names]
             for exercise in order_for_worker_reuse(exercises):
                 self.options.on_exercise(exercise.name)
@@ -139,7 +144,7 @@ def as_sentences(facts: Iterable[Fact]) -> tuple[str, ...]:
     return tuple(sanitize(PUBLIC.sentence(fact), 600) for fact in facts)
 
 
-def known(contracts: Mapping[str, Definition], names: Names) -> dict[str, str]:
+def known(contracts: Mapping[str, Definition], names: Names, schools: bool = False) -> dict[str, str]:
     """Return exercise → the name it has among these names of a submission; see `Engine.known`."""
     # A definition that Python can read wins over one with a syntax error.
-    return lost_exercises(contracts, names) | match(contracts, names)
+    return lost_exercises(contracts, names) | match(contracts, names, schools)

@@ -32,7 +32,8 @@ class Terms:
     saves_outcomes: the outcomes are saved in the course folder.
     asks_author: the reader wrote the file, so the report asks to change it.
     may_lack_gpu: code that raises because there is no GPU could not be graded.
-    may_take_other_inputs: code that takes a mask instead of lengths, or other numbers of axes, has another interface.
+    may_be_of_schools: code in a form of another school is graded in it, and code that is for other inputs has another
+    interface.
     offers_blocks: an exercise may use every building block that does not contain its answer.
     lists_other_code: the report says which code was not graded.
     """
@@ -46,7 +47,7 @@ class Terms:
     saves_outcomes: bool = True
     asks_author: bool = True
     may_lack_gpu: bool = False
-    may_take_other_inputs: bool = False
+    may_be_of_schools: bool = False
     offers_blocks: bool = False
     lists_other_code: bool = False
 
@@ -57,7 +58,7 @@ def of_strangers(terms: Terms) -> Terms:
         terms,
         asks_author=False,
         may_lack_gpu=True,
-        may_take_other_inputs=True,
+        may_be_of_schools=True,
         offers_blocks=True,
         lists_other_code=True,
     )

@@ -40,6 +40,11 @@ class Interface:
     for_other_inputs: Fact | None = None
     remarks: tuple[Fact, ...] = ()
 
+    @property
+    def differs(self) -> bool:
+        """Whether a failed definition may have another interface."""
+        return bool(self.other or self.without_sizes or self.for_other_inputs)
+
 
 def interface(exercise: Exercise, alias: str, source: Names, stub: Names) -> Interface:
     """Compare what the cases call with what the submission's `alias` accepts. stub: the original stub."""

@@ -23,7 +23,7 @@ from grader.intake.names import Names
 from grader.intake.read import Submission
 from grader.intake.uses import units_to_run
 from grader.sandbox.base import SHORT_SECONDS, Limits
-from grader.worker.steps import Run
+from grader.worker.steps import Form, Run
 
 BASE_CLASSES = (
     "Encoder",
@@ -44,6 +44,7 @@ class LoadRequest:
     parts: the earlier files with parts that models may be made of.
     own: such parts in this file: exercise → the name it has in the submission.
     skip: top-level statements that timed out before, as (file, line).
+    form: how the class is built and called, if it is graded in the form of another school.
     brief: leave out loops and calls of the file's own definitions at the top level.
     """
 
@@ -58,6 +59,7 @@ class LoadRequest:
     own: Mapping[str, str] = field(default_factory=dict)
     skip: tuple[tuple[str, int], ...] = ()
     brief: bool = False
+    form: Form | None = None
 
     @cached_property
     def content(self) -> str:
@@ -112,6 +114,7 @@ class LoadRequest:
             aliases={name: alias for name, alias in self.aliases.items() if name != alias},
             renamed={self.exercise.name: self.renamed} if self.renamed else {},
             called=self.called,
+            form=self.form,
             about=self.exercise.forbids,
         )
 

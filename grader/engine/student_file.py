@@ -57,7 +57,8 @@ class StudentFile:
     """One file of a student.
 
     parts: the student's earlier files; the model of the capstone is made of definitions in them. earlier: the same files,
-    in the same order. beside: the other files of its folder.
+    in the same order. beside: the other files of its folder. schools: it may be in a form of
+    another school, see `Terms`.
     """
 
     course: CourseTables
@@ -66,13 +67,14 @@ class StudentFile:
     parts: tuple[Part, ...] = ()
     earlier: Sequence[StudentFile] = ()
     beside: Sequence[StudentFile] = ()
+    schools: bool = False
     _needed: dict[str, frozenset[str]] = field(default_factory=dict, init=False)
     _interfaces: dict[str, Interface] = field(default_factory=dict, init=False)
 
     @cached_property
     def aliases(self) -> dict[str, str]:
         """Exercise → the name that it has in the text."""
-        return match(self.course.contracts, self.names)
+        return match(self.course.contracts, self.names, self.schools)
 
     @cached_property
     def content(self) -> str:
@@ -115,15 +117,17 @@ class StudentFile:
         return self.course.stubs[exercise.assignment]
 
 
-def student_file(course: CourseTables, submission: Submission, parts: Sequence[Part] = ()) -> StudentFile:
+def student_file(
+    course: CourseTables, submission: Submission, parts: Sequence[Part] = (), schools: bool = False
+) -> StudentFile:
     """Read a file and those beside it: for each of these, the other ones are beside it."""
     beside: list[StudentFile] = []
     for one in submission.neighbours:
         others = tuple(other for other in submission.neighbours if other is not one)
         alone = Submission(submission.path, (one,), neighbours=others)
-        beside.append(StudentFile(course, alone, read_names(alone), beside=beside))
+        beside.append(StudentFile(course, alone, read_names(alone), beside=beside, schools=schools))
     earlier = [student_file(course, part.submission) for part in parts]
-    return StudentFile(course, submission, read_names(submission), tuple(parts), earlier, beside)
+    return StudentFile(course, submission, read_names(submission), tuple(parts), earlier, beside, schools)
 
 
 def content(submission: Submission, parts: Sequence[Part]) -> str:

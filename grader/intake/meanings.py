@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 # Meaning → what a name with this meaning contains; underscores are spaces. The first row that fits counts.
 MEANINGS = (
+    ("config", r"^(config|cfg|args)$"),
     ("mask", r"masks?$"),
     ("dropout", r"drop|prob|rate|^p$"),
     ("length", r"len|steps|max pos|block size"),

@@ -269,6 +269,15 @@ def signature(names: Names, name: str, method: str = "") -> Signature | None:
     return signature_of(node, skip=1 if method else 0) if node else None
 
 
+def attributes_of(names: Names, name: str, variable: str) -> frozenset[str]:
+    """Return the attributes of a variable that a class or function reads."""
+    node = _definition(names, name)
+    reads = (part for part in ast.walk(node) if isinstance(part, ast.Attribute)) if node else ()
+    return frozenset(
+        part.attr for part in reads if isinstance(part.value, ast.Name) and part.value.id == variable
+    )
+
+
 def without_code(names: Names, name: str) -> str:
     """Return the function, class or `forward` of a class that has no statement besides a docstring, `...`, `pass` or
     `raise NotImplementedError`; "" if it has one.

@@ -12,6 +12,10 @@ from grader.intake.names import Definition, Names, plain
 
 # Exercise → other names that much code uses for it, as `plain` writes them: they are graded.
 ALIASES = {"MultiHeadAttention": "multiheadedattention"}
+# Exercise → names of classes that are graded in a form of another school, if at all.
+OF_SCHOOLS = {
+    "MultiHeadAttention": "causalselfattention selfattention multiheadattentionblock multiheadselfattention"
+}
 # Exercise → names of code with the same job: they are not graded, as much of it has another form.
 SAME_JOB = {
     "AdditiveAttention": "mlpattention bahdanauattention concatattention",
@@ -35,18 +39,22 @@ MOST_COMPARED = (
 )
 
 
-def match(contracts: Mapping[str, Definition], names: Names) -> dict[str, str]:
+def match(contracts: Mapping[str, Definition], names: Names, schools: bool = False) -> dict[str, str]:
     """Return exercise → its name in the submission: its own name, else one that differs only in case and underscores,
     else a customary alias.
 
-    contracts: exercise → its definition in the original stub.
+    contracts: exercise → its definition in the original stub. schools: also names of other schools.
     """
+    aliases = [ALIASES, OF_SCHOOLS] if schools else [ALIASES]
     spelt: dict[str, list[Definition]] = {}
     for definition in names.definitions.values():
         spelt.setdefault(plain(definition.name), []).append(definition)
     found: dict[str, str] = {}
     for exercise, stub in contracts.items():
-        for spelling in (plain(exercise), *ALIASES.get(exercise, "").split()):
+        for spelling in (
+            plain(exercise),
+            *(name for table in aliases for name in table.get(exercise, "").split()),
+        ):
             fitting = [one.name for one in spelt.get(spelling, ()) if _fits(exercise, stub, one)]
             if fitting:  # of several, the last definition counts
                 found.setdefault(exercise, exercise if exercise in fitting else fitting[-1])

@@ -96,6 +96,8 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     exercise = engine.exercises[result.name]
     grading = Grading(engine.context)
     file = student_file(engine.context.course, source.submission, source.parts)
+    if engine.schools and file.interface(exercise).differs:
+        return Found([])  # edits are tried in the course's interface only
     # The names that the student gave to this exercise and to the others.
     alias = file.aliases.get(exercise.name, exercise.name)
     others = {bound for name, bound in file.aliases.items() if name != exercise.name}

@@ -364,6 +364,17 @@ _REMARKS = {
     "way/function": _early(
         "to have it graded, add a function of this name and these parameters that calls yours as `{call}`"
     ),
+    "school/mask": _early(
+        "graded in the form of {school}, with a mask made from the lengths; not looked at: biases, and inputs of"
+        " different sizes"
+    ),
+    "school/length": _early(
+        "graded in the form of {school}; not looked at: biases, and inputs of different sizes"
+    ),
+    "school/alone": _early(
+        "graded as causal self-attention in the form of {school}, which gets no points; not looked at: lengths, keys"
+        " other than the queries, biases, and training mode"
+    ),
     "missing/framework": _early("`{name}` comes from {package}; these exercises are graded in PyTorch only"),
     "missing/package": _early(
         "the package {package} is not installed here, and `{name}` comes from it: install it, or write the code"

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from grader.worker import layouts, modules, random_seeds
+from grader.worker import forms, layouts, modules, random_seeds
 from grader.worker import steps as do
 from grader.worker.constructors import fitting_form
 from grader.worker.errors import PROVIDED, definition, describe
@@ -49,7 +49,7 @@ class Program:
         self.names = names
         self.removed = removed
         self.aliases, self.renamed, self.called_by = case.aliases, case.renamed, case.called
-        self.about = case.about
+        self.about, self.form = case.about, case.form
         self.steps: Sequence[Step] = case.steps
         self.dtype: torch.dtype = getattr(torch, case.dtype)
         self.device = torch.device(device)
@@ -213,6 +213,8 @@ class Program:
     def _built(self, of: str, kwargs: Mapping[str, Any]) -> Any:
         """Construct the student's class with the course's arguments, under the student's names for them."""
         build, renamed = self._student(of), self.renamed.get(of, {})
+        if self.form is not None:
+            return forms.build(self.form, build, kwargs)
         fitting = fitting_form(of, build, kwargs, renamed)
         if fitting is None:
             fitting = {renamed.get(name, name): value for name, value in kwargs.items()}

@@ -369,11 +369,24 @@ def observes(step: Step, name: str) -> bool:
     return isinstance(step, Observing) and step.name == name
 
 
+class Form(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """How a class of another school is built and called, see `engine.schools`.
+
+    built, called: parameter of the constructor, of `forward` → what it means. config: attribute of the argument that
+    means "config" → what it means.
+    """
+
+    built: Mapping[str, str]
+    called: Mapping[str, str]
+    config: Mapping[str, str] = {}
+
+
 class Run(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What a worker gets of a case, besides its tensors.
 
     aliases: exercise → its name in the submission. renamed: exercise → the course's keyword → the submission's.
     called: method, "" for a function → the submission's names of the course's positional arguments.
+    form: of the class, if it is another than the course's.
     about: forbidden calls to watch for.
     """
 
@@ -382,4 +395,5 @@ class Run(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     aliases: Mapping[str, str] = {}
     renamed: Mapping[str, Mapping[str, str]] = {}
     called: Mapping[str, Sequence[str]] = {}
+    form: Form | None = None
     about: Sequence[str] = ()

@@ -5,6 +5,7 @@ import pytest
 from grader.intake.meanings import MEANINGS, counterparts, meaning
 
 NAMES = {
+    "config": "config cfg",
     "mask": "mask src_mask tgt_mask key_padding_mask masks",
     "dropout": "dropout drop_prob dropout_rate p drop_p attn_pdrop drop prob rate",
     "length": "valid_lens lens valid_length max_len seq_len num_steps block_size context_length",
@@ -21,7 +22,7 @@ NAMES = {
     "output": "ffn_num_outputs d_out n_out output_size",
     "inner": "ffn_num_hiddens d_ff dff d_f ff_dim d_inner intermediate_size",
     "width": "num_hiddens hidden_size d_model embed_dim emb_size n_embd units dim size",
-    "": "X x i norm_shape n_in2 config steep",
+    "": "X x i norm_shape n_in2 steep",
 }
 
 

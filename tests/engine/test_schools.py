@@ -1,0 +1,184 @@
+"""Attention in the forms of other schools: with `--file`, right answers pass and wrong ones do not.
+
+A form is a head, which splits the inputs into (B, heads, steps, features per head), and how it masks. CORE is the same
+in all forms, so a mistake is an edit of it. A form of one input is causal.
+"""
+
+from contextlib import closing
+
+import pytest
+from helpers.minimal import submission_of
+
+from grader.engine.engine import Engine
+from grader.engine.grading import FOREIGN, PUBLIC, GradingOptions
+
+IMPORTS = "import math\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n\n"
+CORE = """
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+        {mask}
+        weights = scores.softmax(dim=-1)
+        out = self.dropout(weights) @ v
+        out = out.transpose(1, 2).reshape(b, t, -1)
+        return self.last(out)
+"""
+LAYERS = """
+        self.dropout = nn.Dropout({p})
+        self.w_q, self.w_k, self.w_v, self.last = (nn.Linear({d}, {d}) for _ in range(4))
+        self.h = {h}
+"""
+SPLIT = """
+        b, t = {q}.shape[:2]
+        split = lambda x: x.view(b, -1, self.h, x.shape[-1] // self.h).transpose(1, 2)
+        q, k, v = split(self.w_q({q})), split(self.w_k({k})), split(self.w_v({v}))
+"""
+CAUSAL = "scores = scores.masked_fill(torch.ones(t, t).triu(1).bool(), -torch.inf)"
+
+
+def a_class(name, takes, inputs, layers, split, mask):
+    head = f"class {name}(nn.Module):\n    def __init__(self, {takes}):\n        super().__init__()"
+    forward = f"    def forward(self, {inputs}):"
+    return IMPORTS + "\n".join(
+        [head, layers.strip("\n"), forward, split.strip("\n"), CORE.format(mask=mask).strip("\n")]
+    )
+
+
+def of_three(name, takes, inputs, mask, p="dropout", d="d_model", h="h"):
+    """Return the source of a class whose `forward` takes queries, keys, values and a mask or lengths."""
+    q, k, v, *_mask = (one.split("=")[0].strip() for one in inputs.split(","))
+    return a_class(name, takes, inputs, LAYERS.format(p=p, d=d, h=h), SPLIT.format(q=q, k=k, v=v), mask)
+
+
+def of_one(name, takes, p, d, h, layers="", split=""):
+    """Return the source of a class of causal self-attention."""
+    split = split or SPLIT.format(q="x", k="x", v="x")
+    return a_class(name, takes, "x", layers or LAYERS.format(p=p, d=d, h=h), split, CAUSAL)
+
+
+FUSED = """
+        self.dropout = nn.Dropout(config.dropout)
+        self.c_attn = nn.Linear(config.n_embd, 3 * config.n_embd, bias=config.bias)
+        self.last = nn.Linear(config.n_embd, config.n_embd, bias=config.bias)
+        self.h = config.n_head
+        self.register_buffer("bias", torch.ones(config.block_size, config.block_size).tril())
+"""
+SPLIT_FUSED = """
+        b, t = x.shape[:2]
+        split = lambda x: x.view(b, -1, self.h, x.shape[-1] // self.h).transpose(1, 2)
+        q, k, v = (split(part) for part in self.c_attn(x).chunk(3, dim=2))
+"""
+IF_GIVEN = "scores = scores if mask is None else "
+FORMS = {
+    "annotated": of_three(
+        "MultiHeadedAttention",
+        "h, d_model, dropout=0.1",
+        "query, key, value, mask=None",
+        IF_GIVEN + "scores.masked_fill(mask.unsqueeze(1) == 0, -1e9)",
+    ),
+    "mask with an axis of heads": of_three(
+        "MultiHeadAttention", "d_model, h, dropout", "q, k, v, mask", IF_GIVEN + "scores.masked_fill(mask == 0, -1e9)"
+    ),
+    "keys first": of_three(
+        "MultiHeadAttention",
+        "d_model, h, dropout",
+        "values, keys, query, mask",
+        IF_GIVEN + "scores.masked_fill(mask == 0, -1e9)",
+    ).replace("self.w_q(values)), split(self.w_k(keys)), split(self.w_v(query)", "self.w_q(query)), split(self.w_k(keys)), split(self.w_v(values)").replace("b, t = values", "b, t = query"),
+    "mask that hides": of_three(
+        "MultiHeadAttention",
+        "embed_dim, num_heads, dropout=0.0",
+        "query, key, value, attn_mask=None",
+        "scores = scores if attn_mask is None else scores.masked_fill(attn_mask.unsqueeze(1), -torch.inf)",
+        d="embed_dim",
+        h="num_heads",
+    ),
+    "mask of numbers": of_three(
+        "MultiHeadAttention",
+        "d_model, h, dropout",
+        "q, k, v, mask=None",
+        IF_GIVEN + "scores - (1 - mask) * 1e9",
+    ),
+    "added mask": of_three(
+        "MultiHeadAttention", "d_model, h, dropout", "q, k, v, mask=None", IF_GIVEN + "scores + mask.unsqueeze(1)"
+    ),
+    "equal sizes and lengths": of_three(
+        "MultiHeadAttention",
+        "embed_dim, num_heads, dropout=0.0, bias=False",
+        "query, key, value, valid_lens=None",
+        "lens = torch.full((b,), scores.shape[-1]) if valid_lens is None else valid_lens\n"
+        "        scores = scores.masked_fill(torch.arange(scores.shape[-1]) >= lens.reshape(b, 1, -1, 1), -1e9)",
+        d="embed_dim",
+        h="num_heads",
+    ),
+    "nanoGPT": of_one("CausalSelfAttention", "config", "", "", "", FUSED, SPLIT_FUSED),
+    "from scratch": of_one(
+        "MultiHeadAttention", "d_in, d_out, context_length, dropout, num_heads, qkv_bias=False", "dropout", "d_out", "num_heads"
+    ),
+    "causal": of_one("SelfAttention", "embed_dim, num_heads, dropout=0.1", "dropout", "embed_dim", "num_heads"),
+}  # fmt: skip
+IS_CAUSAL = {"nanoGPT", "from scratch", "causal"}
+MISTAKES = {
+    "no scaling": (" / math.sqrt(q.shape[-1])", ""),
+    "scaled up": ("/ math.sqrt", "* math.sqrt"),
+    "scaled by all features": ("math.sqrt(q.shape[-1])", "math.sqrt(q.shape[-1] * q.shape[1])"),
+    "softmax over the queries": ("softmax(dim=-1)", "softmax(dim=-2)"),
+    "softmax over the heads": ("softmax(dim=-1)", "softmax(dim=1)"),
+    "heads by view": ("x.view(b, -1, self.h, x.shape[-1] // self.h).transpose(1, 2)", "x.reshape(b, self.h, -1, x.shape[-1] // self.h)"),
+    "merge by view": ("out.transpose(1, 2).reshape", "out.reshape"),
+    "keys as values": ("self.dropout(weights) @ v", "self.dropout(weights) @ k"),
+    "no output layer": ("return self.last(out)", "return out"),
+    "residual inside": ("return self.last(out)", "return self.last(out) + out"),
+    "normalised inside": ("return self.last(out)", "return F.layer_norm(self.last(out), out.shape[-1:])"),
+    "squeezed": ("return self.last(out)", "return self.last(out).squeeze()"),
+    "no gradient": ("    def forward(", "    @torch.no_grad()\n    def forward("),
+    "weights cut off": ("@ k.transpose(-2, -1)", "@ k.transpose(-2, -1).detach()"),
+    "dropout in evaluation": ("self.dropout(weights)", "F.dropout(weights, 0.5)"),
+    "masked after the softmax": ("weights = scores.softmax(dim=-1)", "weights = before.softmax(dim=-1) * (scores > -1e8)"),
+    "no mask": ("weights = scores.softmax(dim=-1)", "weights = before.softmax(dim=-1)"),
+    "first head only": ("weights = scores.softmax(dim=-1)", "weights = torch.cat([scores[:, :1], before[:, 1:]], 1).softmax(dim=-1)"),
+}  # fmt: skip
+OF_TRAINING = {  # no case trains causal self-attention
+    "no dropout": ("self.dropout(weights)", "weights"),
+    "dropout on the heads": ("self.dropout(weights) @ v", "self.dropout(weights @ v)"),
+    "dropout before the softmax": (
+        "weights = scores.softmax(dim=-1)\n        out = self.dropout(weights) @ v",
+        "weights = self.dropout(scores).softmax(dim=-1)\n        out = weights @ v",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def graded(engine):
+    """Return a function: a source → the result of MultiHeadAttention, by default as with `--file`."""
+    options = GradingOptions(terms=FOREIGN, torch_version="tested", reuse_worker=True)
+    with closing(Engine(engine.bundles, engine.launcher, options)) as grader:
+
+        def grade(source, terms=FOREIGN):
+            submission = submission_of(source)
+            return grader.with_options(terms=terms).grade(submission, ["MultiHeadAttention"]).exercises[0]
+
+        yield grade
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_right_class_passes_with_a_file_only(graded, form):
+    found = graded(FORMS[form])
+    assert found.outcome == "passed", (found.message, found.remarks)
+    assert bool(found.points) == (form not in IS_CAUSAL)
+    assert graded(FORMS[form], PUBLIC).outcome != "passed"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", FORMS)
+def test_no_wrong_class_passes(graded, form):
+    passed = []
+    for mistake, (old, new) in (MISTAKES if form in IS_CAUSAL else MISTAKES | OF_TRAINING).items():
+        source = FORMS[form].replace("\n        scores = q @", "\n        before = scores = q @")
+        assert old in source
+        if graded(source.replace(old, new)).outcome == "passed":
+            passed.append(mistake)
+    assert not passed
+
+
+def test_a_mask_without_a_meaning_is_another_interface(graded):
+    ignored = FORMS["annotated"].replace("mask.unsqueeze(1) == 0", "mask.unsqueeze(1) != mask.unsqueeze(1)")
+    assert graded(ignored).outcome == "other_interface"
