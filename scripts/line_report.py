@@ -16,7 +16,7 @@ import ast
 import hashlib
 import json
 import statistics
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -34,8 +34,6 @@ from grader.support.errors import UsageError
 MAX_LINES = 2
 LIMIT = 1.25  # CPU seconds; the budget (`Budget.cpu`, 1.3) has probably stopped a search that took longer
 FAR = 99  # statements; the distance if no faulty statement is known
-# Independent answer → the known mistakes that it equals.
-EQUALS = {a.id: frozenset[str]().union(*a.equals or ()) for a in ANSWERS}
 WALL = 30.0  # seconds of the clock; so long that only the budget of CPU time ends a search
 
 
@@ -151,37 +149,27 @@ def statements(source: str) -> list[int]:
 # ---- what the grader points to
 
 
-def main() -> None:
-    options = parser(__doc__)
-    options.add_argument("--limit", type=int, default=600)
-    options.add_argument("--rows", type=Path, default=Path("line_rows.jsonl"))
-    chosen = options.parse_args()
-    answers = sample([*_independent(), *_from_bank()], chosen.limit)
-    print(report(measure(answers, chosen.rows)))
+def measured(doc: str, answers: list[Labelled], row: Callable[[Engine, Labelled], dict]) -> list[dict]:
+    """Read the options of a script, and return a row per answer of the sample. Rows of the file are not measured again.
 
-
-def sample(answers: list[Labelled], limit: int) -> list[Labelled]:
-    """Return answers of tests/answers and mistakes of the bank in turn, until one kind runs out.
-
-    Each kind is ordered by a hash of the name.
+    Answers of tests/answers and mistakes of the bank come in turn, each kind ordered by a hash of the name, until one
+    kind runs out.
     """
+    options = parser(doc)
+    options.add_argument("--limit", type=int, default=600)
+    options.add_argument("--rows", type=Path, default=Path("rows.jsonl"))
+    chosen = options.parse_args()
     answers = sorted(answers, key=lambda a: hashlib.sha256(f"order {a.name}".encode()).hexdigest())
     kinds = [[a for a in answers if a.source_kind == kind] for kind in ("answers", "bank")]
-    return [answer for pair in zip(*kinds, strict=False) for answer in pair][:limit]
-
-
-def measure(answers: list[Labelled], rows: Path) -> list[dict]:
-    """Return one row per answer. Rows that are in the file are not measured again."""
-    known = {}
-    if rows.exists():
-        known = {row["name"]: row for row in map(json.loads, rows.read_text("utf-8").splitlines())}
-    with course_engine() as engine:
-        for answer in answers:
+    texts = chosen.rows.read_text("utf-8").splitlines() if chosen.rows.exists() else []
+    known = {one["name"]: one for one in map(json.loads, texts)}
+    sample = [answer for pair in zip(*kinds, strict=False) for answer in pair][: chosen.limit]
+    with course_engine() as engine, chosen.rows.open("a", encoding="utf-8") as out:
+        for answer in sample:
             if answer.name not in known:
-                known[answer.name] = _row(engine, answer)
-                with rows.open("a", encoding="utf-8") as out:
-                    out.write(json.dumps(known[answer.name]) + "\n")
-    return [known[answer.name] for answer in answers]
+                known[answer.name] = row(engine, answer)
+                print(json.dumps(known[answer.name]), file=out, flush=True)
+    return [known[answer.name] for answer in sample]
 
 
 def _row(engine: Engine, answer: Labelled) -> dict:
@@ -200,7 +188,6 @@ def _row(engine: Engine, answer: Labelled) -> dict:
         "named": named,
         "repairs": [repair.kind for repair in found.repairs],
         "lines": lines,
-        "names": [list(names) for names in result.diagnosis.alternatives],
         "cpu": found.seconds,
     }
 
@@ -240,13 +227,6 @@ def _sure(rows: list[dict]) -> list[dict]:
     return [row for row in rows if row["lines"] and row["lines"][0][0] == "repaired"]
 
 
-def _has_wrong_name(row: dict) -> bool:
-    """Whether a row has names, and none of them is the mistake of the answer."""
-    of_bank = row["kind"] == "bank"
-    right = {row["name"].split("/")[1]} if of_bank else EQUALS[row["name"]]
-    return row["named"] and not any(right & set(names) for names in row["names"])
-
-
 def _near(rows: list[dict], distance: int) -> int:
     """Count the rows whose first line is at most `distance` statements away from a faulty one."""
     return sum(row["lines"][0][1] <= distance for row in rows if row["lines"])
@@ -269,13 +249,10 @@ MEASURES = {
     "not certified: the time was over": lambda rows: _share(
         sum(r["cpu"] > LIMIT for r in rows if r not in _sure(rows)), len(rows) - len(_sure(rows))
     ),
-    "a wrong name, of all names": lambda rows: _share(
-        sum(map(_has_wrong_name, rows)), sum(row["named"] for row in rows)
-    ),
     "CPU seconds: median": lambda rows: f"{statistics.median(r['cpu'] for r in rows):.2f}",
     "CPU seconds: most": lambda rows: f"{max(r['cpu'] for r in rows):.2f}",
 }
 
 
 if __name__ == "__main__":
-    main()
+    print(report(measured(__doc__, [*_independent(), *_from_bank()], _row)))

@@ -153,7 +153,7 @@ class KnownMistake(_Text, frozen=True):
 
     kind: "mistake", "different" or "policy", see grader/authoring/bank.py.
     policy: that of the checks that it fails; "" if it costs points.
-    statements: hashes of the words of the statements that it changes, see grader/lines/suspects.py.
+    statements: hashes of the words of the statements that it changes, see grader/lines/statement_words.py.
     """
 
     id: str

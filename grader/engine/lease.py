@@ -84,31 +84,6 @@ class Loaded:
     notes: tuple[Note, ...]
 
 
-@dataclass(frozen=True)
-class EditedStatement:
-    """A top-level statement that takes the place of another: the name of its file, and its source.
-
-    function: if the edit changes the code of one function alone, its name, such as `Attention.forward`. The source
-    then defines only this function, in a class if it is in one.
-    """
-
-    file: str
-    source: str
-    function: str = ""
-
-
-@dataclass(frozen=True)
-class Tried:
-    """The observations of a worker, one per edit in their order, and the CPU seconds that it reports.
-
-    lines: the lines that ran, as it reports, if it was asked.
-    """
-
-    observations: list[Observation]
-    cpu: float
-    lines: frozenset[tuple[str, int]] = frozenset()
-
-
 @dataclass
 class Lease:
     """A worker for one load request. Whatever ends the worker closes its session; then the lease is void.
@@ -173,34 +148,20 @@ class Lease:
         return {case.id: replace(one, printed=text) for case, one, text in found}
 
     def try_edits(
-        self,
-        case: RecordedCase,
-        edits: Sequence[EditedStatement],
-        cpu: float,
-        wall: float,
-        each: float,
-        lines: bool = False,
-    ) -> Tried:
-        """Run one case once per edit of the loaded file, until the CPU time is over.
+        self, case: RecordedCase, edits: Sequence[Mapping[str, str]], cpu: float, wall: float, each: float
+    ) -> tuple[list[Observation], float]:
+        """Run one case once per edit of the loaded file, until the CPU time is over. Raises WorkerGone.
 
-        cpu: CPU seconds for all edits. each: CPU seconds for one edit. wall: seconds until the worker is given up.
-        lines: also ask which lines ran. Raises WorkerGone.
+        edits: see `run_edits.try_edits`. cpu: CPU seconds for all edits. each: for one edit. wall: seconds until
+        the worker is given up. Returns the observations, one per edit in their order, and the CPU seconds that the
+        worker reports.
         """
-        message = {
-            "op": "try",
-            "case": msgspec.structs.replace(
-                self.request.run(case), about=()
-            ),  # watching for calls takes time
-            "edits": [vars(edit) for edit in edits],
-            "seconds": cpu,
-            "each": each,
-            "lines": lines,
-        }
+        run = msgspec.structs.replace(self.request.run(case), about=())  # watching for calls takes time
+        message = {"op": "try", "case": run, "edits": edits, "seconds": cpu, "each": each}
         reply = self.session.ask(message, case.body, wall)
         try:
             seen = read_observations(reply.words, reply.body, [case] * len(edits), self.session.files)
-            ran = frozenset((str(file), int(line)) for file, line in reply.words["lines"])
-            return Tried(seen, float(reply.words["cpu"]), ran)
+            return seen, float(reply.words["cpu"])
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise WorkerGone("reply", type(error).__name__) from None
 

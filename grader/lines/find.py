@@ -16,6 +16,7 @@ from grader.intake.read import Submission, Unit
 from grader.lines.places import Edit, Place, Span, Statement, places
 from grader.lines.rules import KINDS, edits, ordered
 from grader.lines.search import Budget, Search, runnable
+from grader.lines.statement_words import statements
 from grader.lines.suspects import agreement, likeness, prior, ranked
 from grader.report.model import Certainty, ExerciseResult, Line, Report
 from grader.support.sanitize import sanitize
@@ -103,7 +104,8 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     others = {bound for name, bound in file.aliases.items() if name != exercise.name}
     searched = places(source.submission, file.names, alias, others)
     names = {name for names in result.diagnosis.alternatives for name in names}
-    alike = likeness(searched, [frozenset(one.statements) for one in exercise.mistakes if one.id in names])
+    known = [words for one in exercise.mistakes if one.id in names for words in statements(one.statements)]
+    alike = likeness(searched, known)
     # The lines that the report names, such as the line of an exception.
     marked = {(result.code.file, line) for line in result.code.marked} if result.code else set()
     failed = [check for check in result.checks if check.outcome == "failed"]
@@ -114,7 +116,7 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     failing = frozenset(check.id.split("/")[0] for check in failed)
     cases = runnable(exercise)
     found = Found(searched)
-    trial = Search(engine.context.workers, grading.request(file, exercise, result.replaced), searched, budget)
+    trial = Search(engine.context.workers, grading.request(file, exercise, result.replaced), budget)
     # If the search may not run one of the failing cases, there are only suspects.
     if made and failing <= {case.id for case in cases}:
         found.repairs = trial.run(made, cases, failing)
@@ -124,9 +126,8 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
         passes = partial(passes_with, engine.context, file, exercise, result)
         repair = _certified(trial, agreeing or found.repairs, passes)
         found.certified = repair if repair in agreeing else None
-    repaired = {repair.statement for repair in found.repairs}
-    likely = ranked(scores, trial.effects, trial.at_first, repaired)
-    found.suspects = [statement for statement in likely if statement not in trial.idle][:MAX_LINES]
+    repaired = [repair.statement for repair in found.repairs]
+    found.suspects = ranked(scores, trial.effects, repaired)[:MAX_LINES]
     found.seconds = budget.spent
     return found
 

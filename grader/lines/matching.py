@@ -18,14 +18,12 @@ from grader.lines.scope import Scope
 
 Found = dict[str, str | ast.expr | list[ast.expr] | list[ast.keyword]]  # hole → what it stands for
 ATTRIBUTE = "a"
-ROLES = ("ARGUMENT", "CONSTANT", "UNKNOWN", "MISSING", "SITE", "RESULT", "VALUE")  # see `Scope.roles`
+ROLES = ("ARGUMENT", "CONSTANT", "UNKNOWN", "MISSING", "SITE", "VALUE")  # see `Scope.roles`
 HOLES: dict[str, Callable[[Scope, ast.AST], bool]] = {
     **dict.fromkeys("ABCDF", lambda scope, node: True),
     "X": lambda scope, node: not isinstance(getattr(node, "operand", node), ast.Constant),
     "V": lambda scope, node: isinstance(node, ast.Name) and node.id in scope.names,
-    "N": lambda scope, node: isinstance(node, ast.Constant),
     "O": lambda scope, node: not isinstance(node, ast.Name) or node.id in scope.names,
-    "R": lambda scope, node: scope.text.of(node).split(".")[-1] in ("range", "arange"),
     **{role: lambda scope, node, role=role: id(node) in scope.roles[role] for role in ROLES},  # type: ignore[misc]
 }
 OFFERS: dict[str, Callable[[Scope, ast.AST], list[str]]] = {
@@ -33,7 +31,6 @@ OFFERS: dict[str, Callable[[Scope, ast.AST], list[str]]] = {
     "TENSOR": Scope.tensors,
     "ALIKE": Scope.alike,
     "ATTRIBUTE": lambda scope, _node: scope.owner.attributes,
-    "LAYER": lambda scope, _node: scope.owner.layers,
     "UNUSED": lambda scope, _node: scope.owner.unused[:3],
 }
 HOLE = re.compile(rf"(\*{{0,2}}\b(?:{'|'.join((*OFFERS, *HOLES))}|K|(?<=\.)a)\b)")

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from grader.engine.lease import EditedStatement
 from grader.intake.names import Names
 from grader.intake.read import Submission
 from grader.intake.uses import bound_by, needs
@@ -93,33 +92,6 @@ class Place:
         decorators = {d.lineno for part in self.parts for d in getattr(part, "decorator_list", ())}
         return sorted({part.lineno for part in self.parts} | decorators)
 
-    def idle(self, ran: Collection[tuple[str, int]]) -> set[Statement]:
-        """Return the statements inside functions that did not run; none if it is not known which lines ran.
-
-        ran: the (unit, line) pairs that ran. A statement ran if one of its lines did.
-        """
-        lines = {line for unit, line in ran if unit == self.unit}
-        functions = [part for part in self.parts if isinstance(part, FUNCTIONS)] if ran else []
-        inner = {part for one in functions for part in ast.walk(one) if isinstance(part, ast.stmt)}
-        return {
-            (self.unit, one.lineno)
-            for one in inner
-            if not isinstance(one, DEFINES)
-            and lines.isdisjoint(range(one.lineno, (one.end_lineno or one.lineno) + 1))
-        }
-
-    @cached_property
-    def functions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-        """Return the functions whose code a worker can replace: itself or its methods, without decorators.
-
-        Without private methods, too: Python stores `__split` of a class under another name.
-        """
-        if getattr(self.node, "decorator_list", ()):
-            return []
-        body = self.node.body if isinstance(self.node, ast.ClassDef) else [self.node]
-        plain = [one for one in body if isinstance(one, FUNCTIONS) and not one.decorator_list]
-        return [one for one in plain if not one.name.startswith("__") or one.name.endswith("__")]
-
 
 @dataclass(frozen=True)
 class Edit:
@@ -159,24 +131,24 @@ class Edit:
         return self.place.text.changed(self.pieces)
 
     @property
-    def edited(self) -> EditedStatement:
-        """Return the edited statement as a worker takes it: only the edited function if nothing else changes.
+    def edited(self) -> dict[str, str]:
+        """Return the edited statement as a worker takes it: on its lines, and of a class only a method that changes alone.
 
-        It is on its lines. Annotations are not evaluated, as with the `__future__` import of many files.
+        Annotations are not evaluated, as with the `__future__` import of many files.
         """
-        place, text = self.place, self.place.text
-        name, head, start, stop = "", "", place.start, place.stop
-        for function in place.functions:
-            body, end = text.span(function.body[0])[0], text.span(function)[1]
-            if all(body <= first and last <= end for first, last, _new in self.pieces):
-                name, start, stop = function.name, text.line_start(function.lineno), end
-                if isinstance(place.node, ast.ClassDef):
-                    name, head = f"{place.node.name}.{name}", f"class {place.node.name}:\n"
+        text, node = self.place.text, self.place.node
+        head, start, stop = "", self.place.start, self.place.stop
+        if isinstance(node, ast.ClassDef):
+            for part in node.body:
+                first, last = text.span(part)
+                if isinstance(part, FUNCTIONS) and all(
+                    first <= a and b <= last for a, b, _new in self.pieces
+                ):
+                    head, start, stop = f"class {node.name}:\n", text.line_start(part.lineno), last
         above = text.line(start) - 1 - bool(head)
         future = "from __future__ import annotations" if above else ""
-        return EditedStatement(
-            place.unit, future + "\n" * above + head + text.changed(self.pieces, start, stop), name
-        )
+        source = future + "\n" * above + head + text.changed(self.pieces, start, stop)
+        return {"file": self.place.unit, "source": source}
 
 
 def places(submission: Submission, names: Names, name: str, without: Collection[str]) -> list[Place]:

@@ -22,58 +22,43 @@ from grader.support.i18n import _
 # tests/answers have up to 5,800 edits with 130,000 characters.
 MAX_TEXT, PER_EDIT = 1_500_000, 100
 
-# What an edit of a kind changes, in words that fit many edits.
-CONSTANT, VALUES, OPERATION = _("a constant"), _("the values that it uses"), _("an operation")
-RESULT, CALL = _("what is stored or returned"), _("a call")
-AXES, ORDER = _("the order of the axes"), _("the order of the statements")
-# Kind of an edit → how often edits of this kind repair an answer, relative to other kinds, and what they change; "" if
-# the kind alone gives the edit away. Measured on the answers of tests/answers that are not held out.
-KINDS = {
-    "unused layer": (12.0, ""),
-    "unknown name": (12.0, VALUES),
-    "insert statement": (12.0, ""),
-    "names for constants": (10.0, VALUES),
-    "drop method": (10.0, ""),
-    "name for constant": (8.0, VALUES),
-    "axis": (8.0, CONSTANT),
-    "drop side": (8.0, OPERATION),
-    "attribute": (7.0, VALUES),
-    "name": (7.0, VALUES),
-    "function": (7.0, CALL),
-    "whole number": (6.0, CONSTANT),
-    "decimal number": (6.0, CONSTANT),
-    "drop call": (6.0, ""),
-    "comparison": (6.0, OPERATION),
-    "insert layer": (6.0, ""),
-    "truth value": (5.0, CONSTANT),
-    "drop statement": (5.0, ""),
-    "argument order": (5.0, VALUES),
-    "unknown attribute": (5.0, VALUES),
-    "own layer": (4.0, ""),
-    "insert transpose": (4.0, AXES),
-    "move call": (4.0, ""),
-    "none": (4.0, VALUES),
-    "add argument": (4.0, VALUES),
-    "operation": (4.0, OPERATION),
-    "factor": (4.0, OPERATION),
-    "exchange": (4.0, VALUES),
-    "exchange layers": (4.0, VALUES),
-    "name for argument": (3.0, VALUES),
-    "target order": (3.0, RESULT),
-    "range": (3.0, VALUES),
-    "add arguments": (3.0, VALUES),
-    "drop argument": (3.0, VALUES),
-    "subscript": (3.0, VALUES),
-    "statement order": (2.0, ORDER),
-    "return": (2.0, RESULT),
-    "term": (2.0, ""),
-    "insert function": (2.0, ""),
-    "everywhere": (1.5, VALUES),
-    "large number": (1.5, CONSTANT),
-    **dict.fromkeys(("sides", "choice", "sign", "drop sign"), (1.5, OPERATION)),
-    "assignment": (1.5, RESULT),
-    "context": (1.5, ""),
+# What edits change, in words that fit many of them; "" if the kind alone gives the edit away → kind of edit → the answers
+# that edits of this kind repair, of those in the sample of line_report.py that are not held out (at least a few).
+REPAIRED = {
+    _("a constant"): {"axis": 11, "whole number": 9, "decimal number": 6, "truth value": 4},
+    _("the values that it uses"): {
+        "name": 16,
+        "name for constant": 13,
+        "name for argument": 5,
+        "unknown name": 8,
+        "none": 7,
+        "attribute": 10,
+        "unknown attribute": 3,
+        "exchange": 8,
+        "exchange layers": 6,
+        "everywhere": 9,
+        "argument order": 8,
+        "add argument": 8,
+        "drop argument": 6,
+        "subscript": 6,
+    },
+    _("an operation"): {"drop side": 16, "comparison": 8, "operation": 7, "choice": 5, "sides": 3, "sign": 2},
+    _("a call"): {"function": 12},
+    _("the order of the axes"): {"insert transpose": 12},
+    _("what is stored or returned"): {"return": 6, "target order": 3, "assignment": 2},
+    "": {
+        "drop method": 30,
+        "drop statement": 28,
+        "drop call": 20,
+        "move call": 14,
+        "unused layer": 7,
+        "insert statement": 4,
+        "context": 2,
+        "insert function": 6,
+        "term": 2,
+    },
 }
+KINDS = {kind: (count, words) for words, kinds in REPAIRED.items() for kind, count in kinds.items()}
 
 OPERATIONS = ("+", "-", "*", "/", "@", "//", "**", "%", "&", "|")
 
@@ -84,7 +69,6 @@ def _permute(axes: Iterable[str]) -> str:
 
 RULES = (
     # ---- statements
-    *(Rule("assignment", f"A {sign}= B", f"A = A {sign} B", "A = B") for sign in OPERATIONS),
     Rule("assignment", "V.a(*A, **K);", "V = V.a(*A, **K)"),
     Rule("return", "return A", "return TENSOR"),
     Rule("return", "return X", "return X, TENSOR"),
@@ -116,9 +100,8 @@ RULES = (
     Rule("operation", "A | B", "A & B"),
     Rule("operation", "A and B", "A or B"),
     Rule("operation", "A or B", "A and B"),
-    Rule("drop sign", "-X", "X"),
-    Rule("drop sign", "~X", "X"),
-    Rule("drop sign", "not X", "X"),
+    Rule("sign", "~X", "X"),
+    Rule("sign", "A.a(B, C)", "A.a(~B, C)"),
     Rule("choice", "A if B else C", "A", "C", "C if B else A"),
     Rule("comparison", "A < B", "A <= B", "A >= B", "A > B", "A < B + 1", "A < B - 1"),
     Rule("comparison", "A <= B", "A < B", "A > B", "A >= B", "A <= B + 1", "A <= B - 1"),
@@ -140,15 +123,10 @@ RULES = (
     ),
     Rule("function", "A.max(*B, **K).values", "A.sum(*B, **K)", "A.mean(*B, **K)"),
     *(Rule("argument order", *map(_permute, permutations(axes))) for axes in ("BC", "BCD", "BCDF")),
-    Rule("range", "R(A, **K)", "R(A + 1, **K)", "R(A - 1, **K)", "R(1, A + 1, **K)"),
-    Rule("range", "R(A, B, **K)", "R(A, B + 1, **K)", "R(A, B - 1, **K)"),
-    Rule("range", "R(A, B, **K)", "R(A + 1, B + 1, **K)", "R(A - 1, B - 1, **K)"),
-    Rule("range", "R(N, **K)", "R(len(TENSOR), **K)"),
     Rule("subscript", "A[B]", "A"),
     Rule("subscript", "A[B, C]", "A[C, B]"),
     Rule("subscript", "A[B, C, D]", "A[C, B, D]", "A[B, D, C]"),
     # ---- what is put in
-    Rule("insert layer", "SITE", "self.LAYER(SITE)", inserts=True),
     Rule("unused layer", "SITE", "self.UNUSED(SITE)", inserts=True),
     Rule("unused layer", "VALUE", "self.UNUSED(TENSOR, VALUE)", inserts=True),
     Rule("unused layer", "A + B", "self.UNUSED(A, B)"),
@@ -158,17 +136,6 @@ RULES = (
     ),
     Rule("insert transpose", "SITE", "SITE.transpose(1, 2)", inserts=True),
     Rule("insert transpose", "SITE", "SITE.transpose(-2, -1)", "SITE.transpose(0, 1)", inserts=True),
-    Rule("sign", "RESULT", "~RESULT", "-RESULT", inserts=True),
-    Rule(
-        "factor",
-        "RESULT",
-        "RESULT * 2",
-        "RESULT / 2",
-        "RESULT ** 2",
-        "RESULT + 1",
-        "RESULT - 1",
-        inserts=True,
-    ),
     Rule("term", "VALUE", "TENSOR + VALUE", inserts=True),
 )
 MAKERS = (*(rule.edits for rule in RULES), *structural.MAKERS)

@@ -13,7 +13,6 @@ from typing import TypeGuard
 
 from grader.lines.places import DEFINES, FUNCTIONS, Edit, Place, Span
 
-MODELS = ("model", "mha", "net", "module")  # usual names of a parameter that is a model
 MAX_OFFERED, MAX_TENSORS = 24, 10  # names, or attributes of `self`, that an edit may put in one place
 MODULE = re.compile(r"\b[A-Z]\w*\(")  # a call that probably makes a module
 # Keywords that are axes, and methods whose arguments are axes.
@@ -31,7 +30,6 @@ TAKE_AXES = [
     "flatten",
 ]
 COMPUTES = (ast.Call, ast.BinOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Attribute)
-RESULTS = (ast.Call, ast.BinOp, ast.Name, ast.Compare)
 NO_SITES = (ast.Constant, ast.Tuple, ast.Starred, ast.Slice, ast.JoinedStr, ast.BoolOp, ast.Lambda, ast.List)
 
 
@@ -169,7 +167,7 @@ class Scope:
         ARGUMENT, CONSTANT: an argument of a call that is neither a name nor a constant; a constant argument or index.
         AXIS: an argument of a call such as `transpose`, a keyword such as `dim`, an index of `.shape`.
         UNKNOWN, MISSING: a name that is defined nowhere; an attribute of `self` that the class never assigns.
-        SITE, RESULT, VALUE: what a call may be put around; of these, what may have a factor; what is computed.
+        SITE, VALUE: what a call may be put around; of these, what is computed.
         """
         found: dict[str, set[int]] = defaultdict(set)
         for node, _statement in self.expressions:
@@ -190,7 +188,6 @@ class Scope:
         for node in () if self.is_constructor else self._sites():
             found["SITE"].add(id(node))
             found["VALUE"] |= {id(node)} if isinstance(node, (ast.Call, ast.BinOp)) else set()
-            found["RESULT"] |= {id(node)} if isinstance(node, RESULTS) else set()
         return found
 
     def _sites(self) -> Iterator[ast.expr]:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
 from msgspec import structs
 
 from grader.bundle.model import Exercise, RecordedCase
-from grader.engine.lease import EditedStatement, Workers
+from grader.engine.lease import Workers
 from grader.engine.load_request import LoadRequest
 from grader.engine.session import WorkerGone
 from grader.judge.observation import Observation, normalise_layouts
 from grader.judge.verdict import judged, lacks
-from grader.lines.places import Edit, Place, Statement
+from grader.lines.places import Edit
 from grader.lines.suspects import Effects, distance
 from grader.sandbox.base import SandboxError
 from grader.worker.steps import Load, Stages, observes
@@ -28,7 +27,7 @@ MORE_SECONDS = 0.4  # of CPU time after the first repair, to see whether another
 MAX_REPAIRS = 12
 LONGER = 1.1  # running all cases again in a new worker may take this many times as long as in the search
 SECONDS_PER_EDIT = 0.25  # of CPU time, for one run of a case
-SUBMITTED = EditedStatement("", "")  # an edit that changes nothing
+SUBMITTED = {"file": "", "source": ""}  # an edit that changes nothing
 TIMES_OWN = 8  # an edit is given up if it takes this many times as long as the submission itself
 
 
@@ -63,19 +62,15 @@ class Budget:
 
 @dataclass
 class Search:
-    """One exercise of one submission, and what the edits of each statement did.
+    """One exercise of one submission.
 
-    request: what the worker loads before it tries edits. places: where the edits are.
+    request: what the worker loads before it tries edits.
     """
 
     workers: Workers
     request: LoadRequest
-    places: Sequence[Place]
     budget: Budget
-    effects: dict[Statement, Effects] = field(default_factory=lambda: defaultdict(Effects))
-    at_first: float = 0.0  # the distance of the submission's own result; see `suspects.distance`
-    ran: set[tuple[str, int]] = field(default_factory=set)  # the lines that ran in failing cases
-    idle: set[Statement] = field(default_factory=set)  # the statements in functions that did not
+    effects: Effects = field(default_factory=Effects)
     passing: float = 0.0  # the most CPU seconds that a repair took for all cases
     own: float = 0.0  # CPU seconds of the submission itself for the screen; see `_screen`
     each: float = SECONDS_PER_EDIT  # CPU seconds that one edit may take for the screen
@@ -92,8 +87,7 @@ class Search:
         try:
             screen = self._screen(case for case in cases if case.id in failing)
             failing_first = sorted(cases, key=lambda c: c.id not in failing)
-            ran_first = sorted(edits, key=lambda edit: edit.statement in self.idle)
-            for edit in self._survivors(ran_first, screen) if screen else ():
+            for edit in self._survivors(edits, screen) if screen else ():
                 before = self.budget.spent
                 if self._passes(edit, failing_first):
                     found.append(edit)
@@ -101,7 +95,7 @@ class Search:
                     last = self.budget.most - LONGER * self.passing  # leaves the time to certify
                     self.until = min(self.until, self.budget.spent + MORE_SECONDS, last)
                 else:
-                    self.effects[edit.statement].passed_one += 1
+                    self.effects.passed_one[edit.statement] += 1
                 if len(found) == MAX_REPAIRS:
                     break
         except (WorkerGone, SandboxError):
@@ -122,13 +116,13 @@ class Search:
         """Return the screen: the failing case that takes least time, up to its first failing check; None if none fails.
 
         At most four failing cases are timed: float32 before other dtypes, then few steps before many.
-        Set `idle`, `own`, `each` and `at_first` from runs of the submission itself.
+        Set `own`, `each` and `effects.at_first` from runs of the submission itself.
         """
         timed: list[tuple[float, int, RecordedCase, Observation]] = []
         for case in sorted(failing, key=lambda c: (c.dtype != "float32", len(c.steps)))[:4]:
             if timed and self.budget.spent > SECONDS_FOR_SCREENS:
                 break
-            for whole in self._observe(case, [SUBMITTED], lines=True):  # at most one observation
+            for whole in self._observe(case, [SUBMITTED]):  # at most one observation
                 short = up_to_first_failure(case, whole)
                 before = self.budget.worker
                 seen = self._observe(short, [SUBMITTED])
@@ -136,11 +130,10 @@ class Search:
                     timed.append((self.budget.worker - before, len(timed), short, seen[0]))
         if not timed:
             return None
-        self.idle = {one for place in self.places for one in place.idle(self.ran)}
         self.own, _number, screen, result = min(timed, key=lambda one: one[:2])
+        self.effects.at_first = distance(screen, result)
         if result.error is None:
             self.each = min(SECONDS_PER_EDIT, TIMES_OWN * self.own + 0.02)
-        self.at_first = distance(screen, result)
         return screen
 
     def _survivors(self, edits: Sequence[Edit], screen: RecordedCase) -> Iterator[Edit]:
@@ -157,7 +150,7 @@ class Search:
             start += max(len(seen), 1)  # at least 1: a wrong reply may have no observation
             mean = (self.budget.spent - began) / start
             for edit, observation in zip(batch, seen, strict=False):
-                self.effects[edit.statement].distances.append(distance(screen, observation))
+                self.effects.add(edit.statement, distance(screen, observation))
                 if passes(screen, observation):
                     yield edit
 
@@ -171,17 +164,15 @@ class Search:
     def _observe(
         self,
         case: RecordedCase,
-        edits: Sequence[EditedStatement],
-        lines: bool = False,
+        edits: Sequence[Mapping[str, str]],
         each: float = SECONDS_PER_EDIT,
     ) -> list[Observation]:
         cpu, wall = max(self.budget.cpu_left, 0.05), max(self.budget.wall_left, 0.05)
         lease = self.workers.lease(self.request)
         lease.load()
-        tried = lease.try_edits(case, edits, cpu, wall, each, lines)
-        self.budget.worker += max(tried.cpu, 0.0)
-        self.ran |= tried.lines
-        return [normalise_layouts(one, case.steps) for one in tried.observations]
+        observations, seconds = lease.try_edits(case, edits, cpu, wall, each)
+        self.budget.worker += max(seconds, 0.0)
+        return [normalise_layouts(one, case.steps) for one in observations]
 
 
 def passes(case: RecordedCase, observation: Observation) -> bool:

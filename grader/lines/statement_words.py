@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import ast
 import zlib
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 
 Words = frozenset[int]
+BITS = 16  # of a word
+MASK = (1 << BITS) - 1
 
 
 def words_by_line(tree: ast.AST, names: Mapping[str, str] | None = None) -> dict[int, Words]:
@@ -28,7 +31,7 @@ def words_by_line(tree: ast.AST, names: Mapping[str, str] | None = None) -> dict
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             labels |= _names(tree)
     if isinstance(tree, ast.stmt):
-        found[tree.lineno] = frozenset(zlib.crc32(word.encode()) & 0xFFFF for word in _words(tree, labels))
+        found[tree.lineno] = frozenset(zlib.crc32(word.encode()) & MASK for word in _words(tree, labels))
     for part in ast.iter_child_nodes(tree):
         if isinstance(part, (ast.stmt, ast.ExceptHandler, ast.match_case)):
             found |= words_by_line(part, labels)
@@ -36,11 +39,25 @@ def words_by_line(tree: ast.AST, names: Mapping[str, str] | None = None) -> dict
 
 
 def changed_words(wrong: str, right: str) -> tuple[int, ...]:
-    """Return the words of the statements that only one of two sources has, sorted."""
-    before, after = (words_by_line(ast.parse(source)).values() for source in (wrong, right))
-    only = [words for words in before if words not in after]
-    only += [words for words in after if words not in before]
-    return tuple(sorted(frozenset[int]().union(*only)))
+    """Return the words of the statements that only one of two sources has; `statements` takes them apart again."""
+    before, after = (_texts(source) for source in (wrong, right))
+    only = [words for _text, words in (*(before - after), *(after - before))]
+    return tuple(sorted({number << BITS | word for number, words in enumerate(only) for word in words}))
+
+
+def statements(changed: Iterable[int]) -> list[Words]:
+    """Return the words of each statement in the result of `changed_words`."""
+    found: dict[int, set[int]] = {}
+    for one in changed:
+        found.setdefault(one >> BITS, set()).add(one & MASK)
+    return [frozenset(words) for words in found.values()]
+
+
+def _texts(source: str) -> Counter[tuple[str, Words]]:
+    """Count the statements of a source, each as the text of its first line and its words."""
+    tree = ast.parse(source)
+    texts = {one.lineno: ast.unparse(one) for one in ast.walk(tree) if isinstance(one, ast.stmt)}
+    return Counter((texts[line].split("\n")[0], words) for line, words in words_by_line(tree).items())
 
 
 def _names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, str]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import combinations, pairwise
+from itertools import combinations
 
 from grader.lines.places import Edit, Span
-from grader.lines.scope import MODELS, Scope
+from grader.lines.scope import Scope
 
-MAX_EXCHANGED = 12  # targets of an assignment
 MAX_NUMBER = 1 << 63
+MODELS = ("model", "mha", "net", "module")  # usual names of a parameter that is a model
 COMMON_DECIMALS = ("-1e6", "10000.0", "1e-5", "0.0", "1.0", "2.0", "0.5")
 # Functions that may be taken for one another.
 FAMILIES = (
@@ -80,8 +81,6 @@ def _others(value: int | float, is_axis: bool) -> Iterator[tuple[str, str]]:
     else:
         whole = (value - 1, value + 1, -value, -1, -2, 0, 1, 2, 3)
         yield from (("whole number", str(new)) for new in dict.fromkeys(whole))
-        far = (str(value * 10), str(value * 100), str(max(value // 10, 1)), "float('-inf')", "-1e6", "0.5")
-        yield from (("large number", text) for text in far)
 
 
 def _number(node: ast.expr) -> int | float | None:
@@ -194,12 +193,8 @@ def _wrapped(scope: Scope, node: ast.Call) -> Span | None:
 
 
 def changed_statements(scope: Scope) -> Iterator[Edit]:
-    """Drop a statement, or leave out a `with` or a decorator, such as `no_grad`. Exchange two targets.
-
-    In a constructor, make a layer of its own: `self.a = self.b` → `self.a = Layer(…)`.
-    """
+    """Drop a statement, or leave out a `with` or a decorator, such as `no_grad`. Exchange two targets."""
     drops = (ast.Assign, ast.AugAssign, ast.Expr, ast.If, ast.For, ast.Return, ast.Break, ast.Continue)
-    made: dict[str, str] = {}
     for statement in scope.statements():
         if isinstance(statement, drops) and not _is_text(statement):
             yield scope.edit("drop statement", statement, (statement, "pass"))
@@ -207,29 +202,11 @@ def changed_statements(scope: Scope) -> Iterator[Edit]:
             case ast.With(items=[*_, ast.withitem(context_expr=last, optional_vars=None)]):
                 whole = (scope.text.span(statement)[0], scope.text.span(last)[1])
                 yield scope.edit("context", statement, (whole, "if True"))
-            case ast.Assign(targets=[ast.Tuple(elts=parts)]):
-                for one, other in combinations(parts[:MAX_EXCHANGED], 2):
-                    yield _exchanged(scope, "target order", one, other, statement)
-            case ast.Assign(targets=[ast.Attribute() as target], value=value) if scope.is_constructor:
-                text = scope.text.of(value)
-                if text in made:
-                    yield scope.edit("own layer", statement, (value, made[text]))
-                if isinstance(value, ast.Call):
-                    made[scope.text.of(target)] = text
+            case ast.Assign(targets=[ast.Tuple(elts=[one, other])]):
+                yield _exchanged(scope, "target order", one, other, statement)
     for decorator in scope.function.decorator_list if scope.function else ():
         start, stop = scope.text.span(decorator)
         yield scope.edit("context", decorator, ((start - 1, stop), "# "))  # from the "@"
-
-
-def exchanged_statements(scope: Scope) -> Iterator[Edit]:
-    """Exchange two statements that follow each other."""
-    blocks = [scope.body]
-    for statement in scope.statements():
-        inner = [getattr(statement, name, None) for name in ("body", "orelse")]
-        blocks += [block for block in inner if isinstance(block, list)]
-    for one, other in (pair for block in blocks for pair in pairwise(block)):
-        if not _is_text(one) and not isinstance(other, (ast.Return, ast.FunctionDef)):
-            yield _exchanged(scope, "statement order", one, other, one)
 
 
 def added_statements(scope: Scope) -> Iterator[Edit]:
@@ -246,24 +223,12 @@ def added_statements(scope: Scope) -> Iterator[Edit]:
             change = ((stop, stop), f"\n{indent}return {name}")
             yield scope.edit("return", above, change, at=above, inserts=True)
     for model in [one.arg for one in scope.function.args.args[:3] if one.arg in MODELS]:
-        statement = _first_use(scope, model)
+        uses = (one for one in scope.body if re.search(rf"\b{model}[.\w]*\([^)]", scope.text.of(one)))
+        statement = next(uses, last)
         start, indent = scope.text.span(statement)[0], " " * statement.col_offset
         for mode in ("eval", "train"):
             change = ((start, start), f"{model}.{mode}()\n{indent}")
             yield scope.edit("insert statement", statement, change, at=statement, inserts=True)
-
-
-def _first_use(scope: Scope, model: str) -> ast.stmt:
-    """Return the statement that first passes something to a model, or the first statement if none does.
-
-    If there is a `pass` above, return that: it probably stands where a line was removed.
-    """
-    for statement in scope.body:
-        calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call) and node.args]
-        used = any(scope.text.of(call.func).split(".")[0] == model for call in calls)
-        if used or isinstance(statement, ast.Pass):
-            return statement
-    return next((one for one in scope.body if not _is_text(one)), scope.body[0])
 
 
 def _is_text(statement: ast.stmt) -> bool:
@@ -272,35 +237,27 @@ def _is_text(statement: ast.stmt) -> bool:
 
 # ---- several places
 
-# Kind of an edit of one place → the kind of the same edit at all places, and of it together with its reverse.
-EVERYWHERE = {
-    "name": ("everywhere", "exchange"),
-    "attribute": ("everywhere", "exchange layers"),
-    "function": ("everywhere", "exchange"),
-    "whole number": ("everywhere", "exchange"),
-    "name for constant": ("names for constants", ""),
-    "add argument": ("add arguments", ""),
-    "unknown name": ("unknown name", ""),
-}
+# Kinds of edits that are also made at all places of a function at once. Kind of an edit → of it together with its reverse.
+EVERYWHERE = ("name for constant", "unknown name", "add argument")
+EXCHANGED = {"name": "exchange", "attribute": "exchange layers"}
 
 
 def everywhere(scope: Scope, edits: Iterable[Edit]) -> Iterator[Edit]:
     """Join the edits that make the same change at all places of a function; exchange two names wherever they are read."""
     same: dict[tuple[str, str, str], list[Edit]] = defaultdict(list)
     for edit in edits:
-        if edit.kind in EVERYWHERE and not edit.inserts:
+        if edit.kind in (*EVERYWHERE, *EXCHANGED) and not edit.inserts:
             start, stop, new = edit.pieces[0]
             same[edit.kind, scope.text.raw[start:stop].decode(), new].append(edit)
     for (kind, old, new), each in same.items():
-        everywhere, exchange = EVERYWHERE[kind]
-        if len(each) > 1:
-            yield _joined(everywhere, each)
-        both = [*each, *same.get((kind, new, old), ())]
-        lines = {edit.statement for edit in both}
+        if kind in EVERYWHERE and len(each) > 1:
+            yield _joined("everywhere", each)
+        both = [*each, *same.get((kind, new, old), ())] if kind in EXCHANGED and old < new else []
         # Two names that are each read once, in different lines, are rarely exchanged by mistake.
+        lines = {edit.statement for edit in both}
         likely = kind != "name" or len(both) > 2 or len(lines) == 1 or scope.is_constructor
-        if old < new and len(both) > len(each) and likely:
-            yield _joined(exchange, sorted(both, key=lambda edit: edit.at))
+        if len(both) > len(each) and likely:
+            yield _joined(EXCHANGED[kind], sorted(both, key=lambda edit: edit.at))
 
 
 def _joined(kind: str, edits: list[Edit]) -> Edit:
@@ -314,6 +271,5 @@ MAKERS = (
     arguments,
     moved_calls,
     changed_statements,
-    exchanged_statements,
     added_statements,
 )

@@ -15,33 +15,38 @@ from grader.judge.observation import Observation, Seen
 from grader.lines.places import DEFINES, Place, Statement
 from grader.lines.statement_words import Words, words_by_line
 
-# Log-likelihood ratios of a statement, fitted with a listwise softmax to the answers of tests/answers and of the bank
-# that are not held out.
+# Log-likelihood ratios of a statement, fitted to the answers of the sample of line_report.py that are not held out: a
+# softmax over the statements of an answer gives each a probability; the sum of those of the faulty ones is largest, with
+# a penalty of 0.005 times the squares of the weights. RAISED and STORES are larger than fitted, because few answers show
+# them: they outweigh RETURNS.
 # ALIKE is multiplied by the likeness of its words to those of the named mistake, from 0 to 1.
 # MOST_ALIKE is multiplied by this likeness divided by the largest one.
-ALIKE, MOST_ALIKE = 1.2, 2.1
-RAISED = 0.3  # a report names its line
-STORES = 3.0  # it stores the attention weights, and only these are wrong
-CONSTRUCTOR, BLOCK = -0.45, -0.35  # the kind of the statement
-# An edit of it passes all cases; passes only the case tried first; reduces the distance; more than halves it.
-REPAIRS, PASSES_ONE, NEARER, MUCH_NEARER = 1.4, 0.7, 1.1, 0.9
-NO_EFFECT = -0.4  # no edit of it that ran changed the distance
+ALIKE, MOST_ALIKE = 1.6, 1.8
+RAISED = 1.3  # a report names its line
+STORES = 4.2  # it stores the attention weights, and only these are wrong
+RETURNS = 1.05
+# The first edit that passes all cases is one of it. An edit of it passes only the case tried first. The share by which
+# an edit of it reduces the distance. An edit of it removes an exception.
+REPAIRS, PASSES_ONE, NEARER, CURES = 2.7, 0.3, 1.8, 0.85
 
-# An edit that removes an exception counts as this share of the way to the expected output.
-CURES_EXCEPTION = 0.4
 FAR = 10.0  # the largest error of one observation in a distance
 LARGE = 1e3  # used in place of infinity and NaN
 
 
 @dataclass
 class Effects:
-    """What edits of one statement did to the case on which candidates are tried first.
+    """What edits did to the case on which they are tried first.
 
-    distances: 0 is the expected output, infinity an exception. passed_one: how many edits pass it but not all cases.
+    at_first: the distance of the submission's own result from the expected output; infinity for an exception. nearest:
+    the smallest distance after an edit of a statement. passed_one: how many edits of it pass this case but not all.
     """
 
-    distances: list[float] = field(default_factory=list)
-    passed_one: int = 0
+    at_first: float = 0.0
+    nearest: dict[Statement, float] = field(default_factory=dict)
+    passed_one: Counter[Statement] = field(default_factory=Counter)
+
+    def add(self, statement: Statement, distance: float) -> None:
+        self.nearest[statement] = min(distance, self.nearest.get(statement, math.inf))
 
 
 def prior(
@@ -58,16 +63,13 @@ def prior(
     most = max(alike.values(), default=0)
     scores = {}
     for place in places:
-        inits = [one for one in place.parts if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
-        built = {part for init in inits for part in ast.walk(init)}
         for part in place.parts:
             statement = (place.unit, part.lineno)
             if statement in alike and not isinstance(part, DEFINES):
                 scores[statement] = (
                     RAISED * (statement in marked)
                     + STORES * (only_weights and _stores_weights(part))
-                    + CONSTRUCTOR * (part in built)
-                    + BLOCK * hasattr(part, "body")
+                    + RETURNS * isinstance(part, ast.Return)
                     + (ALIKE + MOST_ALIKE / (most or 1.0)) * alike[statement]
                 )
     return scores
@@ -82,37 +84,32 @@ def _stores_weights(statement: ast.stmt) -> bool:
 
 
 def ranked(
-    before: Mapping[Statement, float],
-    effects: Mapping[Statement, Effects],
-    at_first: float,
-    repaired: Collection[Statement],
+    before: Mapping[Statement, float], effects: Effects, repaired: Sequence[Statement]
 ) -> list[Statement]:
     """Return the statements, the likeliest to be wrong first.
 
-    before: the scores of `prior`. at_first: the distance of the submission's own result. repaired: statements with an
-    edit that passes every case.
+    before: the scores of `prior`. repaired: statements with an edit that passes every case, in the order in which the
+    edits were tried.
     """
+    at_first = effects.at_first
 
     def score(statement: Statement) -> float:
-        one = effects.get(statement, Effects())
-        reached = [distance for distance in one.distances if distance < math.inf]
-        total = before[statement] + PASSES_ONE * math.log1p(one.passed_one)
-        total += REPAIRS * (statement in repaired)
-        if not reached or not at_first:
-            return total
-        if at_first == math.inf:  # an edit removed the exception
-            return total + NEARER * CURES_EXCEPTION
-        gain = max(0.0, 1 - min(reached) / at_first)
-        still = all(math.isclose(distance, at_first, rel_tol=1e-6) for distance in reached)
-        return total + NEARER * gain + MUCH_NEARER * (gain > 0.5) + NO_EFFECT * still
+        nearest = effects.nearest.get(statement, math.inf)
+        if at_first == math.inf:
+            gain = CURES * (nearest < math.inf)
+        else:
+            gain = NEARER * max(0.0, 1 - nearest / at_first) if at_first else 0.0
+        passed_one = PASSES_ONE * math.log1p(effects.passed_one[statement])
+        return before[statement] + gain + passed_one + REPAIRS * (statement in repaired[:1])
 
     return sorted(before, key=score, reverse=True)
 
 
 def likeness(places: Iterable[Place], named: Sequence[Words]) -> dict[Statement, float]:
-    """Return, per statement, the largest cosine similarity of its words and those of a known mistake, from 0 to 1.
+    """Return, per statement, the largest cosine similarity of its words and those of a changed one, from 0 to 1.
 
-    Rare words count most. named: the words of each known mistake that may explain the answer.
+    Rare words count most. named: the words of each statement that a known mistake changes, if the mistake may explain
+    the answer.
     """
     words = {(place.unit, line): own for place in places for line, own in words_by_line(place.node).items()}
     counts = Counter(word for own in words.values() for word in own)

@@ -20,7 +20,7 @@ from grader.worker.frames import END_OF_CASE, read_frame, write_frame
 from grader.worker.load import Begin, Files, Loaded, load
 from grader.worker.program import Program
 from grader.worker.results import packed
-from grader.worker.run_edits import Editor
+from grader.worker.run_edits import try_edits
 from grader.worker.steps import Run
 from grader.worker.time_limit import LoadLimit
 from grader.worker.training_progress import Progress, ignore_progress
@@ -35,7 +35,6 @@ def serve(request_fd: int, reply_fd: int) -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(line_buffering=True, write_through=True)
     loaded: Loaded | None = None
-    editor: Editor | None = None
     device = "cpu"
     write_frame(reply_fd, {"ready": torch.__version__})
     while True:
@@ -56,13 +55,12 @@ def serve(request_fd: int, reply_fd: int) -> None:
                 reply = {"late": limit.statement}
                 if not limit.is_over:
                     assert loaded is not None
-                    editor = Editor(loaded, device)
                     reply = {"names": _names(loaded), "notes": loaded.notes, "own": sorted(loaded.own)}
                 tensors = b""
             elif request["op"] == "try":
-                assert editor is not None
+                assert loaded is not None
                 _exactly(device)
-                reply, tensors = editor.try_edits(request, body)
+                reply, tensors = try_edits(loaded, device, request, body)
             elif request["op"] == "run_all":
                 assert loaded is not None
                 reply, tensors = _run_all(loaded, request, body, device)

@@ -61,7 +61,7 @@ def _parses(source: str) -> bool:
 
 def test_nearly_every_edit_is_python(place):
     made = list(edits(place))
-    broken = [edit for edit in made if not _parses(edit.edited.source)]
+    broken = [edit for edit in made if not _parses(edit.edited["source"])]
     assert len(made) > 300
     assert len(broken) / len(made) < 0.02, {edit.kind for edit in broken}
 
@@ -70,32 +70,30 @@ PREFIX = "import torch\nfrom torch import nn\n\n\n"
 # A kind of edit, the last line of a function of model, X, Y and i with a size n, and edits of this line.
 LINES = [
     ("term", "return X @ Y", ["return (Y + (X @ Y))"]),
-    ("assignment", "X -= Y", ["X = X - Y", "X = Y"]),
     ("assignment", "X.sub(Y)", ["X = X.sub(Y)"]),
     ("return", "return X.sum()", ["return Y", "return X.sum(), Y"]),
     ("return", "return X, Y", ["return X", "return Y"]),
     ("name", "return X * n", ["return Y * n"]),
     ("none", "return g(None)", ["return g(X)", "return g(n)"]),
     ("name for constant", "return X[0]", ["return X[i]"]),
-    ("names for constants", "return g(2, 2)", ["return g(n, n)"]),
+    ("everywhere", "return g(2, 2)", ["return g(n, n)"]),
     ("name for argument", "return g(X + 1)", ["return g(Y)"]),
-    ("unknown name", "return x + x", ["return X + X"]),
-    ("everywhere", "return Y + Y", ["return X + X"]),
-    ("everywhere", "return Y.sum(0) + Y.sum(1)", ["return Y.mean(0) + Y.mean(1)"]),
-    ("everywhere", "return X[0x10:] + X[:0x10]", ["return X[17:] + X[:17]"]),
-    ("exchange", "return Y.sin() + X.cos()", ["return Y.cos() + X.sin()", "return X.sin() + Y.cos()"]),
+    ("unknown name", "return x", ["return X"]),
+    ("everywhere", "return x + x", ["return X + X"]),
     ("truth value", "return g(True)", ["return g(False)"]),
     ("axis", "return X.sum(1)", ["return X.sum((-1))", "return X.sum(0)"]),
     ("whole number", "return X * 4", ["return X * 5", "return X * 3", "return X * (-4)"]),
-    ("large number", "return X * 4", ["return X * 40", "return X * float('-inf')"]),
     ("decimal number", "return X * 0.5", ["return X * float('-inf')", "return X * (-0.5)", "return X * 5.0"]),
     ("drop side", "return X @ Y", ["return X", "return Y"]),
     ("drop side", "return X + 1", ["return X"]),
     ("drop side", "return X and Y", ["return X", "return Y"]),
     ("sides", "return X - Y", ["return (Y - X)"]),
     ("operation", "return X * Y", ["return (X / Y)", "return (X + Y)", "return (X @ Y)"]),
-    ("drop sign", "return ~X", ["return X"]),
-    ("sign", "return X", ["return (~X)", "return (-X)"]),
+    ("sign", "return X.masked_fill(~Y, 0)", ["return X.masked_fill(Y, 0)"]),
+    ("sign", "return X.masked_fill(Y, 0)", ["return X.masked_fill(~Y, 0)"]),
+    ("context", "with torch.no_grad(): X = Y", ["if True: X = Y"]),
+    ("target order", "X, Y = i", ["Y, X = i"]),
+    ("insert statement", "return model(X)", ["model.eval()\n    return model(X)"]),
     ("choice", "return X if i else Y", ["return X", "return Y", "return (Y if i else X)"]),
     (
         "comparison",
@@ -121,13 +119,7 @@ LINES = [
     ("add argument", "return X.sum()", ["return X.sum(dim=-1)", "return X.sum(keepdim=True)"]),
     ("add argument", "return g(X)", ["return g(X, Y)"]),
     ("add argument", "return g(k=X)", ["return g(k=X, Y=Y)"]),
-    ("add arguments", "return X.sum() + Y.sum()", ["return X.sum(dim=0) + Y.sum(dim=0)"]),
-    (
-        "range",
-        "return range(1)",
-        ["return range(1 + 1)", "return range(1, 1 + 1)", "return range(len(X))"],
-    ),
-    ("range", "return torch.arange(1, n + 1)", ["return torch.arange(1 - 1, (n + 1) - 1)"]),
+    ("everywhere", "return X.sum() + Y.sum()", ["return X.sum(dim=0) + Y.sum(dim=0)"]),
     ("subscript", "return X[i, Y]", ["return X", "return X[Y, i]"]),
     ("insert function", "return X + Y", ["return (X + Y).tanh()"]),
     (
@@ -135,13 +127,8 @@ LINES = [
         "return X + Y",
         ["return (X + Y).transpose(1, 2)", "return X.transpose(-2, -1) + Y"],
     ),
-    ("factor", "return X", ["return (X * 2)", "return (X + 1)"]),
     ("move call", "return X.relu() + Y", ["return X + (Y).relu()", "return (X + Y).relu()"]),
     ("drop statement", "X = Y", ["pass"]),
-    ("context", "with torch.no_grad(): X = Y", ["if True: X = Y"]),
-    ("target order", "X, Y = i", ["Y, X = i"]),
-    ("statement order", "X = Y; Y = X", ["Y = X; X = Y"]),
-    ("insert statement", "return model(X)", ["model.eval()\n    return model(X)"]),
 ]
 TWO_LAYERS = """class Block(nn.Module):
     def __init__(self, size, width):
@@ -156,13 +143,11 @@ TWO_LAYERS = """class Block(nn.Module):
 """
 # A kind of edit, a part of TWO_LAYERS that occurs once, and what takes its place.
 PARTS = [
-    ("own layer", "self.c = self.a", "self.c = nn.Linear(size, 4)"),
     ("attribute", "self.a(X)", "self.b(X)"),
     ("unknown attribute", "self.d(X)", "self.c(X)"),
     ("unused layer", "= self.a(X) + self.d(X)", "= self.b((self.a(X) + self.d(X)))"),
     ("unused layer", "self.a(X) + self.d(X)", "self.b(self.a(X), self.d(X))"),
     ("unused layer", "return X", "return self.b(X)"),
-    ("insert layer", "return X", "return self.a(X)"),
     ("exchange layers", "self.a(X) + self.d(X)", "self.d(X) + self.a(X)"),
     ("name for constant", "(size, 4)", "(size, size)"),
     (
@@ -171,7 +156,7 @@ PARTS = [
         "width, 4)\n        self.b = nn.Linear(size, 4)",
     ),
     (
-        "add arguments",
+        "everywhere",
         "size, 4)\n        self.b = nn.Linear(width, 4)",
         "size, 4, bias=False)\n        self.b = nn.Linear(width, 4, bias=False)",
     ),
@@ -227,8 +212,8 @@ def test_a_large_number_becomes_minus_infinity_first():
 
 def test_two_layers_are_exchanged_beside_many_names():
     found = one_place(PREFIX + MANY_NAMES, "Block")
-    (edit,) = [edit for edit in edits(found) if edit.kind == "exchange layers"]
-    assert "X = self.two(X" in edit.source
+    sources = [edit.source for edit in edits(found) if edit.kind == "exchange layers"]
+    assert any("X = self.two(X" in source for source in sources)
 
 
 def test_a_missing_return_names_the_last_line():
@@ -239,7 +224,7 @@ def test_a_missing_return_names_the_last_line():
 
 def test_an_edited_definition_keeps_its_line_number(place):
     edited = next(edits(place)).edited
-    assert ast.parse(edited.source).body[-1].lineno == place.node.lineno
+    assert ast.parse(edited["source"]).body[-1].lineno == place.node.lineno
 
 
 def test_an_edit_of_one_piece_starts_at_its_statement_or_below(place):

@@ -62,9 +62,9 @@ def test_edits_that_share_a_statement_agree(repair):
 
 
 def test_the_first_of_two_repairs_beside_one_another_is_certified(repair):
-    order, read = repair("target order", "one, other"), repair("name", "Y =", "other")
-    assert first_agreed([order, read]) is order
-    assert first_agreed([read, order]) is read
+    call, below = repair("drop call", "Y ="), repair("drop statement", "total = 0")
+    assert first_agreed([call, below]) is call
+    assert first_agreed([below, call]) is below
 
 
 def test_a_keyword_and_a_distant_repair_certify_none(repair):

@@ -6,14 +6,10 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from grader.intake.names import read_names
 from grader.judge.observation import Observation, StudentError
 from grader.judge.verdict import judge_case, right_answer
-from grader.lines.places import places
-from grader.lines.rules import edits
 from grader.lines.search import Budget, Search, passes, runnable, up_to_first_failure
 from grader.worker.steps import Gradients, Ref, See
-from tests.helpers.minimal import submission_of
 
 
 @pytest.fixture(scope="module")
@@ -87,56 +83,6 @@ def test_a_certification_may_take_a_tenth_longer(took, begun):
 
     The time of its worker is counted in advance.
     """
-    search = Search(None, None, (), Budget(most=10.0, wall=60.0), passing=took)
+    search = Search(None, None, Budget(most=10.0, wall=60.0), passing=took)
     assert search.may_certify() is begun
     assert search.budget.worker == (took if begun else 0.0)
-
-
-MODULE = """from __future__ import annotations
-
-from torch import nn
-
-
-class Block(nn.Module):
-    def __init__(self, size=4):
-        super().__init__()
-        self.size = size
-
-    def forward(self, X):
-        return X + self.size
-
-    @property
-    def half(self):
-        return self.size // 2
-
-    def __twice(self):
-        return self.size + self.size
-"""
-
-
-def edited_with(wanted: str):
-    """Return the edited sources that contain a text, as a worker gets them."""
-    submission = submission_of(MODULE)
-    (place,) = places(submission, read_names(submission), "Block", ())
-    found = [edit.edited for edit in edits(place)]
-    return [edited for edited in found if wanted in edited.source]
-
-
-@pytest.mark.parametrize(
-    ("wanted", "functions"),
-    [
-        ("return (X - self.size)", {"Block.forward"}),
-        ("size=5", {""}),  # a default value is not code of the function
-        ("self.size % 2", {""}),  # a decorator may replace the function
-        ("self.size * self.size", {""}),  # Python stores a private method under another name
-    ],
-)
-def test_a_function_is_sent_alone_if_its_code_is_all_that_changes(wanted, functions):
-    assert {edited.function for edited in edited_with(wanted)} == functions
-
-
-def test_a_function_that_is_sent_alone_keeps_its_line_numbers():
-    (edited,) = edited_with("return (X - self.size)")
-    line = MODULE.splitlines().index("        return X + self.size")
-    assert edited.source.splitlines()[line] == "        return (X - self.size)"
-    assert edited.source.startswith("from __future__ import annotations\n")

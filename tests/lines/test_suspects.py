@@ -11,7 +11,7 @@ from grader.bundle.files import dump, loads
 from grader.intake.names import read_names
 from grader.judge.observation import Observation, Seen, StudentError
 from grader.lines.places import places
-from grader.lines.statement_words import changed_words, words_by_line
+from grader.lines.statement_words import changed_words, statements, words_by_line
 from grader.lines.suspects import FAR, Effects, distance, likeness, prior, ranked
 from tests.helpers.minimal import submission_of
 
@@ -31,8 +31,9 @@ def sequence_mask(X, valid_len, value=0):
     keep = steps[None, :] < valid_len[:, None]
     return X.masked_fill(~keep, value)
 """
-# The words of the statement that a mistake changes: `<` becomes `<=`.
-WORDS = frozenset(changed_words(REFERENCE.replace("<", "<="), REFERENCE))
+# The words of the statement that a mistake changes, and of what it becomes: `<` becomes `<=`.
+WORDS = statements(changed_words(REFERENCE.replace("<", "<="), REFERENCE))
+NO_EFFECTS = Effects()
 
 
 @pytest.fixture
@@ -41,17 +42,17 @@ def searched():
     return places(submission, read_names(submission), "sequence_mask", ())
 
 
-def first(searched, named=(), marked=(), effects=None, at_first=0.0, repaired=()):
+def first(searched, named=(), marked=(), effects=NO_EFFECTS, repaired=()):
     """Return (unit, line) of the first suspect.
 
-    named: the words of the named mistake. marked: the lines that the report names. effects: (unit, line) → the
-    effects of its edits. at_first: the distance without an edit. repaired: the lines of the repairs.
+    named: the words of the statements that the named mistake changes. marked: the lines that the report names.
+    repaired: the lines of the repairs.
     """
-    return ranked(prior(searched, likeness(searched, named), marked), effects or {}, at_first, repaired)[0]
+    return ranked(prior(searched, likeness(searched, named), marked), effects, repaired)[0]
 
 
 def test_the_statement_that_the_named_mistake_changes_comes_first(searched):
-    assert first(searched, [WORDS]) == ("answer.py", 7)
+    assert first(searched, WORDS) == ("answer.py", 7)
 
 
 STORES = """import torch
@@ -71,8 +72,8 @@ def test_if_only_the_stored_weights_are_wrong_the_statement_that_stores_them_com
     searched = places(submission, read_names(submission), "DotProductAttention", ())
     named = frozenset(words_by_line(ast.parse("return self.dropout(weights) @ values"))[1])
     alike = likeness(searched, [named])
-    assert ranked(prior(searched, alike, ()), {}, 0.0, ())[0] == ("answer.py", 9)
-    assert ranked(prior(searched, alike, (), only_weights=True), {}, 0.0, ())[0] == ("answer.py", 7)
+    assert ranked(prior(searched, alike, ()), NO_EFFECTS, ())[0] == ("answer.py", 9)
+    assert ranked(prior(searched, alike, (), only_weights=True), NO_EFFECTS, ())[0] == ("answer.py", 7)
 
 
 def test_other_names_of_parameters_and_variables_give_the_same_words():
@@ -87,20 +88,24 @@ def test_a_line_that_the_report_names_comes_first(searched):
 
 
 def test_a_statement_whose_edit_reduces_the_distance_comes_first(searched):
-    effects = {("answer.py", 6): Effects([1.0, 1.0]), ("answer.py", 8): Effects([1.0, 0.2])}
-    assert first(searched, effects=effects, at_first=1.0) == ("answer.py", 8)
+    effects = Effects(at_first=1.0)
+    for line, distance_after in ((6, 1.0), (9, 0.9), (8, 1.0), (8, 0.2)):
+        effects.add(("answer.py", line), distance_after)
+    assert first(searched, effects=effects) == ("answer.py", 8)
 
 
 def test_a_statement_whose_edit_repairs_comes_before_a_similar_one(searched):
-    effects = {("answer.py", 8): Effects([0.0], passed_one=1)}
-    assert first(searched, [WORDS], (), effects, 1.0, {("answer.py", 8)}) == ("answer.py", 8)
+    effects = Effects(1.0, {("answer.py", 8): 0.0})
+    assert first(searched, WORDS, (), effects, [("answer.py", 8)]) == ("answer.py", 8)
 
 
-def test_only_statements_that_did_not_run_are_idle(searched):
-    (place,) = searched
-    ran = {("answer.py", line) for line in (5, 6, 7, 9)}
-    assert place.idle(ran) == {("answer.py", 8)}
-    assert place.idle(set()) == set(), "it is not known which lines ran"
+def test_a_mistake_that_makes_a_statement_of_the_same_words_has_words():
+    """Names in another order, or the words of another statement, are a change, too."""
+    swapped = REFERENCE.replace("steps[None, :] < valid_len[:, None]", "valid_len[:, None] < steps[None, :]")
+    assert statements(changed_words(swapped, REFERENCE))
+    twice = REFERENCE.replace("    return", "    keep = steps[None, :] < valid_len[:, None]\n    return")
+    (added,) = statements(changed_words(twice, REFERENCE))
+    assert added in WORDS
 
 
 def test_distances_are_finite_unless_code_raises(mask_case):

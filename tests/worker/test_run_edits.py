@@ -1,11 +1,10 @@
 """Edited versions of a file run one after the other, and no version affects the next."""
 
-import pytest
 import torch
 
-from grader.worker.load import Files, load
+from grader.worker.load import Files, Loaded, load
 from grader.worker.results import packed
-from grader.worker.run_edits import Editor
+from grader.worker.run_edits import try_edits
 from grader.worker.steps import Build, Call, Callee, Input, Load, Mode, Ref, Run, See
 
 FORWARD = """    def forward(self, X):
@@ -36,31 +35,22 @@ CASE = Run(
     "float32",
 )
 BODY = packed({"X": torch.tensor([[2.0]]), "W.weight": torch.tensor([[3.0]])})
-FIRST = SOURCE.splitlines().index("    def forward(self, X):") + 1  # the line number of `forward`
 
 
-@pytest.fixture
-def editor():
-    return Editor(load(Files(units=[{"name": "answer.py", "source": SOURCE}], given={})), "cpu")
+def loaded(source: str = SOURCE) -> Loaded:
+    return load(Files(units=[{"name": "answer.py", "source": source}], given={}))
 
 
-def forward(change: str, to: str) -> dict[str, str]:
-    """Return an edit of `forward` as the parent sends it: its class with this method, on its lines."""
-    source = "\n" * (FIRST - 2) + "class Scale:\n" + FORWARD.replace(change, to)
-    return {"file": "answer.py", "source": source, "function": "Scale.forward"}
+def edit(change: str, to: str, source: str = SOURCE) -> dict[str, str]:
+    """Return an edit of the class as the parent sends it."""
+    return {"file": "answer.py", "source": source.replace("import torch\n", "\n").replace(change, to)}
 
 
-def whole(change: str, to: str) -> dict[str, str]:
-    """Return an edit of the whole class."""
-    source = SOURCE.replace("import torch\n", "\n").replace(change, to)
-    return {"file": "answer.py", "source": source, "function": ""}
-
-
-def results(editor: Editor, *edits: dict[str, str]) -> list:
+def results(file: Loaded, *edits: dict[str, str]) -> list:
     """Return the output of each edit, or the type of its exception. The unedited file gives 3 · 2 + 1."""
-    # seconds: CPU time for all edits. each: for one. lines: whether to note the lines that run.
-    request = {"case": CASE, "edits": list(edits), "seconds": 9.0, "each": 9.0, "lines": False}
-    reply, body = editor.try_edits(request, BODY)
+    # seconds: CPU time for all edits. each: for one.
+    request = {"case": CASE, "edits": list(edits), "seconds": 9.0, "each": 9.0}
+    reply, body = try_edits(file, "cpu", request, BODY)
     found, start = [], 0
     for tried, size in zip(reply["replies"], reply["sizes"], strict=True):
         stop = start + size
@@ -72,73 +62,35 @@ def results(editor: Editor, *edits: dict[str, str]) -> list:
     return found
 
 
-SAME = forward("", "")
+SAME = edit("", "")
 
 
-def test_an_edit_of_a_function_gives_the_same_as_of_its_class(editor):
-    change = ("self.W.weight * X", "self.W.weight - X")
-    assert results(editor, forward(*change), forward(*change)) == [2.0, 2.0]
-    assert results(editor, whole(*change), whole(*change)) == [2.0, 2.0]
+def test_the_next_edit_starts_with_the_submitted_function():
+    assert results(loaded(), edit("* X", "/ X"), SAME, edit("* X", "/ X")) == [2.5, 7.0, 2.5]
 
 
-def test_the_next_edit_starts_with_the_submitted_function(editor):
-    assert results(editor, forward("* X", "/ X"), SAME, whole("* X", "/ X"), SAME) == [2.5, 7.0, 2.5, 7.0]
+def test_an_edit_of_a_method_needs_no_other_code_of_its_class():
+    method = {"file": "answer.py", "source": "class Scale:\n" + FORWARD.replace("* X", "/ X")}
+    assert results(loaded(), method, SAME) == [2.5, 7.0]
 
 
-def test_the_next_edit_starts_with_the_model_as_it_was_built(editor):
-    zero = forward("self.seen.append(1)", "self.W.weight.data.zero_()")
-    new = forward("self.seen.append(1)", "self.W.weight = torch.nn.Parameter(torch.ones(1, 1))")
-    gone = forward("self.seen.append(1)", "del self.W, self.seen")
-    assert results(editor, SAME, zero, SAME, new, gone, SAME) == [7.0, 0.0, 7.0, 2.0, "AttributeError", 7.0]
+def test_an_edit_reaches_what_holds_the_function():
+    held = SOURCE.replace("self.W.weight * X", "TABLE[0](self.W.weight * X)")
+    held += "\n\ndef double(X):\n    return 2 * X\n\n\nTABLE = [double]\n"
+    threefold = {"file": "answer.py", "source": "def double(X):\n    return 3 * X\n"}
+    assert results(loaded(held), threefold, {"file": "", "source": ""}, threefold) == [19.0, 13.0, 19.0]
 
 
-def test_the_next_edit_starts_with_the_original_inputs(editor):
-    assert results(editor, forward("self.seen.append(1)", "X.zero_()"), SAME) == [0.0, 7.0]
+def test_the_next_edit_starts_with_the_model_as_it_was_built():
+    zero = edit("self.seen.append(1)", "self.W.weight.data.zero_()")
+    new = edit("self.seen.append(1)", "self.W.weight = torch.nn.Parameter(torch.ones(1, 1))")
+    gone = edit("self.seen.append(1)", "del self.W, self.seen")
+    assert results(loaded(), SAME, zero, SAME, new, gone, SAME) == [7.0, 0.0, 7.0, 2.0, "AttributeError", 7.0]
 
 
-def test_an_edit_of_a_constructor_gets_a_new_model(editor):
-    build = whole("self.seen = []", "self.seen = [1]")
-    constructor = SOURCE.split("    def forward")[0].split("    def __init__")[1].replace("[]", "[1]")
-    above = "\n" * 3  # as in SOURCE, the class begins in line 4
-    source = f"{above}class Scale:\n    def __init__{constructor}"
-    method = {"file": "answer.py", "source": source, "function": "Scale.__init__"}
-    assert results(editor, SAME, build, method, SAME) == [7.0, 8.0, 8.0, 7.0]
+def test_the_next_edit_starts_with_the_original_inputs():
+    assert results(loaded(), edit("self.seen.append(1)", "X.zero_()"), SAME) == [0.0, 7.0]
 
 
-def test_the_next_edit_starts_with_lazy_layers_as_they_were_built():
-    lazy = SOURCE.replace("Linear(1, 1, bias=False)", "LazyLinear(1, bias=False)")
-    lazy = lazy.replace("self.W.weight * X", "self.W(X)")
-    editor = Editor(load(Files(units=[{"name": "answer.py", "source": lazy}], given={})), "cpu")
-    call = forward("self.W.weight * X", "self.W(X)")
-    assert results(editor, call, call, SAME) == [7.0] * 3
-
-
-def test_models_are_built_once_for_edits_that_do_not_build(editor, monkeypatch):
-    built = []
-    linear = torch.nn.Linear
-    monkeypatch.setattr(torch.nn, "Linear", lambda *a, **k: built.append(1) or linear(*a, **k))
-    assert results(editor, *[SAME] * 5) == [7.0] * 5
-    assert results(editor, *[SAME] * 5) == [7.0] * 5
-    assert len(built) == 1
-
-
-def test_an_edit_of_a_missing_function_raises_lookup_error(editor):
-    """The file has no function of this name, or none at this line."""
-    assert results(editor, {**SAME, "function": "Scale.call"}, SAME) == ["LookupError", 7.0]
-    assert results(editor, {**SAME, "source": "\n" + SAME["source"]}, SAME) == ["LookupError", 7.0]
-
-
-def test_models_that_cannot_be_reused_are_built_for_each_edit():
-    """A buffer whose entries share memory cannot be restored by a copy of its values."""
-    wide = SOURCE.replace(
-        "self.seen = []", 'self.seen = []; self.register_buffer("b", torch.ones(1).expand(4))'
-    )
-    editor = Editor(load(Files(units=[{"name": "answer.py", "source": wide}], given={})), "cpu")
-    assert results(editor, SAME, SAME) == [7.0, 7.0]
-
-
-def test_a_buffer_changed_in_place_is_a_leaf_again():
-    held = SOURCE.replace("self.seen = []", 'self.seen = []; self.register_buffer("b", torch.ones(1))')
-    editor = Editor(load(Files(units=[{"name": "answer.py", "source": held}], given={})), "cpu")
-    leaf = forward("return", "assert self.b.is_leaf; self.b *= self.W.weight[0]; return")
-    assert results(editor, leaf, leaf) == [7.0, 7.0]
+def test_an_edit_of_a_constructor_gets_a_new_model():
+    assert results(loaded(), SAME, edit("self.seen = []", "self.seen = [1]"), SAME) == [7.0, 8.0, 7.0]
