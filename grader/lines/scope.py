@@ -17,18 +17,7 @@ MAX_OFFERED, MAX_TENSORS = 24, 10  # names, or attributes of `self`, that an edi
 MODULE = re.compile(r"\b[A-Z]\w*\(")  # a call that probably makes a module
 # Keywords that are axes, and methods whose arguments are axes.
 AXES = ("dim", "axis", "dim0", "dim1", "start_dim")
-TAKE_AXES = [
-    "transpose",
-    "permute",
-    "sum",
-    "mean",
-    "size",
-    "unsqueeze",
-    "softmax",
-    "squeeze",
-    "max",
-    "flatten",
-]
+TAKE_AXES = ("transpose", "permute", "sum", "mean", "size", "unsqueeze", "softmax", "squeeze", "max")
 COMPUTES = (ast.Call, ast.BinOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Attribute)
 NO_SITES = (ast.Constant, ast.Tuple, ast.Starred, ast.Slice, ast.JoinedStr, ast.BoolOp, ast.Lambda, ast.List)
 
@@ -154,7 +143,7 @@ class Scope:
             found[type(node)].append((node, statement))
         return found
 
-    @cached_property
+    @property
     def calls(self) -> list[tuple[ast.Call, ast.stmt]]:
         return [(node, statement) for node, statement in self.expressions if isinstance(node, ast.Call)]
 

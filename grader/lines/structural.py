@@ -264,12 +264,4 @@ def _joined(kind: str, edits: list[Edit]) -> Edit:
     return replace(edits[0], kind=kind, pieces=tuple(edit.pieces[0] for edit in edits))
 
 
-MAKERS = (
-    numbers,
-    functions,
-    added_arguments,
-    arguments,
-    moved_calls,
-    changed_statements,
-    added_statements,
-)
+MAKERS = (numbers, functions, added_arguments, arguments, moved_calls, changed_statements, added_statements)

@@ -85,29 +85,34 @@ def _try(
 def _edited(names: dict[str, Any], edit: Mapping[str, Any]) -> Iterator[None]:
     """Apply an edit: functions and methods of the file get the code of those in the edited statement.
 
-    So whatever holds a function, such as a table or a subclass, has the edited one. Afterwards the functions have their
-    own code again; the caller restores `names`.
+    So whatever holds a function, such as a table or a subclass, has the edited one. A method that lost its decorator
+    takes the place of the decorated one. Afterwards all is as before, but `names`, which the caller restores.
     """
     inside = dict(names)
     exec(compile(edit["source"], edit["file"], "exec", dont_inherit=True), inside)
-    pairs: list[tuple[Any, Any]] = []
-    for name, new in inside.items():
-        old = names.get(name)
-        if new is not old and isinstance(new, type) and isinstance(old, type):
-            pairs += [(vars(old).get(key), method) for key, method in vars(new).items()]
-        elif _is_function(new) and _is_function(old):
-            pairs += [(old, new)]
-        else:
-            names[name] = new
-    pairs = [(old, new) for old, new in pairs if _is_function(old) and _is_function(new)]
-    before = [(old, old.__code__, old.__defaults__) for old, _new in pairs]
-    try:
-        for old, new in pairs:
-            old.__code__, old.__defaults__ = new.__code__, new.__defaults__
+    with contextlib.ExitStack() as undo:
+        for name, new in inside.items():
+            old = names.get(name)
+            if new is old:
+                continue
+            if isinstance(new, type) and isinstance(old, type):
+                for key, method in vars(new).items():
+                    if not _exchanged(vars(old).get(key), method, undo) and _is_function(method):
+                        undo.callback(setattr, old, key, vars(old)[key])
+                        setattr(old, key, method)
+            elif not _exchanged(old, new, undo):
+                names[name] = new
         yield
-    finally:
-        for old, code, defaults in before:
-            old.__code__, old.__defaults__ = code, defaults
+
+
+def _exchanged(old: Any, new: Any, undo: contextlib.ExitStack) -> bool:
+    """Give a function the code of another one until `undo` ends; False if that is not possible."""
+    if not (_is_function(old) and _is_function(new)) or old.__code__.co_freevars != new.__code__.co_freevars:
+        return False
+    for field in ("__code__", "__defaults__"):
+        undo.callback(setattr, old, field, getattr(old, field))
+        setattr(old, field, getattr(new, field))
+    return True
 
 
 def _is_function(value: object) -> bool:

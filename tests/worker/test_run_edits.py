@@ -63,6 +63,7 @@ def results(file: Loaded, *edits: dict[str, str]) -> list:
 
 
 SAME = edit("", "")
+NOTHING = {"file": "", "source": ""}
 
 
 def test_the_next_edit_starts_with_the_submitted_function():
@@ -78,7 +79,13 @@ def test_an_edit_reaches_what_holds_the_function():
     held = SOURCE.replace("self.W.weight * X", "TABLE[0](self.W.weight * X)")
     held += "\n\ndef double(X):\n    return 2 * X\n\n\nTABLE = [double]\n"
     threefold = {"file": "answer.py", "source": "def double(X):\n    return 3 * X\n"}
-    assert results(loaded(held), threefold, {"file": "", "source": ""}, threefold) == [19.0, 13.0, 19.0]
+    assert results(loaded(held), threefold, NOTHING, threefold) == [19.0, 13.0, 19.0]
+
+
+def test_an_edit_can_leave_out_a_decorator():
+    held = SOURCE.replace("    def forward", "    @torch.no_grad()\n    def forward")
+    plain = {"file": "answer.py", "source": "class Scale:\n" + FORWARD.replace("* X", "/ X")}
+    assert results(loaded(held), NOTHING, plain, NOTHING) == [7.0, 2.5, 7.0]
 
 
 def test_the_next_edit_starts_with_the_model_as_it_was_built():
