@@ -223,8 +223,10 @@ def added_statements(scope: Scope) -> Iterator[Edit]:
             change = ((stop, stop), f"\n{indent}return {name}")
             yield scope.edit("return", above, change, at=above, inserts=True)
     for model in [one.arg for one in scope.function.args.args[:3] if one.arg in MODELS]:
-        uses = (one for one in scope.body if re.search(rf"\b{model}[.\w]*\([^)]", scope.text.of(one)))
-        statement = next(uses, last)
+        use = re.compile(
+            rf"\b{model}[.\w]*\([^)]|\bpass\b"
+        )  # `pass` probably stands where a line was removed
+        statement = next((one for one in scope.body if use.search(scope.text.of(one))), last)
         start, indent = scope.text.span(statement)[0], " " * statement.col_offset
         for mode in ("eval", "train"):
             change = ((start, start), f"{model}.{mode}()\n{indent}")
