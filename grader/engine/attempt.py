@@ -36,7 +36,7 @@ from grader.engine.load_notes import (
 )
 from grader.engine.load_request import visible_blocks
 from grader.engine.result import finished
-from grader.engine.schools import form_of, in_form
+from grader.engine.schools import form_of, in_form, takes_dropout
 from grader.engine.session import WorkerGone
 from grader.engine.student_file import StudentFile, student_file
 from grader.intake.names import without_code
@@ -145,7 +145,7 @@ class Attempt:
         if found is None or not isinstance(loaded, Loaded):
             return other if loaded else None
         school, form = found
-        exercise = in_form(self.exercise, course.exercises, school)
+        exercise = in_form(self.exercise, course.exercises, school, form)
         request = self.grading.request(file, exercise, self.replaced)
         aliases = {**request.aliases, school.cases: file.alias(exercise)}
         request = replace(request, aliases=aliases, renamed={}, called={}, form=form)
@@ -159,6 +159,7 @@ class Attempt:
         last = school.called.split()[-1] if school.called else "alone"
         remarks = (
             Fact(f"school/{last}", {"school": school.title}),
+            *([] if takes_dropout(form) or last == "alone" else [Fact("school/untrained")]),
             *self._renamed(),
             *self._on_loading(loaded),
         )

@@ -106,7 +106,8 @@ def _with_method(found: Interface, pair: _Pair, method: str, calls: _Calls) -> I
         remarks = (Fact("by-name", {"name": what, "found": ", ".join(ordered)}), *remarks)
     if not any(own.accepts(*way) for way in ways):
         return Interface(other=_called_otherwise(pair, method))
-    others = _for_mask(pair, method) or _for_axes(pair, method, calls)
+    order = ordered or own.positional
+    others = _for_mask(pair, method, order) or _for_axes(pair, method, order, calls)
     return replace(
         found,
         called={**found.called, **called},
@@ -118,13 +119,8 @@ def _with_method(found: Interface, pair: _Pair, method: str, calls: _Calls) -> I
 def _ordered(asked: Signature, own: Signature) -> tuple[str, ...]:
     """Return the own parameters in the course's order; () if this is their order, or if the names do not decide."""
     pairs = counterparts(asked.positional, own.positional)
-    ordered = tuple(pairs.values())
-    in_order = tuple(pairs[name] for name in asked.positional if name in pairs)
-    return (
-        ()
-        if len(in_order) < len(asked.positional) or in_order == own.positional[: len(ordered)]
-        else in_order
-    )
+    ordered = tuple(pairs[name] for name in asked.positional) if pairs else ()
+    return () if ordered == own.positional[: len(ordered)] else ordered
 
 
 def _renamed_keywords(asked: Signature, own: Signature, ways: Sequence[Way]) -> dict[str, str]:
@@ -141,29 +137,26 @@ def _of_pairs(rule: str, renamed: Mapping[str, str]) -> Fact:
     return Fact(rule, {"pairs": ", ".join(f"`{name}` ({keyword})" for keyword, name in renamed.items())})
 
 
-def _for_mask(pair: _Pair, method: str) -> Fact | None:
+def _for_mask(pair: _Pair, method: str, order: Sequence[str]) -> Fact | None:
     """Return how a method differs that has a mask where the course passes lengths; None if it has none."""
-    own, asked = pair.own(method), pair.asked(method)
-    pairs = zip(own.positional, asked.positional, strict=False) if own and asked else ()
+    asked = pair.asked(method)
+    pairs = zip(order, asked.positional if asked else (), strict=False)
     takes = any(meaning(mine) == "mask" and course.startswith("valid_len") for mine, course in pairs)
     return _called_otherwise(pair, method) if takes else None
 
 
-def _for_axes(pair: _Pair, method: str, calls: _Calls) -> Fact | None:
-    """Return how many axes a method needs, if no call of the course passes as many; None if one does."""
-    function, own = function_of(pair.source, pair.alias, method), pair.own(method)
-    if function is None or own is None:
-        return None
-    for name, needed in axes_needed(function).items():
-        at = own.positional.index(name) if name in own.positional else -1
-        given = [call.args[at] for _case, call in calls if 0 <= at < len(call.args)]
-        names = [value.name for value in given if isinstance(value, Ref) and not value.at]
-        passed = {
-            len(case.tensors[other].shape)
-            for case, _call in calls
-            for other in names
-            if other in case.tensors
-        }
+def _for_axes(pair: _Pair, method: str, order: Sequence[str], calls: _Calls) -> Fact | None:
+    """Return how many axes a method needs, if no call of the course passes as many; None if one does.
+
+    order: its parameters in the course's order.
+    """
+    function = function_of(pair.source, pair.alias, method)
+    for name, needed in axes_needed(function).items() if function else ():
+        passed = set()
+        for case, call in calls:
+            value = dict(zip(order, call.args, strict=False)).get(name)
+            if isinstance(value, Ref) and not value.at and value.name in case.tensors:
+                passed.add(len(case.tensors[value.name].shape))
         if passed and needed not in passed:
             counts = {"needed": needed, "passed": min(passed)}
             return Fact("interface/axes", {"name": pair.alias, "parameter": name, **counts})
@@ -246,21 +239,15 @@ def _without_default(found: Signature, ways: Sequence[Way], asked: Signature) ->
 def _built_otherwise(pair: _Pair, found: Signature, asked: Signature) -> Fact:
     lacks = [f"`{other}`" for other in asked.positional if other not in found.names]
     lacks_one = found.names < asked.names and len(asked.names - found.names) == 1
-    data = {
-        "alias": pair.alias,
-        "found": sanitize(found.text, 200),
-        "lacks": ", ".join(lacks) if lacks_one else None,
-    }
-    return Fact("interface/built", data | _way_out(pair))
+    shown = {"alias": pair.alias, "found": sanitize(found.text, 200)}
+    return Fact("interface/built", shown | {"lacks": lacks[0] if lacks_one else None} | _way_out(pair))
 
 
 def _called_otherwise(pair: _Pair, method: str) -> Fact:
-    own, asked, name = pair.own(method), pair.asked(method), pair.exercise.name
+    own, asked = pair.own(method), pair.asked(method)
+    after = f".{method}" if method else ""
     shown = {"found": sanitize(own.text, 200) if own else "", "called": asked.text if asked else ""}
-    named = {
-        "own": ".".join(filter(None, (pair.alias, method))),
-        "theirs": ".".join(filter(None, (name, method))),
-    }
+    named = {"own": pair.alias + after, "theirs": pair.exercise.name + after}
     return Fact("interface/called", shown | named | _way_out(pair))
 
 
@@ -286,9 +273,6 @@ def _call(pair: _Pair) -> str:
     if own is None or asked is None:
         return f"{name}(…)"
     courses = {mine: course for course, mine in same(asked.positional, own.positional).items()}
-    known = [
-        courses.get(mine, "…") if meaning(mine) in _PASSED_ON or mine in asked.names else "…"
-        for mine in own.positional
-    ]
-    given = ", ".join(f"{mine}={value}" for mine, value in zip(own.positional, known, strict=True))
-    return sanitize(f"{name}({given})", 200)
+    known = {mine for mine in courses if meaning(mine) in _PASSED_ON or mine in asked.names}
+    given = [f"{mine}={courses[mine] if mine in known else '…'}" for mine in own.positional]
+    return sanitize(f"{name}({', '.join(given)})", 200)

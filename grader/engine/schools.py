@@ -6,7 +6,7 @@ is causal self-attention. A row of SCHOOLS says what its parameters may mean, an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from grader.bundle.model import Exercise, RecordedCase
 from grader.intake.meanings import meaning
 from grader.intake.names import Names, Signature, attributes_of, signature
-from grader.worker.steps import Build, Form
+from grader.worker.steps import Build, Form, Mode
 
 GRADED = "MultiHeadAttention"  # the exercise as which all forms are graded
 
@@ -55,11 +55,15 @@ def form_of(exercise: Exercise, alias: str, source: Names) -> tuple[School, Form
         called = _meant(forward, wanted) if wanted else _alone(forward)
         if built and called and {*wanted} <= {*called.values()}:
             config = next((name for name, means in built.items() if means == "config"), "")
-            attributes = (
-                {name: meaning(name) for name in attributes_of(source, alias, config)} if config else {}
-            )
-            return school, Form(built, called, attributes)
+            attributes = {name: meaning(name) for name in attributes_of(source, alias, config)}
+            if wanted or _is_causal(alias, {*built.values(), *attributes.values()}):
+                return school, Form(built, called, attributes)
     return None
+
+
+def _is_causal(name: str, meanings: Set[str]) -> bool:
+    """Whether self-attention is meant to be causal: its name says so, or its constructor takes the longest length."""
+    return "length" in meanings or any(word in name.lower() for word in ("causal", "casual", "masked"))
 
 
 def _meant(own: Signature, meanings: Sequence[str]) -> Mapping[str, str]:
@@ -71,16 +75,22 @@ def _meant(own: Signature, meanings: Sequence[str]) -> Mapping[str, str]:
 def _alone(own: Signature) -> Mapping[str, str]:
     """Return the only needed parameter; {} if there are several."""
     first = own.positional[:1]
-    return dict.fromkeys(first, "all") if own.needed == {*first} and not meaning(first[0]) else {}
+    return dict.fromkeys(first, "all") if first and own.needed == {*first} else {}
 
 
-def in_form(exercise: Exercise, exercises: Mapping[str, Exercise], school: School) -> Exercise:
+def takes_dropout(form: Form) -> bool:
+    return "dropout" in (*form.built.values(), *form.config.values())
+
+
+def in_form(exercise: Exercise, exercises: Mapping[str, Exercise], school: School, form: Form) -> Exercise:
     """Return the exercise with the cases for a form: without names of mistakes, which are about the course's own.
 
-    Causal self-attention is another task, so it gets no points.
+    Causal self-attention is another task, so it gets no points. A class that takes no rate of dropout is not trained.
     """
     own = school.cases == exercise.name
     cases = tuple(filter(_has_equal_sizes, exercises[school.cases].cases))
+    if not takes_dropout(form):
+        cases = tuple(case for case in cases if not any(mode.train for mode in case.all_of(Mode)))
     points = exercise.points if own else 0.0
     return replace(exercise, cases=cases, mistakes=(), signatures=None, points=points)
 

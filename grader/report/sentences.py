@@ -365,8 +365,8 @@ _REMARKS = {
         "to have it graded, add a function of this name and these parameters that calls yours as `{call}`"
     ),
     "school/mask": _early(
-        "graded in the form of {school}, with a mask made from the lengths; not looked at: biases, and inputs of"
-        " different sizes"
+        "graded in the form of {school}, with masks made from the lengths in the one meaning that fits this class; not"
+        " looked at: biases, and inputs of different sizes"
     ),
     "school/length": _early(
         "graded in the form of {school}; not looked at: biases, and inputs of different sizes"
@@ -374,6 +374,9 @@ _REMARKS = {
     "school/alone": _early(
         "graded as causal self-attention in the form of {school}, which gets no points; not looked at: lengths, keys"
         " other than the queries, biases, and training mode"
+    ),
+    "school/untrained": _early(
+        "training mode was not looked at, because the constructor takes no rate of dropout"
     ),
     "missing/framework": _early("`{name}` comes from {package}; these exercises are graded in PyTorch only"),
     "missing/package": _early(

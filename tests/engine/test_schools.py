@@ -113,9 +113,13 @@ FORMS = {
     "from scratch": of_one(
         "MultiHeadAttention", "d_in, d_out, context_length, dropout, num_heads, qkv_bias=False", "dropout", "d_out", "num_heads"
     ),
-    "causal": of_one("SelfAttention", "embed_dim, num_heads, dropout=0.1", "dropout", "embed_dim", "num_heads"),
+    "without dropout": of_three(
+        "MultiHeadAttention", "d_model, n_head", "q, k, v, mask=None", IF_GIVEN + "scores.masked_fill(mask == 0, -10000)", p="0.1", h="n_head"
+    ),
+    "causal": of_one("CausalSelfAttention", "embed_dim, num_heads, dropout=0.1", "dropout", "embed_dim", "num_heads"),
 }  # fmt: skip
 IS_CAUSAL = {"nanoGPT", "from scratch", "causal"}
+UNTRAINED = {*IS_CAUSAL, "without dropout"}
 MISTAKES = {
     "no scaling": (" / math.sqrt(q.shape[-1])", ""),
     "scaled up": ("/ math.sqrt", "* math.sqrt"),
@@ -136,7 +140,7 @@ MISTAKES = {
     "no mask": ("weights = scores.softmax(dim=-1)", "weights = before.softmax(dim=-1)"),
     "first head only": ("weights = scores.softmax(dim=-1)", "weights = torch.cat([scores[:, :1], before[:, 1:]], 1).softmax(dim=-1)"),
 }  # fmt: skip
-OF_TRAINING = {  # no case trains causal self-attention
+OF_TRAINING = {  # not looked at in all forms
     "no dropout": ("self.dropout(weights)", "weights"),
     "dropout on the heads": ("self.dropout(weights) @ v", "self.dropout(weights @ v)"),
     "dropout before the softmax": (
@@ -171,12 +175,18 @@ def test_a_right_class_passes_with_a_file_only(graded, form):
 @pytest.mark.parametrize("form", FORMS)
 def test_no_wrong_class_passes(graded, form):
     passed = []
-    for mistake, (old, new) in (MISTAKES if form in IS_CAUSAL else MISTAKES | OF_TRAINING).items():
+    for mistake, (old, new) in (MISTAKES if form in UNTRAINED else MISTAKES | OF_TRAINING).items():
         source = FORMS[form].replace("\n        scores = q @", "\n        before = scores = q @")
         assert old in source
         if graded(source.replace(old, new)).outcome == "passed":
             passed.append(mistake)
     assert not passed
+
+
+def test_self_attention_that_is_not_called_causal_is_another_interface(graded):
+    assert (
+        graded(FORMS["causal"].replace("CausalSelfAttention", "SelfAttention")).outcome == "other_interface"
+    )
 
 
 def test_a_mask_without_a_meaning_is_another_interface(graded):
