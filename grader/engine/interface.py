@@ -255,8 +255,9 @@ def _way_out(pair: _Pair) -> dict[str, Any]:
     """Return what the sentences say of how to have a definition graded: write the course's, which calls the own one."""
     init, forward = pair.asked("__init__"), pair.asked("forward")
     asked = init or pair.asked("")
-    rule = "way/class" if forward else "way/function"
-    way = Fact(rule, {"call": _call(pair), "forward": forward and forward.text})
+    call, unused = _call(pair)
+    data = {"call": call, "forward": forward and forward.text, "unused": ", ".join(unused) or None}
+    way = Fact("way/class" if forward else "way/function", data)
     return {"name": pair.exercise.name, "asked": asked.text if asked else "", "way": way}
 
 
@@ -264,15 +265,18 @@ def _way_out(pair: _Pair) -> dict[str, Any]:
 _PASSED_ON = frozenset({"dropout", "length", "heads", "layers", "bias", "vocabulary", "inner", "width"})
 
 
-def _call(pair: _Pair) -> str:
-    """Return how the course's definition may call the own one: `Mine(d_model=num_hiddens, h=num_heads)`."""
-    mine = "My" if pair.alias[0].isupper() else "my_"
-    name = pair.alias if pair.alias != pair.exercise.name else mine + pair.alias
+def _call(pair: _Pair) -> tuple[str, Sequence[str]]:
+    """Return how the course's definition may call the own one, as `Mine(d_model=num_hiddens, h=num_heads)`, and the
+    course's parameters that this does not pass on.
+    """
+    first = "My" if pair.alias[0].isupper() else "my_"
+    name = pair.alias if pair.alias != pair.exercise.name else first + pair.alias
     method = "__init__" if pair.own("__init__") else ""
     own, asked = pair.own(method), pair.asked(method)
     if own is None or asked is None:
-        return f"{name}(…)"
+        return f"{name}(…)", ()
     courses = {mine: course for course, mine in same(asked.positional, own.positional).items()}
     known = {mine for mine in courses if meaning(mine) in _PASSED_ON or mine in asked.names}
     given = [f"{mine}={courses[mine] if mine in known else '…'}" for mine in own.positional]
-    return sanitize(f"{name}({', '.join(given)})", 200)
+    unused = [f"`{course}`" for course in asked.positional if course not in {courses[mine] for mine in known}]
+    return sanitize(f"{name}({', '.join(given)})", 200), unused

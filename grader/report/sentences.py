@@ -359,7 +359,9 @@ _REMARKS = {
     ),
     "way/class": _early(
         "to have it graded, add a class of this name and these parameters, with `forward({forward})`, that builds"
-        " yours as `{call}` and calls it"
+        " yours as `{call}` and calls it; the cases also pass {unused}",
+        "to have it graded, add a class of this name and these parameters, with `forward({forward})`, that builds"
+        " yours as `{call}` and calls it",
     ),
     "way/function": _early(
         "to have it graded, add a function of this name and these parameters that calls yours as `{call}`"

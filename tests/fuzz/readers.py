@@ -29,6 +29,7 @@ from grader.engine.draft import Draft
 from grader.engine.engine import Engine
 from grader.engine.interface import interface
 from grader.engine.result import written
+from grader.engine.schools import form_of
 from grader.intake.course import read_course_file
 from grader.intake.names import read_names
 from grader.intake.own_code import restored
@@ -86,6 +87,7 @@ def read_source(data, name="answer.py"):
     for exercise in exercises():
         alias = aliases.get(exercise.name, exercise.name)
         interface(exercise, alias, names, stubs[exercise.assignment])
+        form_of(exercise, alias, names)
         slips(submission, alias)
         needs(names, alias)
         uses(submission, alias, ["nn.MultiheadAttention", "softmax"])
