@@ -118,19 +118,8 @@ def parts_remark(own: Collection[str], wanted: Sequence[str]) -> Fact:
     return Fact("parts/own") if len(mine) == len(wanted) else Fact("parts/some", {"names": ", ".join(mine)})
 
 
-# ---- a module, a package or a GPU that is missing
+# ---- a module or a GPU that is missing
 
-# Packages that submissions import and the course does not need. A missing module that is not among them is taken for
-# a file of the author.
-_PACKAGES = (
-    "absl accelerate apex beartype bitsandbytes cv2 datasets deepspeed dgl einops fairseq"
-    " flash_attn flax gensim huggingface_hub hydra jax jaxtyping jieba keras lightning matplotlib"
-    " mpl_toolkits networkx nltk numba omegaconf optax pandas peft PIL portalocker pytorch_lightning"
-    " requests sacrebleu scipy seaborn sentencepiece skimage sklearn spacy sympy tensorboard tensorflow"
-    " tiktoken timm tokenizers torch_geometric torchaudio torchcrf torchinfo torchmetrics torchsummary"
-    " torchtext torchtyping torchvision tqdm transformers triton wandb xformers"
-)
-PACKAGES = frozenset(_PACKAGES.split())
 _NO_GPU = re.compile(
     "Torch not compiled with CUDA enabled|Found no NVIDIA driver|No CUDA GPUs are available"
     "|CUDA-capable device"
@@ -221,8 +210,6 @@ def of_missing(missing: Missing) -> Fact:
     package, last = module.split(".")[0], module.rpartition(".")[2]
     if package in OTHER_FRAMEWORKS:
         kind = "framework"
-    elif package in PACKAGES:
-        kind = "package"
     elif missing.block:
         kind = "block"
     else:
@@ -256,9 +243,7 @@ def file_remarks(
 def is_faulty(file: StudentFile, notes: Notes) -> bool:
     """Whether the file has syntax errors, or a statement that raised, and not for code that is not available here."""
     raised = any(
-        note.error and (note.error.ends_python or not lacking)
-        for note, lacking in _lacking(file, notes)
-        if note.file != UNIT
+        note.error and (note.error.ends_python or not lacking) for note, lacking in _lacking(file, notes)
     )
     return bool(file.names.faults) or raised
 
@@ -276,17 +261,13 @@ def imports_added(file: StudentFile, exercises: Sequence[Exercise], terms: Terms
     needed, blocks = _needed(file, exercises), frozenset[str]().union(*map(visible_blocks, exercises))
     found = missing_imports(submission, sorted(blocks))
     added = {name: import_ for name, import_ in found.items() if name in needed}
-    whose = "" if terms.asks_author else "/of-others"
     imports = []
     for name, import_ in added.items():
         unit, line = first_use(submission, name)
         cell = unit.removeprefix(submission.path.name).strip() or None
-        place = {"file": unit, "cell": cell, "line": line}
-        imports.append(Fact(f"import{whose}", {"import_": import_, "name": name, **place}))
-    if len(imports) < 2:
-        return imports
-    listed = tuple(Fact("import/one", one.data) for one in imports)
-    return [Fact(f"imports{whose}", {"file": submission.path.name, "imports": listed})]
+        imports.append(Fact("import", {"import_": import_, "cell": cell, "line": line}))
+    rule = "imports" if terms.asks_author else "imports/of-others"
+    return [Fact(rule, {"file": submission.path.name, "imports": tuple(imports)})] if imports else []
 
 
 def _skipped(
@@ -298,12 +279,9 @@ def _skipped(
     exception is among them only if it defines no name in `needed`, and did not raise it in one of the definitions `told`.
     """
     out: list[Fact] = []
-    lacks: list[Fact] = []
-    raised: list[Fact] = []
+    raised: tuple[list[Fact], list[Fact]] = ([], [])  # the second, for code that is not available here
     for note, lacking in _lacking(file, notes):
         error, place = note.error, {"file": note.file, "line": note.line}
-        if note.file == UNIT:  # imports that the grader added
-            continue
         if error is not None and error.ends_python:
             out.append(Fact("left-out/exit", place))
         elif error is not None and error.starts_debugger:
@@ -311,15 +289,8 @@ def _skipped(
         elif note.endless:
             out.append(Fact("left-out/endless", place))
         elif error is not None and needed.isdisjoint(note.defines) and not _is_in(error, told):
-            if lacking.startswith("grader."):  # such as the grader's own maps, which a lesson shows
-                continue
-            if lacking:
-                lacks.append(Fact("left-out/lacks", {**place, "name": lacking}))
-            else:
-                raised.append(Fact("left-out/raised", {**place, "what": _raised(note, error)}))
-    counted = (
-        replace(found[0], data={**found[0].data, "n": len(found)}) for found in (lacks, raised) if found
-    )
+            raised[bool(lacking)].append(Fact("left-out/raised", {**place, "what": _raised(note, error)}))
+    counted = (replace(found[0], data={**found[0].data, "n": len(found)}) for found in raised if found)
     return [*out, *counted]
 
 
@@ -336,27 +307,20 @@ def _raised(note: Note, error: StudentError) -> Fact:
     return Fact("error", {**says, "at": error.where[0], "line": error.where[1]})
 
 
-# Messages which say that something is missing. The group that matches is its name.
-_NEEDS = re.compile(
-    r"No module named '([\w.]+)'|cannot import name '(\w+)'|name '(\w+)' is not defined"
-    r"|(\w+) is not among the building blocks|([\w.]+) is not available: the grader"
-)
+_WITHHELD = re.compile(r"\w+ is not among the building blocks|[\w.]+ is not available: the grader")
 
 
-def _lacking(file: StudentFile, notes: Notes) -> list[tuple[Note, str]]:
-    """Return each note with the name of the code that its statement needs and that is not available here, or "".
+def _lacking(file: StudentFile, notes: Notes) -> list[tuple[Note, bool]]:
+    """Return each note on the file's own statements, and whether the statement lacks code that is not available here.
 
-    An undefined name is such code only if an import that failed should have bound it, or a statement that lacked code.
+    Notes on the grader's own modules, such as the maps that a lesson shows, are left out.
     """
-    files = (*file.submission.units, *file.submission.neighbours)
-    undefined = {name for name, missing in missing_names(notes, files).items() if not missing.block}
-    out: list[tuple[Note, str]] = []
+    missing = missing_names(notes, (*file.submission.units, *file.submission.neighbours))
+    out: list[tuple[Note, bool]] = []
     for note in notes:
-        found = _NEEDS.match(note.error.message) if note.error is not None else None
-        name = next(filter(None, found.groups())) if found else ""
-        if found and found[3] and name not in undefined:
-            name = ""
-        if name:
-            undefined.update(note.defines)
-        out.append((note, name))
+        cause = blamed(note.error, missing) if note.error is not None else None
+        module = note.module or (cause.module if cause else "")
+        withheld = note.error is not None and _WITHHELD.match(note.error.message)
+        if note.file != UNIT and not module.startswith("grader."):
+            out.append((note, bool(module or withheld)))
     return out

@@ -381,19 +381,17 @@ _REMARKS = {
         "training mode was not looked at, because the constructor takes no rate of dropout"
     ),
     "missing/framework": _early("`{name}` comes from {package}; these exercises are graded in PyTorch only"),
-    "missing/package": _early(
-        "the package {package} is not installed here, and `{name}` comes from it: install it, or write the code"
-        " without it"
-    ),
     "missing/block": _early(
         "`{name}` comes from `{module}`, which was not submitted, and the reference {name} is called differently:"
         " put {last}.py beside this file"
     ),
     "missing/everything": _early(
-        "this file imports everything from `{module}`, which was not submitted: put {last}.py beside this file"
+        "this file imports everything from `{module}`, which is not here: put {last}.py beside this file, or install the"
+        " package {package}"
     ),
     "missing/name": _early(
-        "`{name}` comes from `{module}`, which was not submitted: put {last}.py beside this file"
+        "`{name}` comes from `{module}`, which is not here: put {last}.py beside this file, or install the package"
+        " {package}"
     ),
     "parts/reference": _early("built entirely from the reference code"),
     "parts/own": _early("built entirely from your own code"),
@@ -469,26 +467,16 @@ _REMARKS = {
         "{file}, line {line} starts a debugger: remove `breakpoint` or `set_trace`; the grader skipped it"
     ),
     "left-out/endless": _early("{file}, line {line}: this statement timed out and was skipped"),
-    "left-out/lacks": _counted(
-        "skipped {file}, line {line}: it needs `{name}`, which is not defined there",
-        "skipped {n} statements, the first in {file}, line {line}: it needs `{name}`, which is not defined there",
-    ),
     "left-out/raised": _counted(
         "skipped {file}, line {line}: it raises {what}",
         "skipped {n} statements that raise exceptions; the first, in {file}, line {line}: {what}",
     ),
     "error": _early("{type}: {message} ({at}, line {line})", "{type}: {message}"),
-    "import": _early(
-        "{file}, line {line} uses `{name}`: add `{import_}` at the top; the grader did so for this check"
-    ),
-    "import/of-others": _early(
-        "{file}, line {line} uses `{name}`, which the file does not import; the grader used `{import_}`"
-    ),
     "imports": _early(
         "{file} uses names that it does not import: add at the top {imports}; the grader did so for this check"
     ),
     "imports/of-others": _early("{file} uses names that it does not import; the grader used {imports}"),
-    "import/one": _early("`{import_}` ({cell}, line {line})", "`{import_}` (line {line})"),
+    "import": _early("`{import_}` ({cell}, line {line})", "`{import_}` (line {line})"),
     "file/used": _counted(
         "a file beside this one was used too: {files}", "files beside this one were used too: {files}"
     ),

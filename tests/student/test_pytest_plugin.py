@@ -58,7 +58,7 @@ def test_advice_fails_no_item_a_stub_is_skipped_and_a_syntax_error_fails(course)
     assert "advice, which costs no points" in done.stdout
     assert "masked_softmax: the fill value is out of range for float16" in done.stdout
     assert "masking.py, line 4" in done.stdout
-    assert "line 4 uses `torch`: add `import torch` at the top; the grader did so" in done.stdout
+    assert "add at the top `import torch` (line 4); the grader did so" in done.stdout
     (course / "04_heads" / "heads.py").write_text("def transpose_qkv(X, num_heads)\n    pass\n", "utf-8")
     done = run(course, "04_heads")
     assert done.returncode == 1
