@@ -16,10 +16,13 @@ from grader.intake.syntax import Fault, around_error, check_sources, parse, synt
 from grader.support.errors import BadData
 from grader.support.i18n import _
 
-# A line that only IPython understands: a magic, a shell line, help. It becomes `pass` on the same line.
-_MAGIC = re.compile(r"^(?P<indent>\s*)(%{1,2}[A-Za-z_]|!|\?|[A-Za-z_][\w.\[\]]*\?{1,2}\s*$)")
-# `files = !ls` becomes `files = None`.
-_ASSIGNED = re.compile(r"^(?P<indent>\s*)(?P<target>[A-Za-z_][\w, ]*)=\s*(!|%[A-Za-z_])")
+# A line that only IPython understands: a magic, a shell line, help; also behind `files =`, and with the lines that a
+# backslash adds to it.
+_MAGIC = re.compile(
+    r"^(?P<kept>[ \t]*(?:[A-Za-z_][\w, ]*=[ \t]*(?=!|%[A-Za-z_]))?)"
+    r"(?:%{1,2}[A-Za-z_]|!|\?|[A-Za-z_][\w.\[\]]*\?{1,2}[ \t]*$).*(?:(?<=\\)\n.*)*",
+    re.M,
+)
 # A cell that writes a Python file is one of Python.
 _WRITES = r"(?:writefile|file)\b"
 _FOREIGN_CELL = re.compile(
@@ -30,7 +33,6 @@ _FOREIGN_CELL = re.compile(
 _CELL_OF_ANOTHER = re.compile(rf"^%%(?!(?:time|timeit|capture|prun)\b|{_WRITES})")
 SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which JSON can express and UTF-8 cannot encode
 CHECKS = re.compile(r"\s*(?:check\([^()]*\)[\s;]*)+")  # a cell that only checks: it is no part of an answer
-MAX_MAGICS = 16  # lines of one cell that are replaced one by one; the cell is parsed again for each
 
 
 def cells_of(text: str) -> list[tuple[int, str, str]]:
@@ -78,47 +80,24 @@ def _source(cell: dict[str, object]) -> str:
 
 
 def plain_python(source: str) -> str:
-    """Replace the syntax that only IPython understands, and keep every line in its place.
+    """Replace the syntax that only IPython understands, if Python cannot read the cell; keep every line in its place.
 
-    Only lines at which Python cannot go on are replaced, so that a line in a string that looks like a magic stays.
-    If Python stops at a line that is not a magic, the cell has a syntax error, and all magics are replaced.
     A cell in another language, such as `%%bash`, becomes empty lines.
     """
     # Python ends a line at \r, too.
     source = source.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
-    lines = source.split("\n")
-    first = next((line for line in lines if line.strip()), "")
+    first, blank = source.lstrip().partition("\n")[0], "\n" * source.count("\n")
     if _FOREIGN_CELL.match(first):
-        return "\n" * (len(lines) - 1)
-    plain = _one_by_one(lines) or "\n".join(map(_plain_line, lines))
-    if _CELL_OF_ANOTHER.match(first) and syntax_error(plain) is not None:
-        return "\n" * (len(lines) - 1)
-    return plain
+        return blank
+    if syntax_error(source) is None:
+        return source
+    plain = _MAGIC.sub(_plain, source)
+    is_of_another = _CELL_OF_ANOTHER.match(first) and syntax_error(plain) is not None
+    return blank if is_of_another else plain
 
 
-def _one_by_one(lines: list[str]) -> str | None:
-    """Replace one magic after another until the cell parses; return None if it never does."""
-    lines = list(lines)
-    for _attempt in range(MAX_MAGICS):
-        error = syntax_error("\n".join(lines))
-        if error is None:
-            return "\n".join(lines)
-        at = error.lineno or 0
-        if not 0 < at <= len(lines) or _plain_line(lines[at - 1]) == lines[at - 1]:
-            return None
-        last = at
-        while lines[last - 1].endswith("\\") and last < len(lines):
-            last += 1  # a shell line that goes on below
-        lines[at - 1 : last] = [_plain_line(lines[at - 1]), *[""] * (last - at)]
-    return None
-
-
-def _plain_line(line: str) -> str:
-    assigned = _ASSIGNED.match(line)
-    if assigned:
-        return f"{assigned['indent']}{assigned['target'].rstrip()} = None"
-    magic = _MAGIC.match(line)
-    return f"{magic['indent']}pass" if magic else line
+def _plain(magic: re.Match[str]) -> str:
+    return f"{magic['kept']}{'None' if '=' in magic['kept'] else 'pass'}" + "\n" * magic[0].count("\n")
 
 
 # A block between two lines of marks; the possessive quantifiers keep the time linear (`tests/test_patterns.py`).
@@ -159,7 +138,7 @@ def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], str]:
     rest, faults = text.split("\n"), []
     source = [""] * len(rest)
     for block in blocks:
-        code, fault = around_error(plain_python(block.text), unit, alone=False)  # the other blocks are graded
+        code, fault = around_error(plain_python(block.text), unit)
         is_of_another = several and not re.search(r"\b(?:pytorch|all)\b", block.frameworks)
         if not is_of_another and not _is_python(block, code, fault):
             continue

@@ -51,14 +51,9 @@ class Unit:
 
 @dataclass(frozen=True)
 class Neighbour(Unit):
-    """A module beside a submission, and the names that imports use for it.
-
-    guessed: those of `modules` whose first parts name no folder of the file, such as `course.layers` for `layers.py`
-    if the submission is not in a folder `course`.
-    """
+    """A module beside a submission, and the names that imports use for it."""
 
     modules: tuple[str, ...] = ()
-    guessed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -124,7 +119,7 @@ def submission_from(path: Path, data: bytes) -> Submission:
     units, faults = [], []
     for cell in cells:
         code = plain_python(cell.source)
-        source, fault = around_error(code, cell.name, alone=len(cells) == 1)
+        source, fault = around_error(code, cell.name)
         units.append(Unit(cell.name, source))
         faults += [fault] if fault is not None else []
         unread += [] if code.strip() else [replace(cell, place="magic")]
@@ -229,21 +224,17 @@ def with_neighbours(submission: Submission, read: ReadFile | None = None) -> Sub
     while waiting:
         folder, unit = waiting.pop(0)
         for module in islice(dict.fromkeys(imported_modules([unit])), MAX_IMPORTS):
-            place, source, above = _module(module, folder, text)
+            place, source = _module(module, folder, text)
             if place is None or place == PurePosixPath(submission.path.name):
                 continue
-            # A guess, unless the parts of the name that were left out name the folder of the submission.
-            folders = submission.path.absolute().parent.parts
-            guessed = () if not above or folders[-len(above) :] == above else (module,)
             if place in found:
                 modules = tuple(dict.fromkeys((*found[place].modules, module)))
-                guessed = tuple(dict.fromkeys((*found[place].guessed, *guessed)))
-                found[place] = replace(found[place], modules=modules, guessed=guessed)
+                found[place] = replace(found[place], modules=modules)
                 continue
             size += len(source.encode("utf-8", "surrogatepass"))
             if len(found) >= MAX_NEIGHBOURS or size > MAX_SOURCE_BYTES:
                 return replace(submission, neighbours=tuple(found.values()))
-            found[place] = Neighbour(str(place), source, (module,), guessed)
+            found[place] = Neighbour(str(place), source, (module,))
             waiting.append((place.parent, Unit(str(place), source)))
     return replace(submission, neighbours=tuple(found.values()))
 
@@ -278,23 +269,23 @@ def trees(units: Iterable[Unit]) -> Iterator[tuple[str, ast.Module]]:
 
 def _module(
     module: str, folder: PurePosixPath, text: Callable[[PurePosixPath], str | None]
-) -> tuple[PurePosixPath | None, str, tuple[str, ...]]:
+) -> tuple[PurePosixPath | None, str]:
     """Find the file of a module in `folder` (that of the importing file) or in the submitted folder.
 
     Look for the whole dotted name first; then leave out its first parts, one after another.
-    Return its path in the submitted folder, its text, and the parts that were left out; None, "", () if no file fits.
+    Return its path in the submitted folder and its text; None, "" if no file fits.
     """
     parts = module.lstrip(".").split(".")
     if module.split(".")[0] in OTHER_FRAMEWORKS or len(parts) > MAX_PARTS:
-        return None, "", ()
+        return None, ""
     for first in range(len(parts)):
         for base in dict.fromkeys((folder, PurePosixPath())):
             whole = base.joinpath(*parts[first:])
             for place in (whole.with_name(f"{whole.name}.py"), whole / "__init__.py"):
                 source = text(place)
                 if source is not None:
-                    return place, source, tuple(parts[:first])
-    return None, "", ()
+                    return place, source
+    return None, ""
 
 
 def _text(read: ReadFile, place: PurePosixPath) -> str | None:

@@ -143,15 +143,14 @@ _HEADER = re.compile(
 class Fault:
     """A syntax error in a unit, and the names whose definitions were lost with it.
 
-    alone: the unit is the whole submission, not one of several cells or blocks. resumed: the line from which the
-    code after the error is used; 0 if none is. caret: the line of code, and a caret below the place.
+    resumed: the line from which the code after the error is used; 0 if none is. caret: the line of code, and a caret
+    below the place.
     """
 
     unit: str
     line: int  # 0 if it is not known
     reason: str
     lost: tuple[str, ...] = ()
-    alone: bool = True
     resumed: int = 0
     caret: str = ""
 
@@ -174,17 +173,15 @@ class Fault:
             says = _(
                 "{place} has a syntax error: {reason}; the code before it and from line {line} on was graded"
             )
-        elif self.alone:
-            says = _("{place} has a syntax error: {reason}; the code before it was graded")
         else:
-            says = _("{place} has a syntax error: {reason}; the rest of this cell or block was skipped")
+            says = _("{place} has a syntax error: {reason}; the rest of this file, cell or block was skipped")
         return says.format(place=place, reason=self.reason, line=self.resumed)
 
 
-def fault_of(error: SyntaxError, unit: str, rest: str, *, alone: bool = True, resumed: int = 0) -> Fault:
+def fault_of(error: SyntaxError, unit: str, rest: str, resumed: int = 0) -> Fault:
     """Return an error of `parse` as a fault. rest: the text that is left out because of it."""
     lost = defined_in(rest)
-    return Fault(unit, error.lineno or 0, error.msg, lost, alone, resumed, _caret(error))
+    return Fault(unit, error.lineno or 0, error.msg, lost, resumed, _caret(error))
 
 
 def _caret(error: SyntaxError) -> str:
@@ -204,7 +201,7 @@ def defined_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found[1] or found[2] for found in _HEADER.finditer(text)))
 
 
-def around_error(source: str, unit: str, *, alone: bool = True) -> tuple[str, Fault | None]:
+def around_error(source: str, unit: str) -> tuple[str, Fault | None]:
     """Return the source without the top-level statement that contains its first syntax error, and the error.
 
     Lines keep their numbers. The part after the error starts at the first definition or import from which on all
@@ -222,29 +219,20 @@ def around_error(source: str, unit: str, *, alone: bool = True) -> tuple[str, Fa
         rest = "\n".join(lines[place:])
         if syntax_error(rest) is None:
             left_out, gap = "\n".join(lines[end:place]), "\n" * (place - kept.count("\n"))
-            return kept + gap + rest, fault_of(error, unit, left_out, alone=alone, resumed=place + 1)
-    return kept, fault_of(error, unit, "\n".join(lines[end:]), alone=alone)
+            return kept + gap + rest, fault_of(error, unit, left_out, place + 1)
+    return kept, fault_of(error, unit, "\n".join(lines[end:]))
 
 
 def _end_of_the_part_before(lines: list[str], error: SyntaxError) -> int:
     """Return the number of lines before the statement with the error; fewer, if these do not parse either."""
     line = error.lineno or 0
-    at = line if _is_indented_output(lines, error) else _beginning(lines, line)
+    at = _beginning(lines, line)
     for _attempt in range(MAX_ATTEMPTS):
         earlier = syntax_error("\n".join(lines[: max(at - 1, 0)]))
         if earlier is None:
             return max(at - 1, 0)
         at = _beginning(lines, min(at - 1, earlier.lineno or 0))
     return 0
-
-
-def _is_indented_output(lines: list[str], error: SyntaxError) -> bool:
-    """Whether the error is an indented line below a complete statement without a block: probably its printed output."""
-    line = error.lineno or 0
-    if error.msg != "unexpected indent":
-        return False
-    above = "\n".join(lines[max(_beginning(lines, line - 1) - 1, 0) : line - 1])
-    return syntax_error(above) is None and not any(hasattr(part, "body") for part in parse(above).body)
 
 
 def _beginning(lines: list[str], at: int) -> int:

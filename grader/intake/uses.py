@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from grader.intake.names import Names, statements_on
+from grader.intake.names import Names, read_names, statements_on
 from grader.intake.read import Submission, Unit, trees
 from grader.intake.syntax import MAX_DOTTED_NAMES
 
@@ -91,35 +91,26 @@ def bound_by(node: ast.AST) -> list[str]:
 # ---- what a definition uses
 
 
-def needs(names: Names, name: str) -> frozenset[str]:
-    """Return `name`, the names that its definition uses, those that the definitions of these use, and so on."""
-    waiting = dict(statements_on(names.units))
-
-    def defining(used: str) -> Sequence[_Statement]:
-        known = names.definitions.get(used)
-        # A line may define many names, and its statements are needed once.
-        return waiting.pop((known.unit, known.line), ()) if known is not None else ()
-
-    found, _statements = _reached(name, defining, _free)
-    return frozenset(found)
-
-
 _Statement = tuple[str, ast.stmt]  # with the name of its unit
 
 
-def _reached(
-    name: str, defining: Callable[[str], Iterable[_Statement]], used_by: Callable[[ast.stmt], Iterable[str]]
-) -> tuple[set[str], Iterable[_Statement]]:
+def needs(names: Names, name: str) -> frozenset[str]:
+    """Return `name`, the names that its definition uses, those that the definitions of these use, and so on."""
+    return frozenset(_reached(names, name)[0])
+
+
+def _reached(names: Names, name: str) -> tuple[set[str], list[_Statement]]:
     """Follow a name to the statements that define it, to the names that these use, and so on. Return both."""
-    found, waiting = {name}, [name]
-    reached: dict[_Statement, None] = {}
+    # A line may define many names, and its statements are needed once.
+    statements = dict(statements_on(names.units))
+    found, waiting, reached = {name}, [name], list[_Statement]()
     while waiting:
-        for statement in defining(waiting.pop()):
-            if statement not in reached:
-                reached[statement] = None
-                new = dict.fromkeys(used for used in used_by(statement[1]) if used not in found)
-                found |= new.keys()
-                waiting += new
+        known = names.definitions.get(waiting.pop())
+        for statement in statements.pop((known.unit, known.line), ()) if known else ():
+            reached.append(statement)
+            new = dict.fromkeys(used for used in _free(statement[1]) if used not in found)
+            found |= new.keys()
+            waiting += new
     return found, reached
 
 
@@ -163,10 +154,9 @@ def uses(submission: Submission, name: str, forbids: Sequence[str]) -> list[Use]
     words = [pattern.partition("*")[0] for pattern in patterns.values()]
     if not any(word in unit.source for word in words for unit in submission.units):
         return []
-    aliases, defining = _outline(submission.units)
+    aliases = _aliases(submission.units)
     found: dict[str, Use] = {}
-    _found, reached = _reached(name, lambda used: defining.get(used, ()), _names)
-    for unit, statement in reached:
+    for unit, statement in _reached(read_names(submission), name)[1]:
         for part in ast.walk(statement):
             root, *rest = _path(part, aliases)
             for call, pattern in patterns.items() if root == _ROOT else ():
@@ -176,17 +166,10 @@ def uses(submission: Submission, name: str, forbids: Sequence[str]) -> list[Use]
 
 
 @lru_cache(maxsize=2)  # asked for by each exercise of a submission
-def _outline(units: tuple[Unit, ...]) -> tuple[Mapping[str, str], Mapping[str, list[_Statement]]]:
-    """Return name → dotted path for imported names, and name → the top-level statements that bind it."""
-    aliases: dict[str, str] = {}
-    defining: dict[str, list[_Statement]] = {}
-    for unit, tree in trees(units):
-        for node in ast.walk(tree):
-            aliases.update(_imported(node))
-        for statement in tree.body:  # not those inside `if`: a demonstration may use any name
-            for bound in _bound_at_the_top(statement):
-                defining.setdefault(bound, []).append((unit, statement))
-    return aliases, defining
+def _aliases(units: tuple[Unit, ...]) -> Mapping[str, str]:
+    """Return name → dotted path for imported names."""
+    nodes = (node for _unit, tree in trees(units) for node in ast.walk(tree))
+    return {name: path for node in nodes for name, path in _imported(node)}
 
 
 def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
@@ -198,21 +181,6 @@ def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
     elif isinstance(node, ast.ImportFrom) and node.module:
         for alias in node.names:
             yield alias.asname or alias.name, f"{node.module[:_MAX_PATH]}.{alias.name[:_MAX_PATH]}"
-
-
-def _bound_at_the_top(node: ast.stmt) -> list[str]:
-    match node:
-        case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
-            return [name]
-        case ast.Assign(targets):
-            return [name for target in targets for name in _names(target)]
-        case ast.AnnAssign(target):
-            return _names(target)
-    return []
-
-
-def _names(node: ast.AST) -> list[str]:
-    return [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
 
 
 def _path(node: ast.AST, aliases: Mapping[str, str]) -> list[str]:

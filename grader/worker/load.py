@@ -237,15 +237,11 @@ def _brought(loaded: Loaded, node: _Import, alias: ast.alias, file: str) -> dict
     there = _imported(module)
     if there is not None and hasattr(there, alias.name):
         return {bound: getattr(there, alias.name)}
-    is_block = alias.name in loaded.asked.given
-    # The neighbour for a module is a guess if only the end of the module's name fits the file.
-    is_guess = module in (_file_of(loaded, module) or {}).get("guessed", ())
-    if not (is_block and is_guess):
-        try:
-            return _of_neighbour(loaded, module, alias)
-        except ImportError:
-            if not is_block:
-                raise
+    try:
+        return _of_neighbour(loaded, module, alias)
+    except ImportError:
+        if alias.name not in loaded.asked.given:
+            raise
     loaded.notes.append({"file": file, "line": node.lineno, "block": alias.name, "module": module})
     return {bound: getattr(sys.modules["grader.given"], alias.name)}
 

@@ -246,6 +246,5 @@ def test_a_file_beside_another_is_loaded_as_a_submission_of_its_own():
         "name": "b.py",
         "source": "b = 2",
         "modules": ["b"],
-        "guessed": [],
     }  # has fields that no other unit has
     assert main._load({"units": [unit], "given": {}}).names["b"] == 2
