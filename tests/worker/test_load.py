@@ -35,7 +35,7 @@ def test_a_statement_that_raises_is_noted_and_the_rest_runs():
     assert note(loaded)["error"] == {
         "type": "ZeroDivisionError",
         "message": "division by zero",
-        "where": {"file": "a.py", "line": 3, "text": "y = 1 / 0", "in": "<module>"},
+        "where": {"file": "a.py", "line": 3, "text": "y = 1 / 0", "in": "<module>", "shapes": {}},
     }
 
 
