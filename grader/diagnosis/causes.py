@@ -70,7 +70,7 @@ CAUSES = (
     (r"to be: \[(\d+), \d+\] but got: \[(\d+), \d+\]", "in this product, the left tensor holds {0} matrices and the right one {1}"),
     (r"size mismatch, got input \((\d+)\), mat \((\d+)x(\d+)\), vec \((\d+)\)", "a table with {2} columns meets {3} values"),
     (r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\).*dimension (\d+)", "two tensors meet with {0} and {1} on axis {2}, where they must agree: check the number and the order of their axes"),
-    (r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\).*dimension (\d+).* on .*\[.*\]\s*=[^=]", "{1} values are assigned to {0} places on axis {2}: does the index on the left take the places that are meant, such as every second one?"),
+    (r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\).*dimension (\d+).* on .*\[.*\]\s*=[^=]", "{1} values are assigned to {0} places on axis {2}: the index on the left should take {1} places, such as every second one"),
     (r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)", "{1} values cannot be spread over {0} places: insert an axis of size 1 where the values repeat"),
     (r"shape mismatch: value tensor of shape (\[[\d, ]*\]) cannot be broadcast to .*?(\[[\d, ]*\])", "values of shape {0} are assigned to places of shape {1}"),
     (r"shape of the mask (\[[\d, ]*\]).* does not match .*tensor (\[[\d, ]*\])", "a mask of shape {0} meets a tensor of shape {1}"),

@@ -76,7 +76,8 @@ def slips(submission: Submission, name: str) -> list[Slip]:
     unit, node = code.definitions[name]
     own = {bound for part in ast.walk(node) for bound in bound_by(part)} | set(code.definitions)
     found = [*_of_definition(node, code), *of_scopes(submission, unit, node, own, "*" in code.bound)]
-    slips = [Slip(unit, *one) for one in found] + [Slip(unit, *one, wins=True) for one in _unread(node)]
+    winning = [*_tiny_fills(node), *_unread(node)]
+    slips = [Slip(unit, *one) for one in found] + [Slip(unit, *one, wins=True) for one in winning]
     return sorted(dict.fromkeys(slips), key=lambda slip: slip.line)[:MAX_SLIPS]
 
 
@@ -198,6 +199,21 @@ def _layers_as_functions(function: ast.FunctionDef) -> Found:
                 if layer in _FUNCTIONS and not isinstance(first, (ast.Constant, ast.UnaryOp, ast.Attribute)):
                     says = _("`nn.{layer}` is a layer; write `nn.{layer}(…)(X)`, or call `{function}`")
                     yield part.lineno, says.format(layer=layer, function=_FUNCTIONS[layer])
+
+
+def _tiny_fills(node: ast.stmt) -> Found:
+    """A fill value such as 1e-6, where -1e6 is meant."""
+    for part in ast.walk(node):
+        match part:
+            case ast.Call(ast.Attribute(attr="masked_fill" | "masked_fill_"), [_, value]):
+                pass
+            case ast.keyword("value", value) | ast.Assign([ast.Subscript(slice=ast.UnaryOp())], value):
+                pass
+            case _:
+                continue
+        if isinstance(value, ast.Constant) and isinstance(value.value, float) and 0 < value.value < 1e-4:
+            says = _("the fill value is {value:.0e}, which is nearly zero; write {meant:.0e}")
+            yield value.lineno, says.format(value=value.value, meant=-1 / value.value)
 
 
 def _unread(node: ast.stmt) -> Found:

@@ -60,6 +60,7 @@ def test_right_code_and_a_missing_definition_have_no_slips():
         ("return self.drop(self", "querys = query + 1\n        return self.drop(query + self", 12, "`querys` is set and never read; did you mean `query`?"),
         ("return self.drop(self", "return nn.ReLU(self", 12, "`nn.ReLU` is a layer; write `nn.ReLU(…)(X)`, or call `torch.relu`"),
         ("X.transpose(0, 1)", "nn.Softmax(X, dim=-1)", 9, "`nn.Softmax` is a layer; write `nn.Softmax(dim=…)(X)`, or call `torch.softmax`"),
+        ("X.transpose(0, 1)", "X.masked_fill(X > 0, 1e-9)", 9, "the fill value is 1e-09, which is nearly zero; write -1e+09"),
         ("(nn.Module)", "", 2, "the class does not inherit from nn.Module; write `class A(nn.Module)` and call `super().__init__()`"),
         ("(self.W_q(query))", "(self.W_q(querry))", 12, "nothing is called `querry`; did you mean `query`?"),
         ("X.transpose(0, 1)", "X.tranpose(0, 1)", 9, "there is no `.tranpose`; did you mean `.transpose`?"),
