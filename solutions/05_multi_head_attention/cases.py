@@ -160,6 +160,14 @@ def other_numbers_of_vectors(exercise, draw, B, T, S, D, H):
     ]
     Y = case.call(*inputs, case.input("one_len", np.array([S - 1])), on=module, axes=AXES)
     case.check_shape(Y, "axes of size one stay where they are")
+    if exercise == "MultiHeadAttention":
+        by_default = case.build(
+            "", "by_default", key_size=D, query_size=D, value_size=D, num_hiddens=D, num_heads=H, dropout=0.5
+        )
+        case.load(by_default, weights.multi_head(draw, D))
+        case.eval(by_default)
+        Y = case.call(*inputs, None, on=by_default)
+        case.check_values(Y, "no biases unless they are asked for", caps=False)
     return case
 
 

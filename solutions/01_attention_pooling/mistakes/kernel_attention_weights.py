@@ -189,4 +189,34 @@ MISTAKES = [
         says="the weights are always in single precision, whatever the dtype of the inputs is",
         asks="In which dtype are the values that these weights are multiplied with?",
     ),
+    mistake(
+        "pool-pairs-mixed",
+        edit(
+            "distances = queries[:, None] - keys[None, :]  # (T, S)",
+            """
+            asked, offered = queries.repeat_interleave(len(keys)), keys.repeat_interleave(len(queries))
+            distances = (asked - offered).reshape(len(queries), len(keys))
+            """,
+        ),
+        says="queries and keys are both repeated one by one, so a query meets some keys several times and others never",
+        asks="Write the repeated queries below the repeated keys. Which pairs occur, and which are missing?",
+    ),
+    mistake(
+        "pool-difference-in-place",
+        edit(
+            "distances = queries[:, None] - keys[None, :]  # (T, S)",
+            """
+            distances = queries[:, None] * 1
+            distances -= keys[None, :]
+            """,
+        ),
+        says="the table of distances is written into a column of queries, which has no room for it",
+        asks="Which shape does the tensor on the left have, and which shape does the difference have?",
+    ),
+    mistake(
+        "pool-w-without-default",
+        edit("w: float | torch.Tensor = 1.0", "w: float | torch.Tensor"),
+        says="w has no default, so a call without it raises an error",
+        asks="What does the text of the exercise say about a call that passes only queries and keys?",
+    ),
 ]

@@ -162,4 +162,44 @@ MISTAKES = [
         says="the answers are always in single precision, whatever the dtype of the inputs is",
         asks="What should the dtype of the answers be when all inputs are in double precision?",
     ),
+    mistake(
+        "pool-single-query-loses-axis",
+        edit("return weights @ values", "return (weights @ values).squeeze()"),
+        says="for a single query the result has no axis left: all axes of size one are removed",
+        asks="Which shape does the result have for one query, and which shape does squeeze leave?",
+    ),
+    mistake(
+        "pool-queries-sorted",
+        edit(
+            "weights = kernel_attention_weights(queries, keys, w)",
+            "weights = kernel_attention_weights(queries.sort().values, keys, w)",
+        ),
+        says="the queries are sorted first, so the answers come in another order than the queries",
+        asks="Which query does the first answer belong to if the queries are not in order?",
+    ),
+    mistake(
+        "pool-values-changed",
+        edit(
+            "return weights @ values",
+            """
+            middle = values.detach().mean()
+            values -= middle
+            return weights @ values + middle
+            """,
+        ),
+        says="the answers are right, but the caller's values are changed in place",
+        asks="What do the values hold after the call that the caller passed to it?",
+    ),
+    mistake(
+        "pool-queries-and-keys-exchanged",
+        edit("kernel_attention_weights(queries, keys, w)", "kernel_attention_weights(keys, queries, w)"),
+        says="queries and keys are passed to the weights in each other's place",
+        asks="How many rows should the table of weights have, and how many columns?",
+    ),
+    mistake(
+        "pool-softmax-again",
+        edit("return weights @ values", "return weights.softmax(dim=-1) @ values"),
+        says="a second softmax is applied to the weights, which makes them nearly equal",
+        asks="What does a softmax do to numbers that are all between zero and one?",
+    ),
 ]

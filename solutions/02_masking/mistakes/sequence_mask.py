@@ -190,4 +190,33 @@ MISTAKES = [
         ),
         asks="What is the first integer that `bfloat16` cannot represent?",
     ),
+    mistake(
+        "mask-last-step-never",
+        edit(
+            "keep = steps[None, :] < valid_len[:, None]  # (N, T)",
+            "keep = (steps[None, :] < valid_len[:, None]) | (steps == steps.max())",
+        ),
+        says="the last step of a row is never replaced",
+        asks="Which position does a slice leave out that ends at minus one?",
+    ),
+    mistake(
+        "mask-blended",
+        edit(
+            "return X.masked_fill(~keep, value)",
+            """
+            real = keep.to(torch.get_default_dtype())
+            return X * real + value * (1 - real)
+            """,
+        ),
+        says="input and fill value are multiplied with a mask of numbers: whole numbers become fractions, and infinity becomes NaN",
+        asks="What is infinity times zero, and which dtype does a whole number times a fraction have?",
+    ),
+    mistake(
+        "mask-as-wide-as-longest",
+        edit(
+            "torch.arange(X.shape[1], device=X.device)", "torch.arange(int(valid_len.max()), device=X.device)"
+        ),
+        says="the mask is as wide as the longest length, not as the input",
+        asks="What happens if no sequence of the batch is as long as the tensor?",
+    ),
 ]

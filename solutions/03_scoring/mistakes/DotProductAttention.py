@@ -416,4 +416,35 @@ MISTAKES = [
         says="the scale is computed from the number of axes instead of the size of the last axis",
         asks="How many axes do the queries have, and how long is the last one? Which of the two do you use?",
     ),
+    mistake(
+        "dot-mask-of-torch-inverted",
+        edit(
+            "self.attention_weights = masked_softmax(scores, valid_lens)  # (B, T, S)\n        return self.dropout(self.attention_weights) @ values",
+            """
+            mask = None
+            if valid_lens is not None:
+                lens = valid_lens.reshape(len(scores), -1, 1)
+                mask = (torch.arange(scores.shape[2]) >= lens).expand(scores.shape)
+            self.attention_weights = None
+            return torch.nn.functional.scaled_dot_product_attention(
+                queries, keys, values, mask, self.dropout.p if self.training else 0.0
+            )
+            """,
+        ),
+        says="scaled_dot_product_attention keeps what is True in a mask, and this mask is True at the padding; it also gives no weights to store",
+        asks="Which keys does your mask mark with True, and what does the function do with them?",
+    ),
+    mistake(
+        "dot-lens-remembered",
+        edit(
+            "self.attention_weights = masked_softmax(scores, valid_lens)",
+            """
+            valid_lens = getattr(self, "kept", None) if valid_lens is None else valid_lens
+            self.kept = valid_lens
+            self.attention_weights = masked_softmax(scores, valid_lens)
+            """,
+        ),
+        says="the lengths of an earlier call are stored and used again in a call without lengths",
+        asks="What should a call without lengths mask, whatever was called before?",
+    ),
 ]

@@ -120,4 +120,40 @@ MISTAKES = [
         says="the joined features are written into a new tensor in single precision",
         asks="Which dtype does a new tensor have when you do not pass one?",
     ),
+    mistake(
+        "heads-averaged",
+        edit(
+            "X = X.permute(0, 2, 1, 3)  # (B, T, H, d)\n    return X.reshape(batch, steps, num_heads * head_size)",
+            "return X.mean(dim=1)",
+        ),
+        says="the heads are averaged instead of put next to each other",
+        asks="How many features should a step have after joining, and how many does a mean leave?",
+    ),
+    mistake(
+        "heads-joined-from-neighbouring-rows",
+        edit(
+            "X = X.reshape(batch, num_heads, steps, head_size)  # (B, H, T, d)",
+            "X = torch.stack([X[b : b + num_heads] for b in range(batch)])",
+        ),
+        says="sequence b takes the rows from b on, so only the first sequence gets its own heads",
+        asks="At which row do the heads of the second sequence begin?",
+    ),
+    mistake(
+        "heads-counted-as-sequences",
+        edit(
+            "return X.reshape(batch, steps, num_heads * head_size)",
+            "return X.reshape(rows, steps, head_size)",
+        ),
+        says="the last reshape uses the number of rows from before the split, so the heads stay apart",
+        asks="How many sequences are there, and how many rows came in?",
+    ),
+    mistake(
+        "heads-single-sequence-squeezed",
+        edit(
+            "return X.reshape(batch, steps, num_heads * head_size)",
+            "return X.reshape(batch, steps, num_heads * head_size).squeeze(0)",
+        ),
+        says="a batch of a single sequence loses its batch axis",
+        asks="Which shape should the result have for one sequence?",
+    ),
 ]

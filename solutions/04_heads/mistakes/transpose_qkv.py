@@ -145,4 +145,31 @@ MISTAKES = [
         says="the heads are written into a new tensor in single precision",
         asks="Which dtype does a new tensor have when you do not pass one?",
     ),
+    mistake(
+        "heads-pieces-of-num-heads",
+        edit(
+            "X = X.reshape(batch, steps, num_heads, head_size)  # (B, T, H, d)\n    X = X.permute(0, 2, 1, 3)  # (B, H, T, d)\n    return X.reshape(batch * num_heads, steps, head_size)",
+            "return torch.stack(X.split(num_heads, dim=-1), dim=1).flatten(0, 1)",
+        ),
+        says="the features are split into pieces of num_heads features, not into num_heads pieces",
+        asks="Does the number that you pass to split mean how many pieces, or how large a piece is?",
+    ),
+    mistake(
+        "heads-overlapping-slices",
+        edit(
+            "X = X.reshape(batch, steps, num_heads, head_size)  # (B, T, H, d)",
+            "X = torch.stack([X[..., h : h + head_size] for h in range(num_heads)], dim=2)",
+        ),
+        says="the slice of head h begins at feature h, so the heads overlap",
+        asks="Which features does head 0 take, and which is the first feature that is left for head 1?",
+    ),
+    mistake(
+        "heads-of-one-sequence",
+        edit(
+            "X = X.reshape(batch, steps, num_heads, head_size)",
+            "X = X.reshape(1, steps, num_heads, head_size)",
+        ),
+        says="the reshape has no place for the batch, so it fits a single sequence only",
+        asks="How many values come in, and how many does the new shape hold?",
+    ),
 ]

@@ -1036,4 +1036,122 @@ MISTAKES = [
         says="the concatenated heads are always in single precision, whatever the dtype of the output layer is",
         asks="In which dtype are the weights of the output layer?",
     ),
+    mistake(
+        "mha-keys-and-values-swapped",
+        edit(
+            "self.attention(queries, keys, values, valid_lens)",
+            "self.attention(queries, values, keys, valid_lens)",
+        ),
+        says="keys and values are passed to the attention in each other's place",
+        asks="Which of your tensors are the queries compared with, and which are averaged?",
+    ),
+    mistake(
+        "mha-one-small-layer-for-all-heads",
+        edit(
+            "nn.Linear(query_size, num_hiddens, bias=bias)",
+            "nn.Linear(query_size, num_hiddens // num_heads, bias=bias)",
+        ),
+        edit(
+            "nn.Linear(key_size, num_hiddens, bias=bias)",
+            "nn.Linear(key_size, num_hiddens // num_heads, bias=bias)",
+        ),
+        edit(
+            "nn.Linear(value_size, num_hiddens, bias=bias)",
+            "nn.Linear(value_size, num_hiddens // num_heads, bias=bias)",
+        ),
+        edit("self.W_q(queries)", "self.W_q(queries).repeat(1, 1, self.num_heads)"),
+        edit("self.W_k(keys)", "self.W_k(keys).repeat(1, 1, self.num_heads)"),
+        edit("self.W_v(values)", "self.W_v(values).repeat(1, 1, self.num_heads)"),
+        says="one projection of the size of a head serves all heads, so they all compute the same",
+        asks="How many features do all heads together need, and how many does your projection give?",
+    ),
+    mistake(
+        "mha-every-head-as-wide-as-the-model",
+        edit(
+            "nn.Linear(query_size, num_hiddens, bias=bias)",
+            "nn.Linear(query_size, num_hiddens * num_heads, bias=bias)",
+        ),
+        edit(
+            "nn.Linear(key_size, num_hiddens, bias=bias)",
+            "nn.Linear(key_size, num_hiddens * num_heads, bias=bias)",
+        ),
+        edit(
+            "nn.Linear(value_size, num_hiddens, bias=bias)",
+            "nn.Linear(value_size, num_hiddens * num_heads, bias=bias)",
+        ),
+        edit(
+            "nn.Linear(num_hiddens, num_hiddens, bias=bias)",
+            "nn.Linear(num_hiddens * num_heads, num_hiddens, bias=bias)",
+        ),
+        says="every head is as wide as the whole model",
+        asks="How is the number of features shared out over the heads?",
+        kind="different",
+    ),
+    mistake(
+        "mha-lens-for-first-sequence-only",
+        edit(
+            "valid_lens = valid_lens.repeat_interleave(self.num_heads, dim=0)",
+            "valid_lens = valid_lens[:1].repeat_interleave(queries.shape[0], dim=0)",
+        ),
+        says="the lengths of the first sequence are used for the whole batch",
+        asks="Whose length does the last sequence of the batch get?",
+    ),
+    mistake(
+        "mha-query-lens-ignored",
+        edit(
+            "valid_lens = valid_lens.repeat_interleave(self.num_heads, dim=0)",
+            "valid_lens = valid_lens.repeat_interleave(self.num_heads, dim=0) if valid_lens.dim() == 1 else None",
+        ),
+        says="with one length per query, nothing is masked",
+        asks="Which two shapes can the lengths have, and what happens to each?",
+    ),
+    mistake(
+        "mha-projections-remembered",
+        edit(
+            "keys = transpose_qkv(self.W_k(keys), self.num_heads)  # (B·H, S, d)\n        values = transpose_qkv(self.W_v(values), self.num_heads)  # (B·H, S, d)",
+            """
+            kept = getattr(self, "kept", None)
+            if self.training or kept is None or kept[0].shape[0] != queries.shape[0] or kept[2] != keys.shape:
+                split = [transpose_qkv(layer(x), self.num_heads) for layer, x in ((self.W_k, keys), (self.W_v, values))]
+                self.kept = kept = (*split, keys.shape)
+            keys, values, _ = kept
+            """,
+        ),
+        says="projected keys and values of an earlier call are used again, although the inputs are others",
+        asks="Call your module twice with different keys of the same shape. Which keys does the second call use?",
+    ),
+    mistake(
+        "mha-heads-not-before-steps",
+        edit(
+            "queries = transpose_qkv(self.W_q(queries), self.num_heads)",
+            "queries = self.W_q(queries).unflatten(2, (self.num_heads, -1))",
+        ),
+        edit(
+            "keys = transpose_qkv(self.W_k(keys), self.num_heads)",
+            "keys = self.W_k(keys).unflatten(2, (self.num_heads, -1))",
+        ),
+        edit(
+            "values = transpose_qkv(self.W_v(values), self.num_heads)",
+            "values = self.W_v(values).unflatten(2, (self.num_heads, -1))",
+        ),
+        edit(
+            "heads = self.attention(queries, keys, values, valid_lens)",
+            "heads = (queries @ keys.transpose(2, 3) / math.sqrt(queries.shape[-1])).softmax(dim=-1) @ values",
+        ),
+        edit("transpose_output(heads, self.num_heads)", "heads.flatten(2)"),
+        says="the head axis is not moved before the steps, so the heads of one step attend to each other",
+        asks="Which two axes come last when queries and keys are multiplied, and which should?",
+    ),
+    mistake(
+        "mha-number-of-heads-as-dropout",
+        edit("DotProductAttention(dropout)", "DotProductAttention(num_heads)"),
+        says="the attention gets the number of heads as its dropout rate",
+        asks="Which argument does the constructor of the attention take?",
+    ),
+    mistake(
+        "mha-bias-by-default",
+        edit("bias: bool = False", "bias: bool = True"),
+        says="the layers have biases unless the caller turns them off",
+        asks="How many parameters does your module have if the caller says nothing about biases?",
+    ),
 ]

@@ -189,4 +189,37 @@ MISTAKES = [
         says="the matrix has one row per pair, instead of one row per feature",
         asks="Which shape must a matrix have to be multiplied by a row of the table?",
     ),
+    mistake(
+        "shift-whole-numbers",
+        edit(
+            "torch.zeros(num_hiddens, num_hiddens, dtype=torch.float64)",
+            "torch.zeros(num_hiddens, num_hiddens, dtype=torch.long)",
+        ),
+        edit("return M.to(torch.get_default_dtype())", "return M"),
+        says="the matrix holds whole numbers, so every sine and cosine is cut to -1, 0 or 1",
+        asks="Which dtype does your matrix have from the beginning?",
+        forms=[
+            [
+                edit("even.double()", "even.float()"),
+                edit(
+                    "torch.zeros(num_hiddens, num_hiddens, dtype=torch.float64)",
+                    "torch.zeros(num_hiddens, num_hiddens, dtype=torch.long)",
+                ),
+                edit("return M.to(torch.get_default_dtype())", "return M"),
+            ]
+        ],
+    ),
+    mistake(
+        "shift-pairs-overlap",
+        edit(
+            "even = torch.arange(0, num_hiddens, 2)",
+            "even = 2 * torch.arange(num_hiddens // 2)\n    row = torch.arange(num_hiddens // 2)",
+        ),
+        edit("M[even, even] = angles.cos()", "M[row, row] = angles.cos()"),
+        edit("M[even, odd] = angles.sin()", "M[row, row + 1] = angles.sin()"),
+        edit("M[odd, even] = -angles.sin()", "M[row + 1, row] = -angles.sin()"),
+        edit("M[odd, odd] = angles.cos()", "M[row + 1, row + 1] = angles.cos()"),
+        says="pair j is written at the rows j and j + 1, so the pairs overlap",
+        asks="At which row does the second pair of columns begin?",
+    ),
 ]

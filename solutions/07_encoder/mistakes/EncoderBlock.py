@@ -344,4 +344,59 @@ MISTAKES = [
         says="the last layer of the feed-forward network has the size of its hidden layer",
         asks="The output of the network is added to its input. Which size must it have?",
     ),
+    mistake(
+        "encblock-residual-detached",
+        edit("self.addnorm1(X, self.attention(", "self.addnorm1(X.detach(), self.attention("),
+        says="the outputs are right, but no gradient flows through the first residual connection",
+        asks="How does the gradient reach the layers before this block, apart from the attention?",
+    ),
+    mistake(
+        "encblock-residual-of-normed",
+        """
+            class EncoderBlock(nn.Module):
+                def __init__(
+                    self, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input, ffn_num_hiddens,
+                    num_heads, dropout, use_bias=False,
+                ):
+                    super().__init__()
+                    self.attention = MultiHeadAttention(
+                        key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias=use_bias
+                    )
+                    self.addnorm1 = AddNorm(norm_shape, dropout)
+                    self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+                    self.addnorm2 = AddNorm(norm_shape, dropout)
+
+                def forward(self, X, valid_lens):
+                    X = self.addnorm1.ln(X)
+                    X = X + self.addnorm1.dropout(self.attention(X, X, X, valid_lens))
+                    X = self.addnorm2.ln(X)
+                    return X + self.addnorm2.dropout(self.ffn(X))
+            """,
+        says="the residual connection starts from the normalised input instead of the input",
+        asks="What is added to the output of a sublayer: its input before or after the norm?",
+    ),
+    mistake(
+        "encblock-only-queries-normed",
+        """
+            class EncoderBlock(nn.Module):
+                def __init__(
+                    self, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input, ffn_num_hiddens,
+                    num_heads, dropout, use_bias=False,
+                ):
+                    super().__init__()
+                    self.attention = MultiHeadAttention(
+                        key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias=use_bias
+                    )
+                    self.addnorm1 = AddNorm(norm_shape, dropout)
+                    self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+                    self.addnorm2 = AddNorm(norm_shape, dropout)
+
+                def forward(self, X, valid_lens):
+                    before = self.addnorm1.ln(X)
+                    X = X + self.addnorm1.dropout(self.attention(before, X, X, valid_lens))
+                    return X + self.addnorm2.dropout(self.ffn(self.addnorm2.ln(X)))
+            """,
+        says="only the queries are normalised, not the keys and values",
+        asks="In self-attention all three come from one tensor. Do yours?",
+    ),
 ]

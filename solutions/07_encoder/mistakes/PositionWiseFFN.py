@@ -198,4 +198,10 @@ MISTAKES = [
         says="the zeros for the maximum are in single precision, and so the hidden features are too",
         asks="What is the dtype of the maximum of two tensors with different dtypes?",
     ),
+    mistake(
+        "ffn-stays-flat",
+        edit("self.dense1(X)", "self.dense1(X.reshape(-1, X.shape[-1]))"),
+        says="sentences and positions are merged into one axis and never taken apart again",
+        asks="Which axes does the input have, and which does your result have?",
+    ),
 ]

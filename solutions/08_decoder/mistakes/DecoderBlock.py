@@ -375,6 +375,21 @@ MISTAKES = [
         ),
         says="the cross-attention comes before the self-attention, each with its own AddNorm",
         asks="Which of the two attentions comes first in the lesson's formulas?",
+        forms=[
+            [
+                edit(
+                    "enc_outputs, enc_valid_lens, cache = state",
+                    """
+                    enc_outputs, enc_valid_lens, cache = state
+                    X = self.addnorm2(X, self.attention2(X, enc_outputs, enc_outputs, enc_valid_lens))
+                    """,
+                ),
+                edit(
+                    "Z = self.addnorm2(Y, self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens))",
+                    "Z = Y",
+                ),
+            ]
+        ],
     ),
     mistake(
         "decblock-encoder-detached",
@@ -599,5 +614,17 @@ MISTAKES = [
         edit("cache[self.i] = key_values", "cache[self.i] = key_values.cpu()"),
         says="the cache is stored on the CPU",
         asks="On which device is the cache, and on which device is the new step?",
+    ),
+    mistake(
+        "decblock-cache-along-batch",
+        edit("torch.cat((cache[self.i], X), dim=1)", "torch.cat((cache[self.i], X), dim=0)"),
+        says="the cache is joined along the batch axis instead of the steps, so the second step raises an error",
+        asks="Which axis grows when a sentence gets one more word?",
+    ),
+    mistake(
+        "decblock-truth-of-cache",
+        edit("if cache[self.i] is not None:", "if cache[self.i]:"),
+        says="the cache entry itself is the condition, but a tensor with several elements has no truth value",
+        asks="Which question do you want to ask: is something stored, or is its value true?",
     ),
 ]

@@ -64,6 +64,14 @@ MISTAKES = [
         says="the scores are computed with the embedding table instead of the last linear layer",
         asks="The decoder has a last linear layer. Which of your parameters never get a gradient?",
         kind="different",
+        forms=[
+            [
+                edit(
+                    "self.attention_weights = [[], []]",
+                    "self.dense.weight = self.embedding.weight\n        self.attention_weights = [[], []]",
+                )
+            ]
+        ],
     ),
     mistake(
         "decoder-final-norm",
@@ -404,5 +412,20 @@ MISTAKES = [
             "What is the dtype of a half-precision tensor times a single-precision tensor, and what is it "
             "times a Python number?"
         ),
+    ),
+    mistake(
+        "decoder-scaled-by-vocabulary",
+        edit("math.sqrt(self.num_hiddens)", "math.sqrt(self.embedding.num_embeddings)"),
+        says="the embedding is multiplied by the root of the size of the vocabulary",
+        asks="Which number does the scale depend on: how many words there are, or how many features a word has?",
+    ),
+    mistake(
+        "decoder-starts-from-the-source",
+        edit(
+            "self_weights, cross_weights = [], []",
+            "self_weights, cross_weights = [], []\n        X = state[0]",
+        ),
+        says="the first block gets the outputs of the encoder instead of the words of the target",
+        asks="Which two things does a decoder read, and in which argument does each block get them?",
     ),
 ]

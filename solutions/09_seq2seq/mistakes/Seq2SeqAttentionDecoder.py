@@ -139,6 +139,14 @@ MISTAKES = [
         ),
         says="the hidden state is detached between steps",
         asks="The loss of the fourth word has a gradient. Which earlier steps does it reach?",
+        forms=[
+            [
+                edit(
+                    "query = hidden_state[-1].unsqueeze(1)",
+                    "hidden_state = hidden_state.detach()\n            query = hidden_state[-1].unsqueeze(1)",
+                )
+            ]
+        ],
     ),
     mistake(
         "seq2seq-encoder-detached",
@@ -509,5 +517,72 @@ MISTAKES = [
         ),
         says="the input of the GRU is in single precision, whatever dtype its weights have",
         asks="Which dtype does a new tensor have by default?",
+    ),
+    mistake(
+        "seq2seq-rnn-without-state",
+        edit("self.rnn(step.permute(1, 0, 2), hidden_state)", "self.rnn(step.permute(1, 0, 2))"),
+        says="the GRU gets no state, so it starts from zeros at every step",
+        asks="Which two arguments does the GRU take, and what is the second if you leave it out?",
+    ),
+    mistake(
+        "seq2seq-query-mean-of-layers",
+        edit("query = hidden_state[-1].unsqueeze(1)", "query = hidden_state.mean(dim=0).unsqueeze(1)"),
+        says="the query is the mean of the hidden states of all layers instead of the last layer's",
+        asks="Which layer of the encoder do the keys come from?",
+    ),
+    mistake(
+        "seq2seq-hidden-on-module",
+        edit(
+            "return outputs.permute(1, 0, 2), hidden_state, enc_valid_lens  # (B, S, D), (L, B, D), (B,)",
+            """
+            if getattr(self, "hidden", None) is None or self.hidden.shape != hidden_state.shape:
+                self.hidden = hidden_state
+            return outputs.permute(1, 0, 2), self.hidden, enc_valid_lens
+            """,
+        ),
+        edit(
+            "enc_outputs, hidden_state, enc_valid_lens = state",
+            "enc_outputs, hidden_state, enc_valid_lens = state\n        hidden_state = self.hidden",
+        ),
+        edit(
+            "scores = self.dense(torch.cat(outputs, dim=0))",
+            "self.hidden = hidden_state\n        scores = self.dense(torch.cat(outputs, dim=0))",
+        ),
+        says="the hidden state lives in the module, so a new sentence starts where the one before ended",
+        asks="Decode one sentence twice. What does init_state set back for the second time?",
+    ),
+    mistake(
+        "seq2seq-padding-wiped",
+        edit(
+            "return outputs.permute(1, 0, 2), hidden_state, enc_valid_lens  # (B, S, D), (L, B, D), (B,)",
+            """
+            outputs = outputs.permute(1, 0, 2)
+            if enc_valid_lens is not None:
+                outputs[torch.arange(outputs.shape[1]) >= enc_valid_lens[:, None]] = 0
+            return outputs, hidden_state, enc_valid_lens
+            """,
+        ),
+        says="the scores are right, but the caller's encoder outputs are set to zero at the padding",
+        asks="Does permute copy a tensor, or is the result another view of the same memory?",
+    ),
+    mistake(
+        "seq2seq-dot-product",
+        edit(
+            "self.attention = AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, dropout)",
+            """
+            from grader.given import masked_softmax
+
+            class Dot(nn.Module):
+                def forward(self, queries, keys, values, valid_lens):
+                    scores = queries @ keys.transpose(1, 2) / queries.shape[-1] ** 0.5
+                    self.attention_weights = masked_softmax(scores, valid_lens)
+                    return nn.functional.dropout(self.attention_weights, dropout, self.training) @ values
+
+            self.attention = Dot()
+            """,
+        ),
+        says="the attention is a dot product; the exercise asks for additive attention, which has layers of its own",
+        asks="Which parameters does the attention of this exercise have, and which has a dot product?",
+        kind="different",
     ),
 ]

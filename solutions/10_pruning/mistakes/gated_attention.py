@@ -170,4 +170,13 @@ MISTAKES = [
         says="the gates also scale the bias of the output layer",
         asks="Which head does the bias of the output layer belong to?",
     ),
+    mistake(
+        "gates-without-output-bias",
+        edit(
+            "return mha.W_o(joined * gates.repeat_interleave(head_size))",
+            "return torch.nn.functional.linear(joined * gates.repeat_interleave(head_size), mha.W_o.weight)",
+        ),
+        says="the bias of the output layer is left out",
+        asks="Which two parameters can the output layer have?",
+    ),
 ]

@@ -38,6 +38,22 @@ MISTAKES = [
         ),
         says="gradients are not cleared: each sample's gradient is added to those of the samples before it",
         asks="What does a second call of backward do with a gradient that is already there?",
+        forms=[
+            [
+                edit(
+                    "total, count = 0.0, 0",
+                    "total, count = 0.0, 0\n    kept = torch.ones(num_heads, dtype=mha.W_o.weight.dtype, requires_grad=True)",
+                ),
+                edit("gates = queries.new_ones(num_heads, requires_grad=True)", "gates = kept"),
+                edit(
+                    "(slope,) = torch.autograd.grad(loss, gates, retain_graph=True)",
+                    """
+                    loss.backward(retain_graph=True)
+                    slope = gates.grad
+                    """,
+                ),
+            ]
+        ],
     ),
     mistake(
         "importance-gates-from-zero",

@@ -250,4 +250,41 @@ MISTAKES = [
         says="the index is on the CPU, whatever device the weights are on",
         asks="On which device is a new tensor by default?",
     ),
+    mistake(
+        "prune-biases-invented",
+        edit("bias=bias is not None)", "bias=True)"),
+        says="the new layers have random biases, although the old ones had none",
+        asks="How many parameters does a layer of your pruned module have, and how many did the old one have?",
+    ),
+    mistake(
+        "prune-output-bias-cut",
+        edit(
+            "mha.W_o.weight[:, features], mha.W_o.bias)",
+            "mha.W_o.weight[:, features], None if mha.W_o.bias is None else mha.W_o.bias[features])",
+        ),
+        edit("layer.bias.copy_(bias)", "layer.bias = nn.Parameter(bias.clone())"),
+        says="the bias of the output layer is cut like its columns, but it belongs to no head",
+        asks="How many features does the output layer give after pruning?",
+    ),
+    mistake(
+        "prune-output-smaller-too",
+        edit(
+            "smaller(mha.W_o.weight[:, features], mha.W_o.bias)",
+            "smaller(mha.W_o.weight[features][:, features], None if mha.W_o.bias is None else mha.W_o.bias[features])",
+        ),
+        says="the output has fewer features as well: the next layer would not fit any more",
+        asks="Which of the sizes of the output layer belongs to the heads, and which to the model?",
+    ),
+    mistake(
+        "prune-assertion",
+        edit('if not kept:\n        raise ValueError("at least one head must stay")', "assert kept"),
+        says="an assertion fails when no head is left, but a ValueError is asked for",
+        asks="Which exception does a caller expect who wants to catch it?",
+    ),
+    mistake(
+        "prune-heads-counted-as-listed",
+        edit("mha.num_heads = len(kept)", "mha.num_heads = mha.num_heads - len(heads)"),
+        says="the new number of heads is computed from the length of the list, in which a head may be named twice",
+        asks="How many heads are left when one head is named twice?",
+    ),
 ]

@@ -143,4 +143,13 @@ MISTAKES = [
         says="the gates are created on the CPU, whatever device the data is on",
         asks="On which device is a new tensor by default?",
     ),
+    mistake(
+        "removal-one-list-for-all-rows",
+        edit(
+            "for count in range(num_heads):\n                removed = heads[:count]",
+            "removed = []\n            for count in range(num_heads):\n                removed += heads[count - 1 : count] if count else []",
+        ),
+        says="all rows of an order share one list of removed heads, so in the end every row lists the same",
+        asks="Is the list in a row a copy, or does it grow after the row was written?",
+    ),
 ]
