@@ -467,3 +467,42 @@ class AddNorm(nn.Module):
     def forward(self, X, Y):
         skip = X.detach()
         return self.ln(self.dropout(Y) + skip)
+
+
+# %% wrong_unused_scale: F.layer_norm without the weight and bias of ln
+# kind: mistake
+# breaks: defaults, gradients, modes, values
+# equals: addnorm-affine-unused
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class AddNorm(nn.Module):
+    def __init__(self, normalized_shape, dropout):
+        super().__init__()
+        self.ln = nn.LayerNorm(normalized_shape)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, X, Y):
+        return F.layer_norm(self.dropout(Y) + X, self.ln.normalized_shape)
+
+
+# %% wrong_only_lists: list(normalized_shape) in the constructor, which an integer does not allow
+# kind: mistake
+# breaks: defaults
+# equals: nothing
+
+import torch
+from torch import nn
+
+
+class AddNorm(nn.Module):
+    def __init__(self, normalized_shape, dropout, **kwargs):
+        super(AddNorm, self).__init__(**kwargs)
+        self.dropout = nn.Dropout(dropout)
+        self.ln = nn.LayerNorm(list(normalized_shape))
+
+    def forward(self, X, Y):
+        return self.ln(self.dropout(Y) + X)

@@ -633,3 +633,153 @@ class AdditiveAttention(nn.Module):
         f = torch.tanh(self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1))
         self.attention_weights = masked_softmax(self.w_v(f).squeeze(-1), valid_lens).detach()
         return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_squeeze_all: squeeze() without dim
+# kind: mistake
+# breaks: shapes
+# equals: additive-squeeze-everything
+
+import torch
+from torch import nn
+
+from grader.given import masked_softmax
+
+
+class AdditiveAttention(nn.Module):
+    """Additive attention."""
+
+    def __init__(self, key_size, query_size, num_hiddens, dropout, **kwargs):
+        super(AdditiveAttention, self).__init__(**kwargs)
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        queries, keys = self.W_q(queries), self.W_k(keys)
+        features = queries.unsqueeze(2) + keys.unsqueeze(1)
+        features = torch.tanh(features)
+        scores = self.w_v(features).squeeze()
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_bias: layers with bias (bias=False forgotten)
+# kind: mistake
+# breaks: defaults, gradients, masking, purity, values, weights
+# equals: additive-with-biases
+
+import torch
+import torch.nn as nn
+
+from grader.given import masked_softmax
+
+
+class AdditiveAttention(nn.Module):
+    """Bahdanau attention: w_v^T tanh(W_q q + W_k k)."""
+
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens)
+        self.W_q = nn.Linear(query_size, num_hiddens)
+        self.w_v = nn.Linear(num_hiddens, 1)
+        self.dropout = nn.Dropout(p=dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        # (B, T, 1, h) + (B, 1, S, h) -> (B, T, S, h)
+        pre_activation = self.W_q(queries).unsqueeze(-2) + self.W_k(keys).unsqueeze(-3)
+        energies = self.w_v(pre_activation.tanh()).squeeze(-1)
+        self.attention_weights = masked_softmax(energies, valid_lens)
+        context = torch.einsum("bts,bsv->btv", self.dropout(self.attention_weights), values)
+        return context
+
+
+# %% wrong_mask_in_training_only: padding masked in training mode only
+# kind: mistake
+# breaks: defaults, gradients, masking, values, weights
+# equals: additive-lens-ignored
+
+import torch
+from torch import nn
+
+from grader.given import masked_softmax
+
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        q = self.W_q(queries).unsqueeze(2)
+        k = self.W_k(keys).unsqueeze(1)
+        scores = self.w_v(torch.tanh(q + k)).squeeze(-1)
+        if self.training:
+            # batches of training data contain padding
+            weights = masked_softmax(scores, valid_lens)
+        else:
+            weights = torch.softmax(scores, dim=-1)
+        self.attention_weights = weights
+        return torch.bmm(self.dropout(weights), values)
+
+
+# %% wrong_detached_weights: the detached weights kept for inspection are used for the result, gradients cut
+# kind: mistake
+# breaks: gradients
+# equals: additive-scores-detached
+
+import torch
+from torch import nn
+
+from grader.given import masked_softmax
+
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        queries = self.W_q(queries)
+        keys = self.W_k(keys)
+        features = torch.tanh(queries.unsqueeze(2) + keys.unsqueeze(1))
+        scores = self.w_v(features).squeeze(-1)
+        # keep the weights for plotting; detach, so that no graph is kept alive
+        self.attention_weights = masked_softmax(scores, valid_lens).detach()
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_axes_exchanged: queries and keys on exchanged axes, scores (B, S, T)
+# kind: mistake
+# breaks: modes, shapes, values
+# equals: additive-axes-exchanged
+
+import torch
+from torch import nn
+
+from grader.given import masked_softmax
+
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        queries, keys = self.W_q(queries), self.W_k(keys)
+        # expand dims, then sum up with broadcasting
+        features = queries.unsqueeze(1) + keys.unsqueeze(2)
+        features = torch.tanh(features)
+        scores = self.w_v(features).squeeze(-1)
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)

@@ -2161,7 +2161,7 @@ class DecoderBlock(nn.Module):
 # %% wrong_order_of_attentions: cross-attention before self-attention
 # kind: mistake
 # breaks: values
-# equals: nothing
+# equals: decblock-attentions-in-other-order-with-norms
 
 import torch
 from torch import Tensor, nn
@@ -2595,6 +2595,208 @@ class DecoderBlock(nn.Module):
             dec_valid_lens = None
         X += self.drop(self.attention1(X.clone(), kv, kv, dec_valid_lens))
         Y = self.addnorm1.ln(X.clone())
+        Y2 = self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens)
+        Z = self.addnorm2(Y, Y2)
+        return self.addnorm3(Z, self.ffn(Z)), state
+
+
+# %% wrong_lens_per_step: the causal lengths have the shape (T,) and are taken as one length per sentence
+# kind: mistake
+# breaks: masking, modes, shapes
+# equals: decblock-lengths-not-repeated
+
+import torch
+from torch import nn
+
+from grader.given import AddNorm, MultiHeadAttention, PositionWiseFFN
+
+
+class DecoderBlock(nn.Module):
+    """Decoder block; masks the future while training."""
+
+    def __init__(self, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input,
+                 ffn_num_hiddens, num_heads, dropout, i):
+        super().__init__()
+        self.i = i
+        sizes = (key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.attention1 = MultiHeadAttention(*sizes)
+        self.addnorm1 = AddNorm(norm_shape, dropout)
+        self.attention2 = MultiHeadAttention(*sizes)
+        self.addnorm2 = AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+        self.addnorm3 = AddNorm(norm_shape, dropout)
+
+    def forward(self, X, state):
+        enc_outputs, enc_valid_lens, cache = state
+        if self.training:
+            context = X
+            lens = torch.arange(1, X.shape[1] + 1, device=X.device)
+        else:
+            context = X if cache[self.i] is None else torch.cat([cache[self.i], X], dim=1)
+            cache[self.i] = context
+            lens = None
+        Y = self.addnorm1(X, self.attention1(X, context, context, lens))
+        Z = self.addnorm2(Y, self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens))
+        return self.addnorm3(Z, self.ffn(Z)), state
+
+
+# %% wrong_cross_query_x_too: the queries of the cross-attention are the inputs of the block
+# kind: mistake
+# breaks: gradients, masking, modes, values
+# equals: decblock-cross-asked-by-input
+
+import torch
+from torch import nn
+
+from grader.given import AddNorm, MultiHeadAttention, PositionWiseFFN
+
+
+class DecoderBlock(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input,
+                 ffn_num_hiddens, num_heads, dropout, i):
+        super().__init__()
+        self.i = i
+        self.attention1 = MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.addnorm1 = AddNorm(norm_shape, dropout)
+        self.attention2 = MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.addnorm2 = AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+        self.addnorm3 = AddNorm(norm_shape, dropout)
+
+    def forward(self, X, state):
+        memory, memory_lens = state[0], state[1]
+        past = state[2][self.i]
+        C = X if past is None or self.training else torch.cat([past, X], 1)
+        state[2][self.i] = C
+        lens = None
+        if self.training:
+            lens = torch.arange(1, X.size(1) + 1, device=X.device).expand(X.size(0), -1)
+        self_attended = self.attention1(X, C, C, lens)
+        Y = self.addnorm1(X, self_attended)
+        cross = self.attention2(X, memory, memory, memory_lens)
+        Z = self.addnorm2(Y, cross)
+        out = self.addnorm3(Z, self.ffn(Z))
+        return out, state
+
+
+# %% wrong_truth_of_tensor: the cache entry is tested with "if", which has no answer for a tensor
+# kind: mistake
+# breaks: modes
+# equals: decblock-truth-of-cache
+
+import torch
+from torch import nn
+
+from grader.given import AddNorm, MultiHeadAttention, PositionWiseFFN
+
+
+class DecoderBlock(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input,
+                 ffn_num_hiddens, num_heads, dropout, i):
+        super().__init__()
+        self.i = i
+        self.attention1 = MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.attention2 = MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+        self.addnorm1 = AddNorm(norm_shape, dropout)
+        self.addnorm2 = AddNorm(norm_shape, dropout)
+        self.addnorm3 = AddNorm(norm_shape, dropout)
+
+    def forward(self, X, state):
+        enc_outputs, enc_valid_lens, caches = state[0], state[1], state[2]
+        if caches[self.i]:
+            kv = torch.cat([caches[self.i], X], dim=1)
+        else:
+            kv = X
+        caches[self.i] = kv
+        lens = None
+        if self.training:
+            lens = torch.arange(1, X.shape[1] + 1, device=X.device).repeat(X.shape[0], 1)
+        Y = self.addnorm1(X, self.attention1(X, kv, kv, lens))
+        Z = self.addnorm2(Y, self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens))
+        return self.addnorm3(Z, self.ffn(Z)), state
+
+
+# %% wrong_detached_cache: keys and values come from the detached cache, in training too
+# kind: mistake
+# breaks: gradients
+# equals: decblock-keys-detached
+
+import torch
+from torch import nn
+
+from grader.given import AddNorm, MultiHeadAttention, PositionWiseFFN
+
+
+class DecoderBlock(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input,
+                 ffn_num_hiddens, num_heads, dropout, i):
+        super().__init__()
+        self.i = i
+        self.attention1 = MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.addnorm1 = AddNorm(norm_shape, dropout)
+        self.attention2 = MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.addnorm2 = AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+        self.addnorm3 = AddNorm(norm_shape, dropout)
+
+    def forward(self, X, state):
+        enc_outputs, enc_valid_lens = state[0], state[1]
+        i = self.i
+        # the cache needs no graph
+        if state[2][i] is None:
+            state[2][i] = X.detach()
+        else:
+            state[2][i] = torch.cat((state[2][i], X.detach()), dim=1)
+        dec_valid_lens = None
+        if self.training:
+            dec_valid_lens = torch.arange(1, X.shape[1] + 1, device=X.device).repeat(X.shape[0], 1)
+        X2 = self.attention1(X, state[2][i], state[2][i], dec_valid_lens)
+        Y = self.addnorm1(X, X2)
+        Y2 = self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens)
+        Z = self.addnorm2(Y, Y2)
+        return self.addnorm3(Z, self.ffn(Z)), state
+
+
+# %% wrong_mode_at_birth: the mode is read once, in the constructor
+# kind: mistake
+# breaks: modes
+# equals: decblock-cache-not-written
+
+import torch
+from torch import nn
+
+from grader.given import AddNorm, MultiHeadAttention, PositionWiseFFN
+
+
+class DecoderBlock(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input,
+                 ffn_num_hiddens, num_heads, dropout, i):
+        super().__init__()
+        self.i = i
+        self.is_train = self.training
+        self.attention1 = MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.addnorm1 = AddNorm(norm_shape, dropout)
+        self.attention2 = MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.addnorm2 = AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+        self.addnorm3 = AddNorm(norm_shape, dropout)
+
+    def forward(self, X, state):
+        enc_outputs, enc_valid_lens = state[0], state[1]
+        if self.is_train:
+            key_values = X
+            batch_size, num_steps, _ = X.shape
+            dec_valid_lens = torch.arange(1, num_steps + 1, device=X.device).repeat(batch_size, 1)
+        else:
+            if state[2][self.i] is None:
+                key_values = X
+            else:
+                key_values = torch.cat((state[2][self.i], X), dim=1)
+            state[2][self.i] = key_values
+            dec_valid_lens = None
+        X2 = self.attention1(X, key_values, key_values, dec_valid_lens)
+        Y = self.addnorm1(X, X2)
         Y2 = self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens)
         Z = self.addnorm2(Y, Y2)
         return self.addnorm3(Z, self.ffn(Z)), state

@@ -817,3 +817,104 @@ class DotProductAttention(nn.Module):
     def forward(self, queries, keys, values, valid_lens=None):
         weights = masked_softmax(queries @ keys.mT / queries.shape[-1] ** 0.5, valid_lens)
         return self.dropout(weights) @ values
+
+
+# %% wrong_scaled_after_softmax: division by the root after the softmax
+# kind: mistake
+# breaks: defaults, gradients, masking, modes, values, weights
+# equals: dot-scaled-after-softmax
+
+import torch
+from torch import nn
+
+from grader.given import masked_softmax
+
+
+class DotProductAttention(nn.Module):
+    def __init__(self, dropout):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        scale = queries.size(-1) ** 0.5
+        self.attention_weights = masked_softmax(queries @ keys.mT, valid_lens) / scale
+        return self.dropout(self.attention_weights) @ values
+
+
+# %% wrong_queries_in_place: queries divided in place, the argument is changed
+# kind: mistake
+# breaks: gradients, masking, modes, purity, values
+# equals: dot-changes-the-queries
+
+import math
+
+import torch
+from torch import nn
+
+from grader.given import masked_softmax
+
+
+class DotProductAttention(nn.Module):
+    def __init__(self, dropout):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        # scale the queries: there are fewer of them than scores
+        queries /= math.sqrt(queries.shape[-1])
+        scores = torch.bmm(queries, keys.transpose(1, 2))
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_torch_sqrt_of_int: torch.sqrt of an int
+# kind: mistake
+# breaks: shapes
+# equals: nothing
+
+import torch
+from torch import nn
+
+from grader.given import masked_softmax
+
+
+class DotProductAttention(nn.Module):
+    def __init__(self, dropout):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        d = queries.shape[-1]
+        scores = torch.bmm(queries, keys.transpose(1, 2)) / torch.sqrt(d)
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_always_causal: a causal mask always added
+# kind: mistake
+# breaks: defaults, gradients, masking, modes, values, weights
+# equals: dot-also-causal
+
+import math
+
+import torch
+from torch import nn
+
+from grader.given import masked_softmax
+
+
+class DotProductAttention(nn.Module):
+    """softmax(QK^T / sqrt(d)) V as in the Transformer."""
+
+    def __init__(self, dropout):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        T, S = queries.size(1), keys.size(1)
+        scores = torch.matmul(queries, keys.transpose(1, 2)) / math.sqrt(queries.size(2))
+        # a query must not look into the future
+        causal = torch.ones(T, S, dtype=torch.bool, device=scores.device).tril()
+        scores = scores.masked_fill(~causal, -1e9)
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return torch.matmul(self.dropout(self.attention_weights), values)

@@ -732,3 +732,86 @@ class EncoderBlock(nn.Module):
             X = X * real.unsqueeze(-1)
         Y = self.addnorm1(X, self.attention(X, X, X, None))
         return self.addnorm2(Y, self.ffn(Y))
+
+
+# %% wrong_ignores_bias: use_bias is not passed on to the attention
+# kind: mistake
+# breaks: purity, values
+# equals: encblock-use-bias-not-passed
+
+import torch
+from torch import nn
+
+from grader.given import AddNorm, MultiHeadAttention, PositionWiseFFN
+
+
+class EncoderBlock(nn.Module):
+    def __init__(
+        self, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input, ffn_num_hiddens,
+        num_heads, dropout, use_bias=False,
+    ):
+        super().__init__()
+        self.attention = MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.addnorm1 = AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+        self.addnorm2 = AddNorm(norm_shape, dropout)
+
+    def forward(self, X, valid_lens):
+        attended = self.attention(X, X, X, valid_lens)
+        X = self.addnorm1(X, attended)
+        return self.addnorm2(X, self.ffn(X))
+
+
+# %% wrong_keyword_slip: the attention is called with valid_len, a name that it does not have
+# kind: mistake
+# breaks: shapes
+# equals: nothing
+
+import torch
+import torch.nn as nn
+
+from grader.given import AddNorm, MultiHeadAttention, PositionWiseFFN
+
+
+class EncoderBlock(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input,
+                 ffn_num_hiddens, num_heads, dropout, use_bias=False):
+        super().__init__()
+        self.attention = MultiHeadAttention(key_size=key_size, query_size=query_size, value_size=value_size,
+                                            num_hiddens=num_hiddens, num_heads=num_heads, dropout=dropout,
+                                            bias=use_bias)
+        self.addnorm1 = AddNorm(norm_shape, dropout)
+        self.addnorm2 = AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+
+    def forward(self, X, valid_lens):
+        Y = self.attention(queries=X, keys=X, values=X, valid_len=valid_lens)
+        Y = self.addnorm1(X, Y)
+        return self.addnorm2(Y, self.ffn(Y))
+
+
+# %% wrong_ffn_first: the position-wise network comes before the attention
+# kind: mistake
+# breaks: defaults, gradients, masking, modes, values
+# equals: encblock-network-first
+
+import torch
+from torch import nn
+
+from grader.given import AddNorm, MultiHeadAttention, PositionWiseFFN
+
+
+class EncoderBlock(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input,
+                 ffn_num_hiddens, num_heads, dropout, use_bias=False):
+        super().__init__()
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+        self.attention = MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads,
+                                            dropout, use_bias)
+        self.addnorm1 = AddNorm(norm_shape, dropout)
+        self.addnorm2 = AddNorm(norm_shape, dropout)
+
+    def forward(self, X, valid_lens):
+        Y = self.addnorm1(X, self.ffn(X))
+        Z = self.addnorm2(Y, self.attention(Y, Y, Y, valid_lens))
+        return Z

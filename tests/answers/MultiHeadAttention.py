@@ -3154,3 +3154,362 @@ class MultiHeadAttention(nn.Module):
         pairs = [self.one_head(q, k, v, mask) for q, k, v in zip(qs, ks, vs)]
         self.attention_weights = [a for _, a in pairs]
         return self.W_o(torch.cat([o for o, _ in pairs], dim=-1))
+
+
+# %% wrong_w_o_not_applied: W_o created but not applied
+# kind: mistake
+# breaks: defaults, gradients, masking, values
+# equals: mha-no-output-layer
+
+import torch
+from torch import nn
+
+from grader.given import DotProductAttention, transpose_output, transpose_qkv
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias=False):
+        super().__init__()
+        self.num_heads = num_heads
+        self.attention = DotProductAttention(dropout)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=bias)
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=bias)
+        self.W_v = nn.Linear(value_size, num_hiddens, bias=bias)
+        self.W_o = nn.Linear(num_hiddens, num_hiddens, bias=bias)
+
+    def forward(self, queries, keys, values, valid_lens):
+        q = transpose_qkv(self.W_q(queries), self.num_heads)
+        k = transpose_qkv(self.W_k(keys), self.num_heads)
+        v = transpose_qkv(self.W_v(values), self.num_heads)
+        if valid_lens is not None:
+            valid_lens = torch.repeat_interleave(valid_lens, self.num_heads, dim=0)
+        return transpose_output(self.attention(q, k, v, valid_lens), self.num_heads)
+
+
+# %% wrong_merged_without_transpose: 4-D heads merged by reshape without moving the head axis back
+# kind: mistake
+# breaks: gradients, masking, values
+# equals: mha-merge-by-view
+
+import math
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(
+        self,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        num_heads: int,
+        dropout: float,
+        bias: bool = False,
+    ) -> None:
+        super().__init__()
+        self.h = num_heads
+        self.d_k = num_hiddens // num_heads
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=bias)
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=bias)
+        self.W_v = nn.Linear(value_size, num_hiddens, bias=bias)
+        self.W_o = nn.Linear(num_hiddens, num_hiddens, bias=bias)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens):
+        B, T, S = queries.size(0), queries.size(1), keys.size(1)
+
+        # 1) linear projections, split into heads: (B, h, steps, d_k)
+        q = self.W_q(queries).view(B, T, self.h, self.d_k).transpose(1, 2)
+        k = self.W_k(keys).view(B, S, self.h, self.d_k).transpose(1, 2)
+        v = self.W_v(values).view(B, S, self.h, self.d_k).transpose(1, 2)
+
+        # 2) scaled dot-product attention
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_k)
+        if valid_lens is not None:
+            lens = valid_lens.view(B, 1, -1, 1)
+            mask = torch.arange(S, device=scores.device) < lens
+            scores = scores.masked_fill(~mask, float("-inf"))
+        attn = F.softmax(scores, dim=-1)
+        x = self.dropout(attn) @ v
+
+        # 3) concat
+        x = x.contiguous().view(B, T, self.h * self.d_k)
+        return self.W_o(x)
+
+
+# %% wrong_bias_default: bias defaults to True
+# kind: mistake
+# breaks: defaults
+# equals: mha-bias-by-default
+
+import torch
+from torch import nn
+
+from grader.given import DotProductAttention, transpose_output, transpose_qkv
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias=True):
+        super().__init__()
+        self.num_heads = num_heads
+        self.attention = DotProductAttention(dropout)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias)
+        self.W_k = nn.Linear(key_size, num_hiddens, bias)
+        self.W_v = nn.Linear(value_size, num_hiddens, bias)
+        self.W_o = nn.Linear(num_hiddens, num_hiddens, bias)
+
+    def forward(self, queries, keys, values, valid_lens):
+        if valid_lens is not None:
+            valid_lens = torch.repeat_interleave(valid_lens, repeats=self.num_heads, dim=0)
+        heads = self.attention(
+            transpose_qkv(self.W_q(queries), self.num_heads),
+            transpose_qkv(self.W_k(keys), self.num_heads),
+            transpose_qkv(self.W_v(values), self.num_heads),
+            valid_lens,
+        )
+        return self.W_o(transpose_output(heads, self.num_heads))
+
+
+# %% wrong_one_projection_for_all_heads: one projection of head size, the same for all heads
+# kind: mistake
+# breaks: defaults, gradients, masking, modes, purity, values
+# equals: mha-one-small-layer-for-all-heads
+
+import torch
+from torch import nn
+
+from grader.given import DotProductAttention
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias=False):
+        super().__init__()
+        self.num_heads = num_heads
+        d = num_hiddens // num_heads  # size of one head
+        self.attention = DotProductAttention(dropout)
+        self.W_q = nn.Linear(query_size, d, bias=bias)
+        self.W_k = nn.Linear(key_size, d, bias=bias)
+        self.W_v = nn.Linear(value_size, d, bias=bias)
+        self.W_o = nn.Linear(num_hiddens, num_hiddens, bias=bias)
+
+    def forward(self, queries, keys, values, valid_lens):
+        heads = []
+        for _ in range(self.num_heads):
+            head = self.attention(self.W_q(queries), self.W_k(keys), self.W_v(values), valid_lens)
+            heads.append(head)
+        return self.W_o(torch.cat(heads, dim=-1))
+
+
+# %% wrong_stale_cache: projected keys and values cached in evaluation mode and used again for other inputs
+# kind: mistake
+# breaks: masking
+# equals: mha-projections-remembered
+
+import torch
+from torch import nn
+
+from grader.given import DotProductAttention, transpose_output, transpose_qkv
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias=False):
+        super().__init__()
+        self.num_heads = num_heads
+        self.attention = DotProductAttention(dropout)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=bias)
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=bias)
+        self.W_v = nn.Linear(value_size, num_hiddens, bias=bias)
+        self.W_o = nn.Linear(num_hiddens, num_hiddens, bias=bias)
+        self.cache = None
+
+    def forward(self, queries, keys, values, valid_lens):
+        H = self.num_heads
+        q = transpose_qkv(self.W_q(queries), H)
+        # at test time the source does not change: project it once
+        reusable = not self.training and self.cache is not None and self.cache[2] == keys.shape
+        if reusable:
+            k, v, _ = self.cache
+        else:
+            k = transpose_qkv(self.W_k(keys), H)
+            v = transpose_qkv(self.W_v(values), H)
+            self.cache = (k, v, keys.shape)
+        if valid_lens is not None:
+            valid_lens = valid_lens.repeat_interleave(H, dim=0)
+        return self.W_o(transpose_output(self.attention(q, k, v, valid_lens), H))
+
+
+# %% wrong_first_head_masked: mask applied to the first head only
+# kind: mistake
+# breaks: gradients, masking, values
+# equals: mha-lens-first-head-only
+
+import math
+
+import torch
+from torch import nn
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias=False):
+        super().__init__()
+        self.num_heads = num_heads
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=bias)
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=bias)
+        self.W_v = nn.Linear(value_size, num_hiddens, bias=bias)
+        self.W_o = nn.Linear(num_hiddens, num_hiddens, bias=bias)
+        self.dropout = nn.Dropout(dropout)
+
+    def split(self, x):
+        return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+
+    def forward(self, queries, keys, values, valid_lens):
+        q, k, v = self.split(self.W_q(queries)), self.split(self.W_k(keys)), self.split(self.W_v(values))
+        scores = torch.einsum("bhtd,bhsd->bhts", q, k) / math.sqrt(q.shape[-1])
+        if valid_lens is not None:
+            if valid_lens.dim() == 1:
+                valid_lens = valid_lens[:, None]
+            bias = torch.zeros_like(scores)
+            pad = torch.arange(k.shape[2], device=k.device) >= valid_lens[:, :, None]  # (B, 1 or T, S)
+            bias[:, 0].masked_fill_(pad, -1e9)
+            scores = scores + bias
+        self.attention_weights = scores.softmax(dim=-1)
+        y = torch.einsum("bhts,bhsd->bthd", self.dropout(self.attention_weights), v)
+        return self.W_o(y.flatten(2))
+
+
+# %% wrong_repeat_interleave_flat: repeat_interleave without dim, flattens (B, T) lengths
+# kind: mistake
+# breaks: shapes
+# equals: mha-lens-repeated-on-all-axes
+
+import math
+
+import torch
+from torch import nn
+
+from grader.given import transpose_output, transpose_qkv
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias=False):
+        super().__init__()
+        self.num_heads = num_heads
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=bias)
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=bias)
+        self.W_v = nn.Linear(value_size, num_hiddens, bias=bias)
+        self.W_o = nn.Linear(num_hiddens, num_hiddens, bias=bias)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens):
+        q = transpose_qkv(self.W_q(queries), self.num_heads)
+        k = transpose_qkv(self.W_k(keys), self.num_heads)
+        v = transpose_qkv(self.W_v(values), self.num_heads)
+        scores = torch.bmm(q, k.transpose(1, 2)) / math.sqrt(q.shape[-1])
+        if valid_lens is not None:
+            # one length per head
+            lens = valid_lens.repeat_interleave(self.num_heads)
+            lens = lens[:, None, None] if lens.dim() == 1 else lens[:, :, None]
+            scores = scores.masked_fill(torch.arange(k.shape[1], device=k.device) >= lens, float("-inf"))
+        self.attention_weights = torch.softmax(scores, dim=-1)
+        y = torch.bmm(self.dropout(self.attention_weights), v)
+        y = transpose_output(y, self.num_heads)
+        return self.W_o(y)
+
+
+# %% wrong_attention_among_heads: heads not moved before time, attention among the heads of a step
+# kind: mistake
+# breaks: modes, shapes, values
+# equals: mha-heads-not-before-steps
+
+import torch
+from torch import nn
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias=False):
+        super().__init__()
+        self.num_heads = num_heads
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=bias)
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=bias)
+        self.W_v = nn.Linear(value_size, num_hiddens, bias=bias)
+        self.W_o = nn.Linear(num_hiddens, num_hiddens, bias=bias)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens):
+        B, T = queries.shape[:2]
+        S = keys.shape[1]
+        q = self.W_q(queries).view(B, T, self.num_heads, -1)
+        k = self.W_k(keys).view(B, S, self.num_heads, -1)
+        v = self.W_v(values).view(B, S, self.num_heads, -1)
+        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+        if valid_lens is not None:
+            lens = valid_lens.view(B, -1, 1, 1)
+            scores = scores.masked_fill(torch.arange(scores.shape[-1], device=q.device) >= lens, float("-inf"))
+        out = self.dropout(scores.softmax(-1)) @ v
+        return self.W_o(out.reshape(B, T, -1))
+
+
+# %% wrong_num_heads_as_dropout: num_heads passed as dropout of DotProductAttention
+# kind: mistake
+# breaks: modes, shapes, values
+# equals: mha-number-of-heads-as-dropout
+
+import torch
+from torch import nn
+
+from grader.given import DotProductAttention, transpose_output, transpose_qkv
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias=False):
+        super().__init__()
+        self.num_heads = num_heads
+        self.attention = DotProductAttention(num_heads)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=bias)
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=bias)
+        self.W_v = nn.Linear(value_size, num_hiddens, bias=bias)
+        self.W_o = nn.Linear(num_hiddens, num_hiddens, bias=bias)
+
+    def forward(self, queries, keys, values, valid_lens):
+        queries = transpose_qkv(self.W_q(queries), self.num_heads)
+        keys = transpose_qkv(self.W_k(keys), self.num_heads)
+        values = transpose_qkv(self.W_v(values), self.num_heads)
+        if valid_lens is not None:
+            valid_lens = torch.repeat_interleave(valid_lens, repeats=self.num_heads, dim=0)
+        output = self.attention(queries, keys, values, valid_lens)
+        return self.W_o(transpose_output(output, self.num_heads))
+
+
+# %% wrong_relu_and_query_lengths: two mistakes: ReLU after the three projections, and (B, T) lengths ignored
+# kind: mistake
+# breaks: defaults, gradients, masking, values, weights
+# equals: mha-relu-on-projections+mha-query-lens-ignored
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from grader.given import DotProductAttention, transpose_output, transpose_qkv
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias=False):
+        super().__init__()
+        self.num_heads = num_heads
+        self.attention = DotProductAttention(dropout)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=bias)
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=bias)
+        self.W_v = nn.Linear(value_size, num_hiddens, bias=bias)
+        self.W_o = nn.Linear(num_hiddens, num_hiddens, bias=bias)
+
+    def forward(self, queries, keys, values, valid_lens):
+        q = transpose_qkv(F.relu(self.W_q(queries)), self.num_heads)
+        k = transpose_qkv(F.relu(self.W_k(keys)), self.num_heads)
+        v = transpose_qkv(F.relu(self.W_v(values)), self.num_heads)
+        lens = None
+        if valid_lens is not None and valid_lens.dim() == 1:
+            lens = valid_lens.repeat_interleave(self.num_heads)
+        return self.W_o(transpose_output(self.attention(q, k, v, lens), self.num_heads))

@@ -387,3 +387,27 @@ class PositionWiseFFN(nn.Module):
 
     def forward(self, X):
         return self.dense2(self.dense1(X).tanh())
+
+
+# %% wrong_stays_flat: batch and steps are merged and never split again
+# kind: mistake
+# breaks: gradients, modes, shapes, values
+# equals: ffn-stays-flat
+
+import torch
+from torch import nn
+
+
+class PositionWiseFFN(nn.Module):
+    """Apply the same two layers to each position."""
+
+    def __init__(self, ffn_num_input, ffn_num_hiddens, ffn_num_outputs):
+        super().__init__()
+        self.dense1 = nn.Linear(ffn_num_input, ffn_num_hiddens)
+        self.relu = nn.ReLU()
+        self.dense2 = nn.Linear(ffn_num_hiddens, ffn_num_outputs)
+
+    def forward(self, X):
+        # one row for each position of each sentence
+        rows = X.reshape(-1, X.shape[-1])
+        return self.dense2(self.relu(self.dense1(rows)))

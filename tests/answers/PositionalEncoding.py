@@ -745,3 +745,146 @@ class PositionalEncoding(nn.Module):
     def forward(self, X):
         out = X.data + self.P[:, :X.shape[1]]
         return self.dropout(out)
+
+
+# %% wrong_positions_from_one_too: the table starts with position 1
+# kind: mistake
+# breaks: defaults, values
+# equals: pos-from-one
+
+import torch
+from torch import nn
+
+
+class PositionalEncoding(nn.Module):
+    """Sinusoids for the positions 1 ... max_len."""
+
+    def __init__(self, num_hiddens, dropout, max_len=1000):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+        P = torch.zeros((1, max_len, num_hiddens), dtype=torch.float64)
+        # the words of a sentence are numbered from 1 to max_len
+        pos = torch.arange(1, max_len + 1, dtype=torch.float64).reshape(-1, 1)
+        freq = torch.pow(10000, torch.arange(0, num_hiddens, 2, dtype=torch.float64) / num_hiddens)
+        angles = pos / freq
+        P[:, :, 0::2] = torch.sin(angles)
+        P[:, :, 1::2] = torch.cos(angles[:, : num_hiddens // 2])
+        self.register_buffer("P", P.float(), persistent=False)
+
+    def forward(self, X):
+        return self.dropout(X + self.P[:, : X.shape[1], :].to(X.dtype))
+
+
+# %% wrong_scales_input: X is multiplied by the square root of D inside the encoding
+# kind: mistake
+# breaks: defaults, gradients, values
+# equals: pos-words-scaled
+
+import math
+
+import torch
+from torch import nn
+
+
+class PositionalEncoding(nn.Module):
+    def __init__(self, num_hiddens, dropout, max_len=1000):
+        super().__init__()
+        self.num_hiddens = num_hiddens
+        self.dropout = nn.Dropout(dropout)
+        P = torch.zeros((1, max_len, num_hiddens))
+        X = torch.arange(max_len, dtype=torch.float64).reshape(-1, 1) / torch.pow(
+            10000, torch.arange(0, num_hiddens, 2, dtype=torch.float64) / num_hiddens
+        )
+        P[:, :, 0::2] = torch.sin(X).float()
+        P[:, :, 1::2] = torch.cos(X).float()[:, : num_hiddens // 2]
+        self.register_buffer("P", P, persistent=False)
+
+    def forward(self, X):
+        # make the embedding relatively larger than the positions
+        X = X * math.sqrt(self.num_hiddens)
+        X = X + self.P[:, : X.shape[1], :].to(X.dtype)
+        return self.dropout(X)
+
+
+# %% wrong_running_offset: a counter of steps seen makes the next call go on where the last one ended
+# kind: mistake
+# breaks: modes, purity
+# equals: pos-counts-on
+
+import torch
+from torch import nn
+
+
+class PositionalEncoding(nn.Module):
+    def __init__(self, num_hiddens, dropout, max_len=1000):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+        self.max_len = max_len
+        self.start = 0
+        exponent = torch.arange(0, num_hiddens, 2, dtype=torch.float64) / num_hiddens
+        angle = torch.arange(max_len, dtype=torch.float64)[:, None] / 10000**exponent
+        P = torch.zeros(max_len, num_hiddens)
+        P[:, 0::2] = angle.sin().float()
+        P[:, 1::2] = angle.cos().float()[:, : num_hiddens // 2]
+        self.register_buffer("P", P, persistent=False)
+
+    def forward(self, X):
+        steps = X.shape[1]
+        if self.start + steps > self.max_len:
+            self.start = 0
+        # continue where the last piece of the sentence stopped
+        rows = self.P[self.start : self.start + steps].to(X.dtype)
+        self.start += steps
+        return self.dropout(X + rows)
+
+
+# %% wrong_positions_no_column: positions (max_len,) divided by frequencies (D/2,) without a column
+# kind: mistake
+# breaks: shapes, values
+# equals: nothing
+
+import torch
+from torch import nn
+
+
+class PositionalEncoding(nn.Module):
+    def __init__(self, num_hiddens, dropout, max_len=1000):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+        position = torch.arange(max_len, dtype=torch.float64)
+        freq = torch.pow(10000, torch.arange(0, num_hiddens, 2, dtype=torch.float64) / num_hiddens)
+        angle = position / freq
+        P = torch.zeros(1, max_len, num_hiddens)
+        P[0, :, 0::2] = torch.sin(angle)
+        P[0, :, 1::2] = torch.cos(angle)
+        self.register_buffer("P", P)
+
+    def forward(self, X):
+        return self.dropout(X + self.P[:, : X.shape[1]])
+
+
+# %% wrong_own_exponent_and_early_dropout: the cosine uses its own column in the exponent, and dropout is on the table
+# kind: mistake
+# breaks: defaults, modes, values
+# equals: pos-cosine-of-next-column+pos-dropout-on-positions
+
+import numpy as np
+import torch
+from torch import nn
+
+
+class PositionalEncoding(nn.Module):
+    def __init__(self, num_hiddens, dropout, max_len=1000):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+        # as in the numpy version: one angle for each (position, column)
+        pos = np.arange(max_len)[:, np.newaxis]
+        col = np.arange(num_hiddens)[np.newaxis, :]
+        angle = pos / np.power(10000.0, col / num_hiddens)
+        angle[:, 0::2] = np.sin(angle[:, 0::2])
+        angle[:, 1::2] = np.cos(angle[:, 1::2])
+        self.register_buffer("P", torch.from_numpy(angle).float().unsqueeze(0), persistent=False)
+
+    def forward(self, X):
+        encoding = self.dropout(self.P[:, : X.size(1)].to(X.dtype))
+        return X + encoding

@@ -1010,3 +1010,386 @@ class Seq2SeqAttentionDecoder(nn.Module):
     @property
     def attention_weights(self):
         return self._attention_weights
+
+
+# %% wrong_reshape_outputs: the encoder's outputs become batch-first by reshape, which mixes sentences
+# kind: mistake
+# breaks: gradients, masking, modes, values, weights
+# equals: seq2seq-outputs-reshaped
+
+import torch
+from torch import nn
+
+from grader.given import AdditiveAttention
+
+
+class Seq2SeqAttentionDecoder(nn.Module):
+    def __init__(self, vocab_size, embed_size, num_hiddens, num_layers, dropout=0, **kwargs):
+        super(Seq2SeqAttentionDecoder, self).__init__(**kwargs)
+        self.attention = AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, dropout)
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.rnn = nn.GRU(embed_size + num_hiddens, num_hiddens, num_layers, dropout=dropout)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(self, enc_outputs, enc_valid_lens, *args):
+        outputs, hidden_state = enc_outputs
+        num_steps, batch_size, num_hiddens = outputs.shape
+        return (outputs.reshape(batch_size, num_steps, num_hiddens), hidden_state, enc_valid_lens)
+
+    def forward(self, X, state):
+        enc_outputs, hidden_state, enc_valid_lens = state
+        X = self.embedding(X).permute(1, 0, 2)
+        outputs, self.attention_weights = [], []
+        for x in X:
+            query = torch.unsqueeze(hidden_state[-1], dim=1)
+            context = self.attention(query, enc_outputs, enc_outputs, enc_valid_lens)
+            x = torch.cat((context, torch.unsqueeze(x, dim=1)), dim=-1)
+            out, hidden_state = self.rnn(x.permute(1, 0, 2), hidden_state)
+            outputs.append(out)
+            self.attention_weights.append(self.attention.attention_weights)
+        outputs = self.dense(torch.cat(outputs, dim=0))
+        return outputs.permute(1, 0, 2), [enc_outputs, hidden_state, enc_valid_lens]
+
+
+# %% wrong_dropout_lands_in_bias: the fourth positional argument of nn.GRU is bias, not dropout; PyTorch wants a bool there
+# kind: mistake
+# breaks: shapes
+# equals: nothing
+
+import torch
+from torch import nn
+
+from grader.given import AdditiveAttention
+
+
+class Seq2SeqAttentionDecoder(nn.Module):
+    def __init__(self, vocab_size, embed_size, num_hiddens, num_layers, dropout=0):
+        super().__init__()
+        self.attention = AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, dropout)
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.rnn = nn.GRU(embed_size + num_hiddens, num_hiddens, num_layers, dropout)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(self, enc_outputs, enc_valid_lens, *args):
+        outputs, hidden_state = enc_outputs
+        return (outputs.permute(1, 0, 2), hidden_state, enc_valid_lens)
+
+    def forward(self, X, state):
+        enc_outputs, hidden_state, enc_valid_lens = state
+        X = self.embedding(X).permute(1, 0, 2)
+        outputs, self.attention_weights = [], []
+        for x in X:
+            query = hidden_state[-1].unsqueeze(1)
+            context = self.attention(query, enc_outputs, enc_outputs, enc_valid_lens)
+            x = torch.cat((context, x.unsqueeze(1)), dim=-1)
+            out, hidden_state = self.rnn(x.permute(1, 0, 2), hidden_state)
+            outputs.append(out)
+            self.attention_weights.append(self.attention.attention_weights)
+        outputs = self.dense(torch.cat(outputs, dim=0))
+        return outputs.permute(1, 0, 2), (enc_outputs, hidden_state, enc_valid_lens)
+
+
+# %% wrong_scores_from_first_layer: the scores are computed from the new state of the first layer
+# kind: mistake
+# breaks: defaults, gradients, masking, modes, values
+# equals: seq2seq-scores-from-first-layer
+
+import torch
+from torch import nn
+
+from grader.given import AdditiveAttention
+
+
+class Seq2SeqAttentionDecoder(nn.Module):
+    def __init__(self, vocab_size, embed_size, num_hiddens, num_layers, dropout=0, **kwargs):
+        super(Seq2SeqAttentionDecoder, self).__init__(**kwargs)
+        self.attention = AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, dropout)
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.rnn = nn.GRU(embed_size + num_hiddens, num_hiddens, num_layers, dropout=dropout)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(self, enc_outputs, enc_valid_lens, *args):
+        outputs, hidden_state = enc_outputs
+        return (outputs.permute(1, 0, 2), hidden_state, enc_valid_lens)
+
+    def forward(self, X, state):
+        enc_outputs, hidden_state, enc_valid_lens = state
+        emb = self.embedding(X)  # (B, T, E)
+        logits = []
+        self.attention_weights = []
+        for t in range(emb.shape[1]):
+            query = hidden_state[-1].unsqueeze(1)  # (B, 1, D)
+            context = self.attention(query, enc_outputs, enc_outputs, enc_valid_lens)  # (B, 1, D)
+            rnn_in = torch.cat((context, emb[:, t].unsqueeze(1)), dim=-1)  # (B, 1, D + E)
+            _, hidden_state = self.rnn(rnn_in.permute(1, 0, 2), hidden_state)
+            logits.append(self.dense(hidden_state[0]))  # (B, V)
+            self.attention_weights.append(self.attention.attention_weights)
+        return torch.stack(logits, dim=1), (enc_outputs, hidden_state, enc_valid_lens)
+
+
+# %% wrong_feeds_itself: from the second step on the input is the decoder's own best word instead of X
+# kind: mistake
+# breaks: defaults, gradients, masking, modes, values, weights
+# equals: seq2seq-own-words-read
+
+import torch
+from torch import nn
+
+from grader.given import AdditiveAttention
+
+
+class Seq2SeqAttentionDecoder(nn.Module):
+    def __init__(self, vocab_size, embed_size, num_hiddens, num_layers, dropout=0, **kwargs):
+        super(Seq2SeqAttentionDecoder, self).__init__(**kwargs)
+        self.attention = AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, dropout)
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.rnn = nn.GRU(embed_size + num_hiddens, num_hiddens, num_layers, dropout=dropout)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(self, enc_outputs, enc_valid_lens, *args):
+        outputs, hidden_state = enc_outputs
+        return (outputs.permute(1, 0, 2), hidden_state, enc_valid_lens)
+
+    def forward(self, X, state):
+        memory, hidden, lens = state
+        self.attention_weights = []
+        all_scores = []
+        token = X[:, 0]
+        for t in range(X.shape[1]):
+            # attend with the state of the last layer
+            context = self.attention(hidden[-1].unsqueeze(1), memory, memory, lens)
+            word = self.embedding(token).unsqueeze(1)
+            out, hidden = self.rnn(torch.cat((context, word), dim=-1).permute(1, 0, 2), hidden)
+            scores = self.dense(out.permute(1, 0, 2))
+            all_scores.append(scores)
+            self.attention_weights.append(self.attention.attention_weights)
+            # the predicted word is the next input
+            token = scores.argmax(dim=-1).squeeze(1)
+        return torch.cat(all_scores, dim=1), (memory, hidden, lens)
+
+
+# %% wrong_rnn_without_state: the GRU is called without a state, so every step starts from zeros
+# kind: mistake
+# breaks: defaults, gradients, masking, modes, values, weights
+# equals: seq2seq-rnn-without-state
+
+import torch
+from torch import nn
+
+from grader.given import AdditiveAttention
+
+
+class Seq2SeqAttentionDecoder(nn.Module):
+    def __init__(self, vocab_size, embed_size, num_hiddens, num_layers, dropout=0, **kwargs):
+        super(Seq2SeqAttentionDecoder, self).__init__(**kwargs)
+        self.attention = AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, dropout)
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.rnn = nn.GRU(embed_size + num_hiddens, num_hiddens, num_layers, dropout=dropout)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(self, enc_outputs, enc_valid_lens, *args):
+        outputs, hidden_state = enc_outputs
+        return (outputs.permute(1, 0, 2), hidden_state, enc_valid_lens)
+
+    def forward(self, X, state):
+        enc_outputs, hidden, lens = state
+        X = self.embedding(X)
+        steps, self.attention_weights = [], []
+        for t in range(X.size(1)):
+            query = hidden[-1].unsqueeze(1)
+            context = self.attention(query, enc_outputs, enc_outputs, lens)
+            x = torch.cat([context, X[:, t].unsqueeze(1)], dim=-1)
+            out, hidden = self.rnn(x.transpose(0, 1))
+            steps.append(out)
+            self.attention_weights.append(self.attention.attention_weights)
+        return self.dense(torch.cat(steps, dim=0)).transpose(0, 1), (enc_outputs, hidden, lens)
+
+
+# %% wrong_mean_of_layers: the query is the mean of the states of all layers
+# kind: mistake
+# breaks: defaults, gradients, masking, modes, values, weights
+# equals: seq2seq-query-mean-of-layers
+
+import torch
+from torch import nn
+
+from grader.given import AdditiveAttention
+
+
+class Seq2SeqAttentionDecoder(nn.Module):
+    def __init__(self, vocab_size, embed_size, num_hiddens, num_layers, dropout=0, **kwargs):
+        super(Seq2SeqAttentionDecoder, self).__init__(**kwargs)
+        self.attention = AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, dropout)
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.rnn = nn.GRU(embed_size + num_hiddens, num_hiddens, num_layers, dropout=dropout)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(self, enc_outputs, enc_valid_lens, *args):
+        outputs, hidden_state = enc_outputs
+        return (outputs.permute(1, 0, 2), hidden_state, enc_valid_lens)
+
+    def forward(self, X, state):
+        enc_outputs, hidden, enc_valid_lens = state
+        outputs = []
+        self.attention_weights = []
+        for x in self.embedding(X).permute(1, 0, 2):
+            query = hidden.mean(dim=0).unsqueeze(1)  # all layers say something
+            context = self.attention(query, enc_outputs, enc_outputs, enc_valid_lens)
+            inputs = torch.cat((context.squeeze(1), x), dim=-1).unsqueeze(0)
+            out, hidden = self.rnn(inputs, hidden)
+            outputs.append(out.squeeze(0))
+            self.attention_weights.append(self.attention.attention_weights)
+        return self.dense(torch.stack(outputs, dim=1)), (enc_outputs, hidden, enc_valid_lens)
+
+
+# %% wrong_batch_first_rnn: a GRU with batch_first=True is fed with time first
+# kind: mistake
+# breaks: modes, shapes, values
+# equals: nothing
+
+import torch
+from torch import nn
+
+from grader.given import AdditiveAttention
+
+
+class Seq2SeqAttentionDecoder(nn.Module):
+    def __init__(self, vocab_size, embed_size, num_hiddens, num_layers, dropout=0):
+        super().__init__()
+        self.attention = AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, dropout)
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.rnn = nn.GRU(embed_size + num_hiddens, num_hiddens, num_layers, dropout=dropout, batch_first=True)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(self, enc_outputs, enc_valid_lens, *args):
+        outputs, hidden_state = enc_outputs
+        return (outputs.permute(1, 0, 2), hidden_state, enc_valid_lens)
+
+    def forward(self, X, state):
+        enc_outputs, hidden_state, enc_valid_lens = state
+        X = self.embedding(X).permute(1, 0, 2)
+        outputs, self.attention_weights = [], []
+        for x in X:
+            query = hidden_state[-1].unsqueeze(1)
+            context = self.attention(query, enc_outputs, enc_outputs, enc_valid_lens)
+            x = torch.cat((context, x.unsqueeze(1)), dim=-1)
+            out, hidden_state = self.rnn(x.permute(1, 0, 2), hidden_state)
+            outputs.append(out)
+            self.attention_weights.append(self.attention.attention_weights)
+        outputs = self.dense(torch.cat(outputs, dim=0))
+        return outputs.permute(1, 0, 2), (enc_outputs, hidden_state, enc_valid_lens)
+
+
+# %% wrong_query_axis_zero: the query gets its new axis in front, (1, B, D)
+# kind: mistake
+# breaks: modes, shapes, values
+# equals: nothing
+
+import torch
+from torch import nn
+
+from grader.given import AdditiveAttention
+
+
+class Seq2SeqAttentionDecoder(nn.Module):
+    def __init__(self, vocab_size, embed_size, num_hiddens, num_layers, dropout=0, **kwargs):
+        super(Seq2SeqAttentionDecoder, self).__init__(**kwargs)
+        self.attention = AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, dropout)
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.rnn = nn.GRU(embed_size + num_hiddens, num_hiddens, num_layers, dropout=dropout)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(self, enc_outputs, enc_valid_lens, *args):
+        outputs, hidden_state = enc_outputs
+        return (outputs.permute(1, 0, 2), hidden_state, enc_valid_lens)
+
+    def forward(self, X, state):
+        enc_outputs, hidden_state, enc_valid_lens = state
+        X = self.embedding(X).permute(1, 0, 2)
+        outputs, self.attention_weights = [], []
+        for x in X:
+            query = hidden_state[-1].unsqueeze(0)
+            context = self.attention(query, enc_outputs, enc_outputs, enc_valid_lens)
+            x = torch.cat((context, x.unsqueeze(1)), dim=-1)
+            out, hidden_state = self.rnn(x.permute(1, 0, 2), hidden_state)
+            outputs.append(out)
+            self.attention_weights.append(self.attention.attention_weights)
+        outputs = self.dense(torch.cat(outputs, dim=0))
+        return outputs.permute(1, 0, 2), (enc_outputs, hidden_state, enc_valid_lens)
+
+
+# %% wrong_stack_then_permute: the outputs of the steps are stacked to four axes, and permute names three
+# kind: mistake
+# breaks: shapes
+# equals: nothing
+
+import torch
+from torch import nn
+
+from grader.given import AdditiveAttention
+
+
+class Seq2SeqAttentionDecoder(nn.Module):
+    def __init__(self, vocab_size, embed_size, num_hiddens, num_layers, dropout=0, **kwargs):
+        super(Seq2SeqAttentionDecoder, self).__init__(**kwargs)
+        self.attention = AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, dropout)
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.rnn = nn.GRU(embed_size + num_hiddens, num_hiddens, num_layers, dropout=dropout)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(self, enc_outputs, enc_valid_lens, *args):
+        outputs, hidden_state = enc_outputs
+        return (outputs.permute(1, 0, 2), hidden_state, enc_valid_lens)
+
+    def forward(self, X, state):
+        enc_outputs, hidden_state, enc_valid_lens = state
+        X = self.embedding(X).permute(1, 0, 2)
+        outputs, self.attention_weights = [], []
+        for x in X:
+            query = hidden_state[-1].unsqueeze(1)
+            context = self.attention(query, enc_outputs, enc_outputs, enc_valid_lens)
+            x = torch.cat((context, x.unsqueeze(1)), dim=-1)
+            out, hidden_state = self.rnn(x.permute(1, 0, 2), hidden_state)
+            outputs.append(out)
+            self.attention_weights.append(self.attention.attention_weights)
+        outputs = self.dense(torch.stack(outputs, dim=0))
+        return outputs.permute(1, 0, 2), (enc_outputs, hidden_state, enc_valid_lens)
+
+
+# %% wrong_no_attention_dropout_and_growing_list: the attention gets no dropout, and the list of weights grows over calls
+# kind: mistake
+# breaks: modes, weights
+# equals: seq2seq-attention-without-dropout+seq2seq-weights-pile-up
+
+import torch
+from torch import nn
+
+from grader.given import AdditiveAttention
+
+
+class Seq2SeqAttentionDecoder(nn.Module):
+    def __init__(self, vocab_size, embed_size, num_hiddens, num_layers, dropout=0):
+        super().__init__()
+        self.attention = AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, dropout=0)
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.rnn = nn.GRU(embed_size + num_hiddens, num_hiddens, num_layers, dropout=dropout)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+        self.attention_weights = []
+
+    def init_state(self, enc_outputs, enc_valid_lens, *args):
+        outputs, hidden_state = enc_outputs
+        return (outputs.permute(1, 0, 2), hidden_state, enc_valid_lens)
+
+    def forward(self, X, state):
+        enc_outputs, hidden_state, enc_valid_lens = state
+        X = self.embedding(X)
+        outputs = []
+        for t in range(X.shape[1]):
+            query = hidden_state[-1].unsqueeze(1)
+            context = self.attention(query, enc_outputs, enc_outputs, enc_valid_lens)
+            self.attention_weights.append(self.attention.attention_weights)
+            step = torch.cat((context, X[:, t : t + 1]), dim=-1).permute(1, 0, 2)
+            out, hidden_state = self.rnn(step, hidden_state)
+            outputs.append(out)
+        outputs = self.dense(torch.cat(outputs, dim=0))
+        return outputs.permute(1, 0, 2), (enc_outputs, hidden_state, enc_valid_lens)

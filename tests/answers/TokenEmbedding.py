@@ -271,3 +271,39 @@ class TokenEmbedding(nn.Embedding):
         super().__init__(vocab_size, d_model)
         with torch.no_grad():
             self.weight[1] = 0.
+
+
+# %% wrong_swapped_sizes: the two sizes are handed to the base class in the wrong order
+# kind: mistake
+# breaks: gradients, purity, shapes, values
+# equals: emb-sizes-swapped
+
+import torch
+from torch import nn
+
+
+class TokenEmbedding(nn.Embedding):
+    """Token embedding with token 1 as padding."""
+
+    def __init__(self, vocab_size: int, d_model: int):
+        super(TokenEmbedding, self).__init__(d_model, vocab_size, padding_idx=1)
+
+
+# %% wrong_times_sqrt: forward multiplies the vectors by the square root of d_model
+# kind: mistake
+# breaks: gradients, values
+# equals: emb-scaled
+
+import math
+
+import torch
+from torch import nn
+
+
+class TokenEmbedding(nn.Embedding):
+    def __init__(self, vocab_size, d_model):
+        super().__init__(vocab_size, d_model, padding_idx=1)
+        self.emb_size = d_model
+
+    def forward(self, tokens):
+        return super().forward(tokens.long()) * math.sqrt(self.emb_size)

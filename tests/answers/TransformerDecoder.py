@@ -1229,3 +1229,169 @@ class TransformerDecoder(nn.Module):
         for blk in self.blks:
             X, state = blk(X, state)
         return X @ self.embedding.weight.T, state
+
+
+# %% wrong_one_cache_forever: the cache is one list of the module, handed out for every sentence
+# kind: mistake
+# breaks: modes
+# equals: decoder-state-shared
+
+import math
+
+import torch
+from torch import nn
+
+from grader.given import DecoderBlock, PositionalEncoding
+
+
+class TransformerDecoder(nn.Module):
+    def __init__(self, vocab_size, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input,
+                 ffn_num_hiddens, num_heads, num_layers, dropout):
+        super().__init__()
+        self.num_hiddens = num_hiddens
+        self.embedding = nn.Embedding(vocab_size, num_hiddens)
+        self.pos_encoding = PositionalEncoding(num_hiddens, dropout)
+        self.blks = nn.Sequential()
+        for i in range(num_layers):
+            self.blks.add_module("block" + str(i), DecoderBlock(
+                key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input, ffn_num_hiddens,
+                num_heads, dropout, i))
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+        self.cache = [None] * num_layers
+
+    def init_state(self, enc_outputs, enc_valid_lens, *args):
+        return [enc_outputs, enc_valid_lens, self.cache]
+
+    def forward(self, X, state):
+        X = self.pos_encoding(self.embedding(X) * math.sqrt(self.num_hiddens))
+        selfs, crosses = [], []
+        for blk in self.blks:
+            X, state = blk(X, state)
+            selfs.append(blk.attention1.attention.attention_weights)
+            crosses.append(blk.attention2.attention.attention_weights)
+        self.attention_weights = [selfs, crosses]
+        return self.dense(X), state
+
+
+# %% wrong_last_step_only_too: scores only for the last step, (B, V)
+# kind: mistake
+# breaks: gradients, masking, modes, shapes, values
+# equals: decoder-last-step-only
+
+import math
+
+import torch
+from torch import nn
+
+from grader.given import DecoderBlock, PositionalEncoding
+
+
+class TransformerDecoder(nn.Module):
+    def __init__(self, vocab_size, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input,
+                 ffn_num_hiddens, num_heads, num_layers, dropout):
+        super().__init__()
+        self.num_hiddens, self.num_layers = num_hiddens, num_layers
+        self.embedding = nn.Embedding(vocab_size, num_hiddens)
+        self.pos_encoding = PositionalEncoding(num_hiddens, dropout)
+        self.blks = nn.Sequential()
+        for i in range(num_layers):
+            self.blks.add_module(f"block{i}", DecoderBlock(
+                key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input, ffn_num_hiddens,
+                num_heads, dropout, i))
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(self, enc_outputs, enc_valid_lens, *args):
+        return [enc_outputs, enc_valid_lens, [None] * self.num_layers]
+
+    def forward(self, X, state):
+        X = self.pos_encoding(self.embedding(X) * math.sqrt(self.num_hiddens))
+        self.attention_weights = [[None] * len(self.blks) for _ in range(2)]
+        for i, blk in enumerate(self.blks):
+            X, state = blk(X, state)
+            self.attention_weights[0][i] = blk.attention1.attention.attention_weights
+            self.attention_weights[1][i] = blk.attention2.attention.attention_weights
+        # only the next word is needed
+        return self.dense(X[:, -1]), state
+
+
+# %% wrong_use_bias_copied: the blocks are built with use_bias, which a DecoderBlock does not have
+# kind: mistake
+# breaks: shapes
+# equals: nothing
+
+import math
+
+import torch
+from torch import nn
+
+from grader.given import DecoderBlock, PositionalEncoding
+
+
+class TransformerDecoder(nn.Module):
+    def __init__(self, vocab_size, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input,
+                 ffn_num_hiddens, num_heads, num_layers, dropout, use_bias=False):
+        super().__init__()
+        self.num_hiddens = num_hiddens
+        self.num_layers = num_layers
+        self.embedding = nn.Embedding(vocab_size, num_hiddens)
+        self.pos_encoding = PositionalEncoding(num_hiddens, dropout)
+        self.blks = nn.Sequential()
+        for i in range(num_layers):
+            self.blks.add_module(f"block{i}", DecoderBlock(
+                key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input, ffn_num_hiddens,
+                num_heads, dropout, use_bias=use_bias, i=i))
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(self, enc_outputs, enc_valid_lens, *args):
+        return [enc_outputs, enc_valid_lens, [None] * self.num_layers]
+
+    def forward(self, X, state):
+        X = self.pos_encoding(self.embedding(X) * math.sqrt(self.num_hiddens))
+        self.attention_weights = [[], []]
+        for blk in self.blks:
+            X, state = blk(X, state)
+            self.attention_weights[0].append(blk.attention1.attention.attention_weights)
+            self.attention_weights[1].append(blk.attention2.attention.attention_weights)
+        return self.dense(X), state
+
+
+# %% wrong_no_unpack: the result of a block, a pair, goes into the next layer as it is
+# kind: mistake
+# breaks: shapes
+# equals: nothing
+
+import math
+
+import torch
+from torch import nn
+
+from grader.given import DecoderBlock, PositionalEncoding
+
+
+class TransformerDecoder(nn.Module):
+    def __init__(self, vocab_size, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input,
+                 ffn_num_hiddens, num_heads, num_layers, dropout):
+        super().__init__()
+        self.scale = math.sqrt(num_hiddens)
+        self.num_layers = num_layers
+        self.embedding = nn.Embedding(vocab_size, num_hiddens)
+        self.pos_encoding = PositionalEncoding(num_hiddens, dropout)
+        self.blks = nn.Sequential()
+        for i in range(num_layers):
+            self.blks.add_module(f"block{i}", DecoderBlock(
+                key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input, ffn_num_hiddens,
+                num_heads, dropout, i))
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(self, enc_outputs, enc_valid_lens, *args):
+        return [enc_outputs, enc_valid_lens, [None] * self.num_layers]
+
+    def forward(self, X, state):
+        X = self.pos_encoding(self.embedding(X) * self.scale)
+        for blk in self.blks:
+            X = blk(X, state)
+        self.attention_weights = [
+            [blk.attention1.attention.attention_weights for blk in self.blks],
+            [blk.attention2.attention.attention_weights for blk in self.blks],
+        ]
+        return self.dense(X), state

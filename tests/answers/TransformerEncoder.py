@@ -762,3 +762,108 @@ class TransformerEncoder(nn.Module):
         for blk in self.blks:
             X = blk(X, valid_lens)
         return X
+
+
+# %% wrong_divides: the embedding is divided by the square root of D
+# kind: mistake
+# breaks: defaults, gradients, masking, modes, values, weights
+# equals: encoder-divided-by-root
+
+import torch
+from torch import nn
+
+from grader.given import EncoderBlock, PositionalEncoding
+
+
+class TransformerEncoder(nn.Module):
+    def __init__(self, vocab_size, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input,
+                 ffn_num_hiddens, num_heads, num_layers, dropout, use_bias=False):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, num_hiddens)
+        self.pos_encoding = PositionalEncoding(num_hiddens, dropout)
+        self.scale = num_hiddens**-0.5
+        block = lambda: EncoderBlock(key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input,
+                                     ffn_num_hiddens, num_heads, dropout, use_bias)
+        self.blks = nn.Sequential()
+        for n in range(num_layers):
+            self.blks.add_module("block" + str(n), block())
+
+    def forward(self, X, valid_lens, *args):
+        H = self.pos_encoding(self.embedding(X) * self.scale)
+        self.attention_weights = []
+        for blk in self.blks:
+            H = blk(H, valid_lens)
+            self.attention_weights.append(blk.attention.attention.attention_weights)
+        return H
+
+
+# %% wrong_masks_first_layer: only the first block gets the lengths
+# kind: mistake
+# breaks: gradients, masking, values, weights
+# equals: encoder-lens-first-block-only
+
+import math
+
+import torch
+from torch import nn
+
+from grader.given import EncoderBlock, PositionalEncoding
+
+
+class TransformerEncoder(nn.Module):
+    def __init__(self, vocab_size, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input,
+                 ffn_num_hiddens, num_heads, num_layers, dropout, use_bias=False):
+        super().__init__()
+        self.num_hiddens = num_hiddens
+        self.embedding = nn.Embedding(vocab_size, num_hiddens)
+        self.pos_encoding = PositionalEncoding(num_hiddens, dropout)
+        self.blks = nn.Sequential()
+        for i in range(num_layers):
+            self.blks.add_module(f"block{i}", EncoderBlock(
+                key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input, ffn_num_hiddens,
+                num_heads, dropout, use_bias))
+
+    def forward(self, X, valid_lens, *args):
+        X = self.pos_encoding(self.embedding(X) * math.sqrt(self.num_hiddens))
+        self.attention_weights = []
+        mask = valid_lens
+        for blk in self.blks:
+            X = blk(X, mask)
+            mask = None  # the padding has been masked now, no need to do it again
+            self.attention_weights.append(blk.attention.attention.attention_weights)
+        return X
+
+
+# %% wrong_size_not_kept: forward reads self.num_hiddens, which the constructor does not store
+# kind: mistake
+# breaks: shapes
+# equals: nothing
+
+import math
+
+import torch
+from torch import nn
+
+from grader.given import EncoderBlock, PositionalEncoding
+
+
+class TransformerEncoder(nn.Module):
+    def __init__(self, vocab_size, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input,
+                 ffn_num_hiddens, num_heads, num_layers, dropout, use_bias=False):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, num_hiddens)
+        self.pos_encoding = PositionalEncoding(num_hiddens, dropout)
+        self.blks = nn.Sequential()
+        for i in range(num_layers):
+            blk = EncoderBlock(key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input,
+                               ffn_num_hiddens, num_heads, dropout, use_bias)
+            self.blks.add_module(f"block{i}", blk)
+
+    def forward(self, X, valid_lens, *args):
+        X = self.embedding(X) * math.sqrt(self.num_hiddens)
+        X = self.pos_encoding(X)
+        self.attention_weights = []
+        for blk in self.blks:
+            X = blk(X, valid_lens)
+            self.attention_weights.append(blk.attention.attention.attention_weights)
+        return X

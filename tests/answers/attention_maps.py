@@ -653,3 +653,60 @@ def attention_maps(model, *inputs):
         own, cross = model.attention_weights
         return {"decoder": [one_layout(w) for w in own], "cross": [one_layout(w) for w in cross]}
     return {"encoder": [one_layout(w) for w in model.attention_weights]}
+
+
+# %% wrong_stale: the model is called only if it has no weights from an earlier call
+# kind: mistake
+# breaks: defaults, shapes
+# equals: nothing
+
+import torch
+from torch import nn
+
+
+def attention_maps(model: nn.Module, *inputs) -> dict:
+    """Return the weights in the layout (B, H, T, S)."""
+    # no need to run the model twice
+    if not hasattr(model, "attention_weights") or not model.attention_weights:
+        with torch.no_grad():
+            model(*inputs)
+    batch = len(inputs[0])
+
+    def convert(entry):
+        if not torch.is_tensor(entry):
+            return torch.stack(tuple(entry), dim=1)
+        return entry if entry.ndim == 4 else entry.unflatten(0, (batch, -1))
+
+    if hasattr(model, "init_state"):
+        own, cross = model.attention_weights
+        return {"decoder": list(map(convert, own)), "cross": list(map(convert, cross))}
+    return {"encoder": list(map(convert, model.attention_weights))}
+
+
+# %% wrong_decoder_by_length: two entries are taken for the two lists of a decoder, also for an encoder with two layers
+# kind: mistake
+# breaks: shapes
+# equals: nothing
+
+import torch
+
+
+def attention_maps(model, *inputs):
+    model(*inputs)
+    B = inputs[0].size(0)
+
+    def reshape(w):
+        if isinstance(w, (list, tuple)):
+            return torch.stack(list(w), dim=1)
+        if w.dim() == 3:
+            return w.reshape(B, -1, w.size(1), w.size(2))
+        return w
+
+    weights = model.attention_weights
+    if len(weights) == 2:
+        self_weights, cross_weights = weights
+        return {
+            "decoder": [reshape(w) for w in self_weights],
+            "cross": [reshape(w) for w in cross_weights],
+        }
+    return {"encoder": [reshape(w) for w in weights]}

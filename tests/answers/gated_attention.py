@@ -632,7 +632,7 @@ def gated_attention(mha, gates, queries, keys, values, valid_lens):
 # %% wrong_w_o_bias_missing: the bias of W_o is forgotten
 # kind: mistake
 # breaks: values
-# equals: nothing
+# equals: gates-without-output-bias
 
 def gated_attention(mha, gates, queries, keys, values, valid_lens):
     Q, K, V = mha.W_q(queries), mha.W_k(keys), mha.W_v(values)
@@ -667,3 +667,44 @@ def gated_attention(mha, gates, queries, keys, values, valid_lens):
     d = mha.W_o.in_features // mha.num_heads
     mha.W_o.weight.data *= gates.detach().repeat_interleave(d)
     return mha(queries, keys, values, valid_lens)
+
+
+# %% wrong_gates_after_wo: the gates are multiplied to the features after W_o
+# kind: mistake
+# breaks: gradients, masking, values
+# equals: gates-after-the-output-layer
+
+import torch
+
+
+def gated_attention(mha, gates, queries, keys, values, valid_lens):
+    """Run the module, then scale each head's share of the output."""
+    output = mha(queries, keys, values, valid_lens)  # (B, T, D)
+    B, T, D = output.shape
+    H = len(gates)
+    per_head = output.reshape(B, T, H, D // H)
+    per_head = per_head * gates.reshape(1, 1, H, 1)
+    return per_head.reshape(B, T, D)
+
+
+# %% wrong_lens_none: the lengths are repeated for the heads without a look at None
+# kind: mistake
+# breaks: purity, shapes
+# equals: nothing
+
+import torch
+
+from grader.given import transpose_output, transpose_qkv
+
+
+def gated_attention(mha, gates, queries, keys, values, valid_lens):
+    num_heads = mha.num_heads
+    queries = transpose_qkv(mha.W_q(queries), num_heads)
+    keys = transpose_qkv(mha.W_k(keys), num_heads)
+    values = transpose_qkv(mha.W_v(values), num_heads)
+    valid_lens = valid_lens.repeat_interleave(num_heads, dim=0)
+    output = mha.attention(queries, keys, values, valid_lens)  # (B*H, T, d)
+    # row b*H + h belongs to head h
+    batch = output.shape[0] // num_heads
+    output = output * gates.repeat(batch)[:, None, None]
+    return mha.W_o(transpose_output(output, num_heads))

@@ -1525,3 +1525,89 @@ def head_importance(mha, batches, loss_fn, method):
     finally:
         mha.train(training)
     return scores / weight
+
+
+# %% wrong_mean_of_means: the mean over batches of the mean of each batch, so samples of small batches count more
+# kind: mistake
+# breaks: modes, values
+# equals: importance-mean-of-batch-means
+
+import torch
+
+from grader.given import gated_attention
+
+
+def head_importance(mha, batches, loss_fn, method):
+    was_training = mha.training
+    mha.eval()
+    H = mha.num_heads
+    like = mha.W_o.weight
+    scores = []
+    for q, k, v, lens, target in batches:
+        ones = torch.ones(H, device=like.device, dtype=like.dtype)
+        if method == "ablation":
+            with torch.no_grad():
+                base = loss_fn(gated_attention(mha, ones, q, k, v, lens), target)
+                row = []
+                for h in range(H):
+                    gates = ones.clone()
+                    gates[h] = 0.0
+                    row.append((loss_fn(gated_attention(mha, gates, q, k, v, lens), target) - base).mean())
+                scores.append(torch.stack(row))
+        elif method == "gradient":
+            ones.requires_grad_()
+            loss = loss_fn(gated_attention(mha, ones, q, k, v, lens), target)
+            grads = [torch.autograd.grad(l, ones, retain_graph=True)[0].abs() for l in loss]
+            scores.append(torch.stack(grads).mean(dim=0))
+        elif method == "confidence":
+            with torch.no_grad():
+                mha(q, k, v, lens)
+            w = mha.attention.attention_weights.unflatten(0, (-1, H))  # (B, H, T, S)
+            scores.append(w.amax(dim=-1).mean(dim=(0, 2)))
+        else:
+            raise ValueError(method)
+    mha.train(was_training)
+    return torch.stack(scores).mean(dim=0)
+
+
+# %% wrong_sign_and_dropout: ablation is the loss minus the ablated loss, and dropout stays on in training mode
+# kind: mistake
+# breaks: defaults, modes, pruning, values
+# equals: importance-other-way-round+importance-dropout-on
+
+import torch
+
+from grader.given import gated_attention
+
+
+def head_importance(mha, batches, loss_fn, method):
+    """Importance of each head by one of three methods."""
+    H = mha.num_heads
+    ref = mha.W_o.weight
+    total, n = torch.zeros(H, dtype=ref.dtype, device=ref.device), 0
+    for (Q, K, V, lens, target) in batches:
+        if method == "ablation":
+            # how much does the loss change without the head?
+            with torch.no_grad():
+                gates = torch.ones_like(total)
+                full = loss_fn(gated_attention(mha, gates, Q, K, V, lens), target)
+                for h in range(H):
+                    gates[h] = 0
+                    without = loss_fn(gated_attention(mha, gates, Q, K, V, lens), target)
+                    gates[h] = 1
+                    total[h] += (full - without).sum()
+                n += full.numel()
+        if method == "gradient":
+            gates = torch.ones_like(total).requires_grad_()
+            losses = loss_fn(gated_attention(mha, gates, Q, K, V, lens), target)
+            for loss in losses:
+                total += torch.autograd.grad(loss, gates, retain_graph=True)[0].abs()
+            n += losses.numel()
+        if method == "confidence":
+            with torch.no_grad():
+                mha(Q, K, V, lens)
+            w = mha.attention.attention_weights
+            w = w.view(Q.shape[0], H, w.shape[-2], w.shape[-1]).amax(-1)
+            total += w.sum((0, 2))
+            n += w.shape[0] * w.shape[2]
+    return total / n

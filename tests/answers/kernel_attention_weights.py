@@ -362,3 +362,84 @@ def kernel_attention_weights(queries, keys, w=1.0):
     for q in queries:
         attention.append(torch.softmax(-((q - keys) * w)**2 / 2, dim=0))
     return torch.stack(attention)
+
+
+# %% wrong_softmax_then_transpose: table built (S, T), softmax over its last axis (the queries), transposed at the end
+# kind: mistake
+# breaks: defaults, gradients, values
+# equals: pool-softmax-over-queries
+
+import torch
+
+
+def kernel_attention_weights(queries: torch.Tensor, keys: torch.Tensor, w=1.0) -> torch.Tensor:
+    diff = keys[:, None] - queries[None, :]
+    scores = -0.5 * (diff * w) ** 2
+    alpha = torch.softmax(scores, dim=-1)
+    # rows should be the queries
+    return alpha.T
+
+
+# %% wrong_bandwidth: difference divided by w (taken for a bandwidth) instead of multiplied
+# kind: mistake
+# breaks: defaults, gradients, values
+# equals: pool-w-divides
+
+import torch
+
+
+def kernel_attention_weights(
+    queries: torch.Tensor, keys: torch.Tensor, w: float | torch.Tensor = 1.0
+) -> torch.Tensor:
+    """Gaussian kernel with bandwidth w."""
+    T, S = queries.shape[0], keys.shape[0]
+    q = queries.view(T, 1).expand(T, S)
+    k = keys.view(1, S).expand(T, S)
+    u = (q - k) / w
+    log_kernel = -u.pow(2) / 2
+    return log_kernel.softmax(dim=-1)
+
+
+# %% wrong_copy_of_w: torch.tensor(w) makes a copy of w, which gets no gradient
+# kind: mistake
+# breaks: gradients
+# equals: pool-w-cut-off
+
+import torch
+
+
+def kernel_attention_weights(queries, keys, w=1.0):
+    # w can be a number or a tensor, so make it a tensor in every case
+    w = torch.tensor(w, dtype=queries.dtype)
+    scores = torch.subtract(queries.unsqueeze(-1), keys.unsqueeze(0))
+    scores = scores * w
+    scores = -torch.square(scores) / 2
+    return torch.softmax(scores, dim=-1)
+
+
+# %% wrong_no_new_axis: queries - keys without a new axis
+# kind: mistake
+# breaks: defaults, shapes, values
+# equals: pool-no-table
+
+import torch
+
+
+def kernel_attention_weights(queries, keys, w=1.0):
+    # broadcasting takes care of all pairs
+    scores = -((queries - keys) * w) ** 2 / 2
+    return torch.softmax(scores, dim=-1)
+
+
+# %% wrong_w_required: parameter w has no default
+# kind: mistake
+# breaks: defaults, shapes, values
+# equals: pool-w-without-default
+
+import torch
+
+
+def kernel_attention_weights(queries: torch.Tensor, keys: torch.Tensor, w) -> torch.Tensor:
+    pairs = torch.stack([q - keys for q in queries])  # (T, S)
+    energy = -((pairs * w) ** 2) / 2
+    return torch.softmax(energy, dim=1)

@@ -332,3 +332,68 @@ def kernel_regression(queries, keys, values, w=1.0):
     scores = -((queries.reshape(-1, 1) - keys.reshape(1, -1)) * w).pow(2) / 2
     weights = scores.softmax(dim=1)
     return weights.T @ values
+
+
+# %% wrong_squeeze_single_query: squeeze() at the end also removes the axis of a single query
+# kind: mistake
+# breaks: defaults, shapes
+# equals: pool-single-query-loses-axis
+
+import torch
+
+from grader.given import kernel_attention_weights
+
+
+def kernel_regression(queries, keys, values, w=1.0):
+    weights = kernel_attention_weights(queries, keys, w)  # (T, S)
+    # (1, T, S) x (1, S, 1) -> (1, T, 1)
+    return torch.bmm(weights.unsqueeze(0), values.reshape(1, -1, 1)).squeeze()
+
+
+# %% wrong_arguments_exchanged: kernel_attention_weights called with keys and queries exchanged
+# kind: mistake
+# breaks: defaults, shapes, values
+# equals: pool-queries-and-keys-exchanged
+
+import torch
+
+from grader.given import kernel_attention_weights
+
+
+def kernel_regression(queries, keys, values, w=1.0):
+    return kernel_attention_weights(keys, queries, w) @ values
+
+
+# %% wrong_no_grad: computed under torch.no_grad
+# kind: mistake
+# breaks: gradients
+# equals: pool-answers-detached
+
+import torch
+
+from grader.given import kernel_attention_weights
+
+
+def kernel_regression(queries, keys, values, w=1.0):
+    # only a prediction, no training here
+    with torch.no_grad():
+        alpha = kernel_attention_weights(queries, keys, w)
+        return torch.einsum("ts,s->t", alpha, values)
+
+
+# %% wrong_sorted_queries: queries sorted first, answers come in the sorted order
+# kind: mistake
+# breaks: defaults, gradients, values
+# equals: pool-queries-sorted
+
+import torch
+from torch import nn
+
+
+def kernel_regression(queries, keys, values, w=1.0):
+    # as in the book: sorted x, so that the curve can be drawn
+    queries, _ = torch.sort(queries)
+    X_repeat = queries.repeat_interleave(len(keys)).reshape((-1, len(keys)))
+    attention_weights = nn.functional.softmax(-((X_repeat - keys) * w) ** 2 / 2, dim=1)
+    y_hat = torch.matmul(attention_weights, values)
+    return y_hat

@@ -863,3 +863,108 @@ def masked_softmax(X, valid_lens):
     L = valid_lens if valid_lens.dim() == 2 else valid_lens.unsqueeze(1).repeat(1, X.size(1))
     mask = torch.arange(X.size(2), device=X.device).view(1, 1, -1) < L.unsqueeze(2)
     return A * mask
+
+
+# %% wrong_zero_times_inf_too: adds mask * -inf, and 0 * -inf is NaN
+# kind: mistake
+# breaks: gradients, masking, values
+# equals: softmax-zero-times-infinity
+
+import torch
+
+
+def masked_softmax(X: torch.Tensor, valid_lens: torch.Tensor | None) -> torch.Tensor:
+    if valid_lens is None:
+        return torch.softmax(X, dim=-1)
+    B, T, S = X.shape
+    lens = valid_lens if valid_lens.dim() == 2 else valid_lens[:, None].expand(B, T)
+    padding = (torch.arange(S, device=X.device)[None, None, :] >= lens[:, :, None]).to(X.dtype)
+    # additive mask: 0 for real keys, minus infinity for padding
+    return torch.softmax(X + padding * float("-inf"), dim=-1)
+
+
+# %% wrong_maximum_of_lengths: (B, T) lengths reduced to one per sequence, their maximum
+# kind: mistake
+# breaks: gradients, masking, values
+# equals: softmax-longest-query-length
+
+import torch
+
+
+def masked_softmax(X, valid_lens):
+    if valid_lens is None:
+        return X.softmax(-1)
+    # both kinds of lengths get the same form: one number per sequence
+    if valid_lens.dim() > 1:
+        valid_lens = valid_lens.max(dim=1).values
+    key_index = torch.arange(X.size(2), device=X.device)
+    hidden = key_index.view(1, 1, -1) >= valid_lens.view(-1, 1, 1)
+    return X.masked_fill(hidden, float("-inf")).softmax(-1)
+
+
+# %% wrong_plain_exp: own softmax with plain exp, overflows for large scores
+# kind: mistake
+# breaks: values
+# equals: softmax-exponential-never-shifted
+
+import torch
+
+
+def masked_softmax(X, valid_lens):
+    expo = torch.exp(X)
+    if valid_lens is not None:
+        lens = valid_lens.reshape(X.shape[0], -1, 1)  # (B, 1, 1) or (B, T, 1)
+        keep = torch.arange(X.shape[2], device=X.device) < lens
+        expo = expo * keep
+    return expo / expo.sum(dim=-1, keepdim=True)
+
+
+# %% wrong_none: None not handled
+# kind: mistake
+# breaks: shapes, values
+# equals: softmax-none-not-handled
+
+import torch
+
+
+def masked_softmax(X, valid_lens):
+    if valid_lens.dim() == 1:
+        valid_lens = valid_lens.unsqueeze(1).repeat(1, X.size(1))
+    mask = torch.arange(X.size(2), device=X.device)[None, None] < valid_lens[..., None]
+    return torch.softmax(X.masked_fill(~mask, -1e9), dim=2)
+
+
+# %% wrong_float64_minimum: fill value is the lowest float64, masked_fill refuses it for float32
+# kind: mistake
+# breaks: shapes, values
+# equals: nothing
+
+import sys
+
+import torch
+
+
+def masked_softmax(X, valid_lens):
+    if valid_lens is not None:
+        lens = valid_lens[:, None, None] if valid_lens.dim() == 1 else valid_lens[:, :, None]
+        pad = torch.arange(X.size(-1), device=X.device) >= lens
+        X = X.masked_fill(pad, -sys.float_info.max)
+    return torch.softmax(X, dim=-1)
+
+
+# %% wrong_axis_and_first_length: two mistakes: softmax over the queries (dim=1), and the length of the first sequence for all
+# kind: mistake
+# breaks: gradients, masking, values
+# equals: softmax-over-queries+softmax-first-sequence-lengths
+
+import torch
+from torch import nn
+
+
+def masked_softmax(X, valid_lens):
+    if valid_lens is not None:
+        # number of real keys, same for the whole batch
+        n = int(valid_lens.reshape(-1)[0])
+        X = X.clone()
+        X[:, :, n:] = -1e6
+    return nn.functional.softmax(X, dim=1)

@@ -387,7 +387,7 @@ def prune_heads(mha, heads):
 # %% wrong_assert_for_all_heads: an AssertionError when no head is left
 # kind: mistake
 # breaks: values
-# equals: nothing
+# equals: prune-assertion
 
 import math
 
@@ -867,7 +867,7 @@ def prune_heads(mha, heads):
 # %% wrong_repeats_counted: a head that is named twice counts twice
 # kind: mistake
 # breaks: pruning, values, shapes
-# equals: nothing
+# equals: prune-heads-counted-as-listed
 
 import torch
 from torch import nn
@@ -1144,4 +1144,67 @@ def prune_heads(mha, heads):
     with torch.no_grad():
         for h in heads:
             mha.W_o.weight[:, h * d:(h + 1) * d] = 0
+    return mha
+
+
+# %% wrong_new_default_bias: new linear layers get a random bias although the old ones had none
+# kind: mistake
+# breaks: gradients, masking, modes, pruning, values, weights
+# equals: prune-biases-invented
+
+import torch
+from torch import nn
+
+
+def prune_heads(mha, heads):
+    num_heads = mha.num_heads
+    heads = set(heads)
+    if len(heads) >= num_heads:
+        raise ValueError("at least one head must stay")
+    d = mha.W_o.in_features // num_heads
+    rows = torch.tensor([h * d + j for h in range(num_heads) if h not in heads for j in range(d)],
+                        device=mha.W_o.weight.device)
+
+    def smaller(old, dim):
+        n_in = len(rows) if dim == 1 else old.in_features
+        n_out = len(rows) if dim == 0 else old.out_features
+        new = nn.Linear(n_in, n_out).to(old.weight.device, old.weight.dtype)
+        with torch.no_grad():
+            new.weight.copy_(old.weight.index_select(dim, rows))
+            if old.bias is not None:
+                new.bias.copy_(old.bias[rows] if dim == 0 else old.bias)
+        return new
+
+    mha.W_q = smaller(mha.W_q, 0)
+    mha.W_k = smaller(mha.W_k, 0)
+    mha.W_v = smaller(mha.W_v, 0)
+    mha.W_o = smaller(mha.W_o, 1)
+    mha.num_heads = num_heads - len(heads)
+    return mha
+
+
+# %% wrong_asserts: an assertion instead of a ValueError when no head is left
+# kind: mistake
+# breaks: values
+# equals: prune-assertion
+
+import torch
+from torch import nn
+
+
+def prune_heads(mha, heads):
+    H = mha.num_heads
+    keep = torch.tensor([h not in heads for h in range(H)], device=mha.W_o.weight.device)
+    assert keep.any(), "cannot remove all heads"
+    keep_features = keep.repeat_interleave(mha.W_o.in_features // H)
+    size = int(keep_features.sum())
+    with torch.no_grad():
+        for lin in [mha.W_q, mha.W_k, mha.W_v]:
+            lin.weight = nn.Parameter(lin.weight[keep_features].clone())
+            if lin.bias is not None:
+                lin.bias = nn.Parameter(lin.bias[keep_features].clone())
+            lin.out_features = size
+        mha.W_o.weight = nn.Parameter(mha.W_o.weight[:, keep_features].clone())
+        mha.W_o.in_features = size
+    mha.num_heads = int(keep.sum())
     return mha

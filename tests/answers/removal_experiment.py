@@ -730,3 +730,46 @@ def removal_experiment(model, data):
                 smaller.attention = prune_heads(smaller.attention, heads[:n])
                 rows.append({"seed": seed, "order": order, "removed": heads[:n], "accuracy": accuracy(smaller, X, y)})
     return rows
+
+
+# %% wrong_highest_first: the order "importance" removes the most important head first, "reverse" the least
+# kind: mistake
+# breaks: pruning
+# equals: removal-most-important-first
+
+import torch
+
+from grader.given import gated_attention, head_importance
+
+
+def removal_experiment(model, data):
+    inputs, labels = data
+    was_training = model.training
+    model.eval()
+    num_heads = model.attention.num_heads
+    batch = (inputs, inputs, inputs, None, labels)
+    importance = head_importance(model.attention, [batch], model.loss, "gradient")
+    ranked = importance.argsort(descending=True).tolist()
+
+    def accuracy(removed):
+        gates = torch.tensor([float(h not in removed) for h in range(num_heads)]).to(inputs)
+        with torch.no_grad():
+            output = gated_attention(model.attention, gates, inputs, inputs, inputs, None)
+            predicted = model.read(output).argmax(dim=-1)
+        return (predicted == labels).double().mean().item()
+
+    results = []
+    for seed in (0, 1, 2):
+        generator = torch.Generator().manual_seed(seed)
+        orders = {
+            "importance": ranked,
+            "random": torch.randperm(num_heads, generator=generator).tolist(),
+            "reverse": list(reversed(ranked)),
+        }
+        for name, order in orders.items():
+            for k in range(num_heads):
+                results.append(
+                    {"seed": seed, "order": name, "removed": order[:k], "accuracy": accuracy(order[:k])}
+                )
+    model.train(was_training)
+    return results

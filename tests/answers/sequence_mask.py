@@ -349,3 +349,66 @@ def sequence_mask(X, valid_len, value=0):
     while keep.dim() < X.dim():
         keep = keep.unsqueeze(-1)
     return X * keep
+
+
+# %% wrong_value_ignored_too: multiplies with the mask, so value is ignored
+# kind: mistake
+# breaks: values
+# equals: mask-value-ignored
+
+import torch
+
+
+def sequence_mask(X, valid_len, value=0):
+    steps = torch.arange(X.shape[1], device=X.device)
+    keep = steps.unsqueeze(0) < valid_len.unsqueeze(1)  # (N, T)
+    while keep.dim() < X.dim():
+        keep = keep.unsqueeze(-1)
+    return X * keep
+
+
+# %% wrong_slice_to_minus_one: loop fills X[i, l:-1], so the last step is never replaced
+# kind: mistake
+# breaks: gradients, values
+# equals: mask-last-step-never
+
+import torch
+
+
+def sequence_mask(X, valid_len, value=0):
+    out = X.clone()
+    for i, l in enumerate(valid_len):
+        # from the length to the end of the row
+        out[i, l:-1] = value
+    return out
+
+
+# %% wrong_mask_two_axes: mask (N, T) not extended to the axes of features
+# kind: mistake
+# breaks: shapes
+# equals: mask-two-axes-only
+
+import torch
+
+
+def sequence_mask(X, valid_len, value=0):
+    num_steps = X.size(1)
+    mask = torch.arange(num_steps, device=X.device) < valid_len[:, None]
+    fill = torch.tensor(value, dtype=X.dtype, device=X.device)
+    return torch.where(mask, X, fill)
+
+
+# %% wrong_upside_down_float: two mistakes: mask upside down, and the result converted to float
+# kind: mistake
+# breaks: gradients, values
+# equals: mask-keeps-the-padding
+
+import torch
+
+
+def sequence_mask(X, valid_len, value=0):
+    X = X.float()
+    # True where the step is real
+    mask = torch.arange(X.size(1), device=X.device).unsqueeze(0) < valid_len.unsqueeze(1)
+    X[mask] = value
+    return X

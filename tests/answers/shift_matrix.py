@@ -273,3 +273,62 @@ def shift_matrix(delta, num_hiddens):
         M[2 * j, 2 * j], M[2 * j, 2 * j + 1] = c, -s
         M[2 * j + 1, 2 * j], M[2 * j + 1, 2 * j + 1] = s, c
     return M
+
+
+# %% wrong_list_to_block_diag: torch.block_diag gets one list instead of separate matrices
+# kind: mistake
+# breaks: shapes
+# equals: nothing
+
+import torch
+
+
+def shift_matrix(delta, num_hiddens):
+    blocks = []
+    for j in range(num_hiddens // 2):
+        a = torch.tensor(delta / 10000 ** (2 * j / num_hiddens))
+        rot = torch.stack([torch.stack([a.cos(), a.sin()]), torch.stack([-a.sin(), a.cos()])])
+        blocks.append(rot)
+    return torch.block_diag(blocks)
+
+
+# %% wrong_integer_table: the matrix starts as integer zeros, so every sine and cosine is cut
+# kind: mistake
+# breaks: defaults, shapes, values
+# equals: shift-whole-numbers
+
+import math
+
+import torch
+
+
+def shift_matrix(delta, num_hiddens):
+    M = torch.tensor([[0] * num_hiddens for _ in range(num_hiddens)])
+    for k in range(num_hiddens // 2):
+        angle = delta / math.pow(10000, 2 * k / num_hiddens)
+        M[2 * k, 2 * k] = math.cos(angle)
+        M[2 * k, 2 * k + 1] = math.sin(angle)
+        M[2 * k + 1, 2 * k] = -math.sin(angle)
+        M[2 * k + 1, 2 * k + 1] = math.cos(angle)
+    return M
+
+
+# %% wrong_overlapping_pairs_and_abs: pair j is written at the rows j and j+1, and the sign of delta is lost
+# kind: mistake
+# breaks: values
+# equals: shift-pairs-overlap+shift-never-back
+
+import math
+
+import torch
+
+
+def shift_matrix(delta, num_hiddens):
+    delta = abs(delta)  # a distance
+    out = torch.zeros(num_hiddens, num_hiddens)
+    for j in range(num_hiddens // 2):
+        angle = delta * math.exp(-math.log(10000) * 2 * j / num_hiddens)
+        out[j : j + 2, j : j + 2] = torch.tensor(
+            [[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]]
+        )
+    return out

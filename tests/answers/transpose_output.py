@@ -207,3 +207,79 @@ def transpose_output(X, num_heads):
     b = X.shape[0] // num_heads
     X = X.view(b, num_heads, X.shape[1], X.shape[2]).transpose(1, 2)
     return X.view(b, X.shape[1], -1)
+
+
+# %% wrong_mean_of_heads: heads averaged instead of concatenated
+# kind: mistake
+# breaks: defaults, gradients, shapes, values
+# equals: heads-averaged
+
+import torch
+
+
+def transpose_output(X: torch.Tensor, num_heads: int) -> torch.Tensor:
+    BH, T, d = X.shape
+    heads = X.reshape(BH // num_heads, num_heads, T, d)
+    # combine the results of the heads
+    return heads.float().mean(dim=1).to(X.dtype)
+
+
+# %% wrong_row_b_plus_h: loop reads row b + h instead of b*H + h
+# kind: mistake
+# breaks: defaults, gradients, values
+# equals: heads-joined-from-neighbouring-rows
+
+import torch
+
+
+def transpose_output(X, num_heads):
+    batch = X.size(0) // num_heads
+    sequences = []
+    for b in range(batch):
+        sequences.append(torch.cat([X[b + h] for h in range(num_heads)], dim=-1))
+    return torch.stack(sequences)
+
+
+# %% wrong_squeeze_batch: squeeze(0) at the end drops the batch axis of a single sequence
+# kind: mistake
+# breaks: defaults
+# equals: heads-single-sequence-squeezed
+
+import torch
+
+
+def transpose_output(X, num_heads):
+    """Reverse the operation of transpose_qkv."""
+    X = X.reshape(-1, num_heads, X.shape[1], X.shape[2])
+    X = X.permute(0, 2, 1, 3)
+    return X.reshape(X.shape[0], X.shape[1], -1).squeeze(0)
+
+
+# %% wrong_same_function_again: calls transpose_qkv again, as if it were its own inverse
+# kind: mistake
+# breaks: shapes
+# equals: nothing
+
+import torch
+
+from grader.given import transpose_qkv
+
+
+def transpose_output(X, num_heads):
+    # permute(0, 2, 1, 3) is its own inverse
+    return transpose_qkv(X, num_heads)
+
+
+# %% wrong_interleaved_no_grad: two mistakes: heads interleaved feature by feature, and under torch.no_grad
+# kind: mistake
+# breaks: defaults, gradients, values
+# equals: heads-joined-detached+heads-joined-interleaved
+
+import torch
+
+
+@torch.no_grad()  # nothing to learn here, only a new order
+def transpose_output(X, num_heads):
+    X = X.unflatten(0, (-1, num_heads))  # (B, H, T, d)
+    X = X.permute(0, 2, 3, 1)
+    return X.flatten(2)

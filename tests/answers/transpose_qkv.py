@@ -226,3 +226,85 @@ def transpose_qkv(X, num_heads):
     B, T, D = X.shape
     X = X.view(B, T, num_heads, D // num_heads).permute(0, 2, 1, 3)
     return X.view(B * num_heads, T, D // num_heads)
+
+
+# %% wrong_strided_features: split (d, H) instead of (H, d), head h takes every H-th feature
+# kind: mistake
+# breaks: defaults, gradients, values
+# equals: heads-interleaved
+
+import torch
+
+
+def transpose_qkv(X: torch.Tensor, num_heads: int) -> torch.Tensor:
+    batch, steps, features = X.shape
+    # the last axis is divided among the heads
+    X = X.reshape(batch, steps, -1, num_heads)
+    X = X.permute(0, 3, 1, 2)  # (B, H, T, d)
+    return X.flatten(0, 1)
+
+
+# %% wrong_time_last: time ends up last, (B*H, d, T), as for transposed keys
+# kind: mistake
+# breaks: defaults, gradients, shapes, values
+# equals: heads-lying-on-their-side
+
+import torch
+
+
+def transpose_qkv(X, num_heads):
+    B, T, D = X.shape
+    d = D // num_heads
+    X = X.reshape(B, T, num_heads, d)
+    return X.permute(0, 2, 3, 1).reshape(B * num_heads, d, T)
+
+
+# %% wrong_numpy: takes the detour over numpy with detach, gradient cut
+# kind: mistake
+# breaks: gradients
+# equals: heads-detached
+
+import numpy as np
+import torch
+
+
+def transpose_qkv(X, num_heads):
+    a = X.detach().cpu().numpy()
+    B, T, D = a.shape
+    a = a.reshape(B, T, num_heads, D // num_heads)
+    a = np.transpose(a, (0, 2, 1, 3))
+    a = np.ascontiguousarray(a).reshape(B * num_heads, T, D // num_heads)
+    return torch.from_numpy(a)
+
+
+# %% wrong_float_size: head size by / instead of //, a float in reshape
+# kind: mistake
+# breaks: shapes
+# equals: nothing
+
+import torch
+
+
+def transpose_qkv(X, num_heads):
+    head_dim = X.shape[2] / num_heads
+    X = X.reshape(X.shape[0], X.shape[1], num_heads, head_dim)
+    X = X.permute(0, 2, 1, 3)
+    return X.reshape(-1, X.shape[2], X.shape[3])
+
+
+# %% wrong_slices_and_float: two mistakes: slice starts at h instead of h*d, and a float32 buffer for the result
+# kind: mistake
+# breaks: defaults, gradients, values
+# equals: heads-overlapping-slices
+
+import torch
+
+
+def transpose_qkv(X, num_heads):
+    B, T, D = X.shape
+    d = D // num_heads
+    out = torch.zeros(B * num_heads, T, d)
+    for b in range(B):
+        for h in range(num_heads):
+            out[b * num_heads + h] = X[b, :, h : h + d]
+    return out
