@@ -22,7 +22,7 @@ MEANINGS = (
     ("value", r"\b(v|values?|vdim)\b"),
     ("input", r"\bin(puts?)?\b"),
     ("output", r"\bout(puts?)?\b"),
-    ("inner", r"\b(d f|d?ff\w*|inner|intermediate)\b"),
+    ("inner", r"\b(d f|d?ff\w*|inner|intermediate( size| dim)?)\b"),
     ("width", r"hid|model|emb|width|units|features|\bdim\b|^size$"),
 )
 # What a size measures; "": its name does not say it.

@@ -11,7 +11,11 @@ from grader.given import BLOCKS
 from grader.intake.names import Definition, Names, plain
 
 # Exercise → other names that much code uses for it, as `plain` writes them: they are graded.
-ALIASES = {"MultiHeadAttention": "multiheadedattention"}
+ALIASES = {
+    "MultiHeadAttention": "multiheadedattention",
+    "EncoderBlock": "transformerencoderblock",  # of edition 1.x of the book
+    "DecoderBlock": "transformerdecoderblock",
+}
 # Exercise → names of classes that are graded in a form of another school, if at all.
 OF_SCHOOLS = {
     "MultiHeadAttention": "causalselfattention selfattention multiheadattentionblock multiheadselfattention"

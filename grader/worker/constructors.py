@@ -25,6 +25,11 @@ EDITION_1 = {
     "DecoderBlock": "num_hiddens ffn_num_hiddens num_heads dropout i",
     "TransformerDecoder": "vocab_size num_hiddens ffn_num_hiddens num_heads num_blks=num_layers dropout",
 }
+# Class → the defaults of its parameters, for a submission in which they have none.
+DEFAULTS: Mapping[str, dict[str, Any]] = {
+    "MultiHeadAttention": {"bias": False},
+    "PositionalEncoding": {"max_len": 1000},
+}
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -34,11 +39,14 @@ def accepted_forms(
     """Return the keywords for each accepted constructor of the class `name`, the course's first.
 
     kwargs: the course's keywords and their values. The constructor of edition 1.x gets the same values under its own
-    names. renamed: keyword → its name in this submission. If given, each form is repeated with these names.
+    names, and each form is repeated with the course's defaults. renamed: keyword → its name in this submission. If given,
+    each form is repeated with these names.
     """
     forms = [dict(kwargs)]
     if name in EDITION_1:
         forms.append({theirs: kwargs[ours] for theirs, ours in edition_1(name).items() if ours in kwargs})
+    if defaults := DEFAULTS.get(name):
+        forms += [defaults | form for form in forms]
     if renamed:
         forms += [{renamed.get(key, key): value for key, value in form.items()} for form in forms]
     return forms

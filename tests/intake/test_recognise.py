@@ -53,6 +53,11 @@ def test_another_spelling_counts_if_the_exact_name_is_missing(recognised, near):
     assert recognised(both) == {"MultiHeadAttention": "MultiHeadAttention"}
 
 
+@pytest.mark.parametrize("exercise", ["EncoderBlock", "DecoderBlock"])
+def test_the_names_of_edition_1_count(recognised, exercise):
+    assert recognised(f"class Transformer{exercise}: ...") == {exercise: f"Transformer{exercise}"}
+
+
 def test_a_variable_counts_only_under_the_exact_name(recognised):
     assert recognised("multi_head_attention = 1") == {}
     assert recognised("MultiHeadAttention = f") == {"MultiHeadAttention": "MultiHeadAttention"}

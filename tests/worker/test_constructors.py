@@ -97,7 +97,9 @@ def result(module, name):
 def test_a_block_built_as_in_edition_1_computes_the_same(book, name, by_position):
     block = getattr(book, name)
     asked = inspect.signature(block).parameters
-    course, edition_1 = accepted_forms(name, {p: ARGUMENTS[p] for p in asked if p in ARGUMENTS})
+    course, edition_1, *_with_defaults = accepted_forms(
+        name, {p: ARGUMENTS[p] for p in asked if p in ARGUMENTS}
+    )
     want = block(**course)
     got = block(*edition_1.values()) if by_position else block(**edition_1)
     got.load_state_dict(want.state_dict())
