@@ -21,6 +21,7 @@ ATTRIBUTE = "a"
 ROLES = ("ARGUMENT", "CONSTANT", "UNKNOWN", "MISSING", "SITE", "VALUE")  # see `Scope.roles`
 HOLES: dict[str, Callable[[Scope, ast.AST], bool]] = {
     **dict.fromkeys("ABCDF", lambda scope, node: True),
+    "R": lambda scope, node: scope.text.of(node).split(".")[-1] in ("range", "arange"),
     "X": lambda scope, node: not isinstance(getattr(node, "operand", node), ast.Constant),
     "V": lambda scope, node: isinstance(node, ast.Name) and node.id in scope.names,
     "O": lambda scope, node: not isinstance(node, ast.Name) or node.id in scope.names,

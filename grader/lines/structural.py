@@ -241,7 +241,7 @@ def _is_text(statement: ast.stmt) -> bool:
 
 # Kinds of edits that are also made at all places of a function at once. Kind of an edit → of it together with its reverse.
 EVERYWHERE = ("name for constant", "unknown name", "add argument")
-EXCHANGED = {"name": "exchange", "attribute": "exchange layers"}
+EXCHANGED = {"name": "exchange", "function": "exchange", "attribute": "exchange layers"}
 
 
 def everywhere(scope: Scope, edits: Iterable[Edit]) -> Iterator[Edit]:

@@ -69,6 +69,9 @@ def test_nearly_every_edit_is_python(place):
 PREFIX = "import torch\nfrom torch import nn\n\n\n"
 # A kind of edit, the last line of a function of model, X, Y and i with a size n, and edits of this line.
 LINES = [
+    ("factor", "return X", ["return (X ** 2)"]),
+    ("range", "return range(1)", ["return range(1 + 1)", "return range(1, 1 + 1)"]),
+    ("exchange", "return Y.sin() + X.cos()", ["return Y.cos() + X.sin()", "return X.sin() + Y.cos()"]),
     ("term", "return X @ Y", ["return (Y + (X @ Y))"]),
     ("assignment", "X.sub(Y)", ["X = X.sub(Y)"]),
     ("return", "return X.sum()", ["return Y", "return X.sum(), Y"]),
