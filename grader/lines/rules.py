@@ -22,21 +22,22 @@ from grader.support.i18n import _
 # tests/answers have up to 5,800 edits with 130,000 characters.
 MAX_TEXT, PER_EDIT = 1_500_000, 100
 
-# What edits change, in words that fit many of them; "" if the kind alone gives the edit away → kind of edit → the answers
-# that edits of this kind repair, of those in the sample of line_report.py that are not held out (at least a few).
-REPAIRED = {
+# What edits change, in words that fit many of them; "" if the kind alone gives the edit away → kind of edit → how often
+# such edits repair an answer, relative to other kinds: how many answers of the sample of line_report.py that are not
+# held out they repair, and more for a kind that few answers offer, such as a layer that is never used.
+WEIGHTS = {
     _("a constant"): {"axis": 11, "whole number": 9, "decimal number": 6, "truth value": 4},
     _("the values that it uses"): {
         "name": 16,
         "name for constant": 13,
         "name for argument": 5,
-        "unknown name": 8,
+        "unknown name": 36,
         "none": 7,
         "attribute": 10,
-        "unknown attribute": 3,
+        "unknown attribute": 15,
         "exchange": 8,
         "exchange layers": 6,
-        "everywhere": 9,
+        "everywhere": 15,
         "argument order": 8,
         "add argument": 8,
         "drop argument": 6,
@@ -54,20 +55,22 @@ REPAIRED = {
     },
     _("a call"): {"function": 12},
     _("the order of the axes"): {"insert transpose": 12},
-    _("what is stored or returned"): {"return": 6, "target order": 3, "assignment": 2},
+    _("the order of the statements"): {"statement order": 4},
+    _("what is stored or returned"): {"return": 6, "target order": 6, "assignment": 4},
     "": {
         "drop method": 30,
         "drop statement": 28,
         "drop call": 20,
         "move call": 14,
-        "unused layer": 7,
-        "insert statement": 4,
+        "unused layer": 36,
+        "own layer": 12,
+        "insert statement": 36,
         "context": 2,
         "insert function": 6,
         "term": 2,
     },
 }
-KINDS = {kind: (count, words) for words, kinds in REPAIRED.items() for kind, count in kinds.items()}
+KINDS = {kind: (count, words) for words, kinds in WEIGHTS.items() for kind, count in kinds.items()}
 
 OPERATIONS = ("+", "-", "*", "/", "@", "//", "**", "%", "&", "|")
 
@@ -78,6 +81,7 @@ def _permute(axes: Iterable[str]) -> str:
 
 RULES = (
     # ---- statements
+    *(Rule("assignment", f"A {sign}= B", f"A = A {sign} B", "A = B") for sign in OPERATIONS),
     Rule("assignment", "V.a(*A, **K);", "V = V.a(*A, **K)"),
     Rule("return", "return A", "return TENSOR"),
     Rule("return", "return X", "return X, TENSOR"),
@@ -133,7 +137,7 @@ RULES = (
     Rule("function", "A.max(*B, **K).values", "A.sum(*B, **K)", "A.mean(*B, **K)"),
     *(Rule("argument order", *map(_permute, permutations(axes))) for axes in ("BC", "BCD", "BCDF")),
     Rule("range", "R(A, **K)", "R(A + 1, **K)", "R(A - 1, **K)", "R(1, A + 1, **K)"),
-    Rule("range", "R(A, B, **K)", "R(A, B + 1, **K)", "R(A, B - 1, **K)"),
+    Rule("range", "R(A, B, **K)", "R(A, B + 1, **K)", "R(A, B - 1, **K)", "R(A - 1, B - 1, **K)"),
     Rule("subscript", "A[B]", "A"),
     Rule("subscript", "A[B, C]", "A[C, B]"),
     Rule("subscript", "A[B, C, D]", "A[C, B, D]", "A[B, D, C]"),
@@ -147,7 +151,7 @@ RULES = (
     ),
     Rule("insert transpose", "SITE", "SITE.transpose(1, 2)", inserts=True),
     Rule("insert transpose", "SITE", "SITE.transpose(-2, -1)", "SITE.transpose(0, 1)", inserts=True),
-    Rule("factor", "SITE", "SITE ** 2", inserts=True),
+    Rule("factor", "SITE", "SITE ** 2", "SITE * 2", "SITE / 2", inserts=True),
     Rule("term", "VALUE", "TENSOR + VALUE", inserts=True),
 )
 MAKERS = (*(rule.edits for rule in RULES), *structural.MAKERS)

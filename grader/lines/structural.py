@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from grader.lines.places import Edit, Span
 from grader.lines.scope import Scope
@@ -193,7 +193,11 @@ def _wrapped(scope: Scope, node: ast.Call) -> Span | None:
 
 
 def changed_statements(scope: Scope) -> Iterator[Edit]:
-    """Drop a statement, or leave out a `with` or a decorator, such as `no_grad`. Exchange two targets."""
+    """Drop a statement, or leave out a `with` or a decorator, such as `no_grad`. Exchange two targets, or neighbours.
+
+    In a constructor, make a layer of its own: `self.a = self.b` → `self.a = Layer(…)`.
+    """
+    made: dict[str, str] = {}
     drops = (ast.Assign, ast.AugAssign, ast.Expr, ast.If, ast.For, ast.Return, ast.Break, ast.Continue)
     for statement in scope.statements():
         if isinstance(statement, drops) and not _is_text(statement):
@@ -204,6 +208,14 @@ def changed_statements(scope: Scope) -> Iterator[Edit]:
                 yield scope.edit("context", statement, (whole, "if True"))
             case ast.Assign(targets=[ast.Tuple(elts=[one, other])]):
                 yield _exchanged(scope, "target order", one, other, statement)
+            case ast.Assign(targets=[ast.Attribute() as target], value=value) if scope.is_constructor:
+                text = scope.text.of(value)
+                if text in made:
+                    yield scope.edit("own layer", statement, (value, made[text]))
+                made |= {scope.text.of(target): text} if isinstance(value, ast.Call) else {}
+    for above, below in pairwise(scope.body):
+        if not _is_text(above) and not isinstance(below, (ast.Return, ast.FunctionDef)):
+            yield _exchanged(scope, "statement order", above, below, above)
     for decorator in scope.function.decorator_list if scope.function else ():
         start, stop = scope.text.span(decorator)
         yield scope.edit("context", decorator, ((start - 1, stop), "# "))  # from the "@"

@@ -69,11 +69,13 @@ def test_nearly_every_edit_is_python(place):
 PREFIX = "import torch\nfrom torch import nn\n\n\n"
 # A kind of edit, the last line of a function of model, X, Y and i with a size n, and edits of this line.
 LINES = [
-    ("factor", "return X", ["return (X ** 2)"]),
+    ("factor", "return X", ["return (X ** 2)", "return (X / 2)"]),
     ("range", "return range(1)", ["return range(1 + 1)", "return range(1, 1 + 1)"]),
     ("exchange", "return Y.sin() + X.cos()", ["return Y.cos() + X.sin()", "return X.sin() + Y.cos()"]),
     ("term", "return X @ Y", ["return (Y + (X @ Y))"]),
     ("assignment", "X.sub(Y)", ["X = X.sub(Y)"]),
+    ("assignment", "X -= Y", ["X = X - Y", "X = Y"]),
+    ("statement order", "X = Y; Y = X", ["Y = X; X = Y"]),
     ("return", "return X.sum()", ["return Y", "return X.sum(), Y"]),
     ("return", "return X, Y", ["return X", "return Y"]),
     ("name", "return X * n", ["return Y * n"]),
@@ -146,6 +148,7 @@ TWO_LAYERS = """class Block(nn.Module):
 """
 # A kind of edit, a part of TWO_LAYERS that occurs once, and what takes its place.
 PARTS = [
+    ("own layer", "self.c = self.a", "self.c = nn.Linear(size, 4)"),
     ("attribute", "self.a(X)", "self.b(X)"),
     ("unknown attribute", "self.d(X)", "self.c(X)"),
     ("unused layer", "= self.a(X) + self.d(X)", "= self.b((self.a(X) + self.d(X)))"),
