@@ -11,6 +11,7 @@ from grader.bundle.model import Bundle, Exercise
 from grader.engine.attempt import after_exception, fault_of_the_grader
 from grader.engine.grade_exercise import grade_exercise
 from grader.engine.grading import DEFAULTS, Context, Grading, GradingOptions
+from grader.engine.interface import way_to_be_graded
 from grader.engine.lease import Workers
 from grader.engine.load_notes import file_remarks, imports_added, is_faulty
 from grader.engine.load_request import offering, order_for_worker_reuse
@@ -74,6 +75,11 @@ class Engine:
         Definitions with a syntax error are included, except under a name in `recognise.COMMON`.
         """
         return known(self.contracts, read_names(submission), self.schools)
+
+    def way_to_be_graded(self, exercise: str, name: str, names: Names) -> Fact | None:
+        """Return how code with another name differs from an exercise, and what to do; None if only its name differs."""
+        asked, course = self.exercises[exercise], self.context.course
+        return way_to_be_graded(asked, name, names, course.stubs[asked.assignment])
 
     def grade(
         self, submission: Submission, wanted: Sequence[str] | None = None, parts: Sequence[Part] = ()

@@ -41,9 +41,9 @@ class Interface:
     remarks: tuple[Fact, ...] = ()
 
     @property
-    def differs(self) -> bool:
-        """Whether a failed definition may have another interface."""
-        return bool(self.other or self.without_sizes or self.for_other_inputs)
+    def differs(self) -> Fact | None:
+        """How it differs, if a failed definition may have another interface."""
+        return self.other or self.without_sizes or self.for_other_inputs
 
 
 def interface(exercise: Exercise, alias: str, source: Names, stub: Names) -> Interface:
@@ -55,6 +55,14 @@ def interface(exercise: Exercise, alias: str, source: Names, stub: Names) -> Int
         if not found.other and pair.own(method) and pair.asked(method):
             found = _with_method(found, pair, method, calls)
     return found
+
+
+def way_to_be_graded(exercise: Exercise, name: str, source: Names, stub: Names) -> Fact | None:
+    """Return how code with another name differs from the exercise that it may be meant as; None if its name is all."""
+    pair = _Pair(exercise, name, source, stub)
+    if pair.own("") and not pair.asked(""):
+        return _called_otherwise(pair, "")
+    return interface(exercise, name, source, stub).differs
 
 
 @dataclass(frozen=True)
@@ -240,25 +248,29 @@ def _built_otherwise(pair: _Pair, found: Signature, asked: Signature) -> Fact:
     lacks = [f"`{other}`" for other in asked.positional if other not in found.names]
     lacks_one = found.names < asked.names and len(asked.names - found.names) == 1
     shown = {"alias": pair.alias, "found": sanitize(found.text, 200)}
-    return Fact("interface/built", shown | {"lacks": lacks[0] if lacks_one else None} | _way_out(pair))
+    return Fact(
+        "interface/built", shown | {"lacks": lacks[0] if lacks_one else None} | _way_out(pair, "way/class")
+    )
 
 
 def _called_otherwise(pair: _Pair, method: str) -> Fact:
     own, asked = pair.own(method), pair.asked(method)
     after = f".{method}" if method else ""
+    if asked is None:  # a function with the job of a class
+        asked, after = pair.asked("forward"), ".forward"
     shown = {"found": sanitize(own.text, 200) if own else "", "called": asked.text if asked else ""}
-    named = {"own": pair.alias + after, "theirs": pair.exercise.name + after}
-    return Fact("interface/called", shown | named | _way_out(pair))
+    named = {"own": f"{pair.alias}.{method}" if method else pair.alias, "theirs": pair.exercise.name + after}
+    return Fact("interface/called", shown | named | _way_out(pair, "way/called"))
 
 
-def _way_out(pair: _Pair) -> dict[str, Any]:
+def _way_out(pair: _Pair, rule: str) -> dict[str, Any]:
     """Return what the sentences say of how to have a definition graded: write the course's, which calls the own one."""
     init, forward = pair.asked("__init__"), pair.asked("forward")
     asked = init or pair.asked("")
     call, unused = _call(pair)
     data = {"call": call, "forward": forward and forward.text, "unused": ", ".join(unused) or None}
-    way = Fact("way/class" if forward else "way/function", data)
-    return {"name": pair.exercise.name, "asked": asked.text if asked else "", "way": way}
+    course = {"name": pair.exercise.name, "asked": asked.text if asked else ""}
+    return course | {"way": Fact(rule if forward else "way/function", data | course)}
 
 
 # Parameters whose value follows from the meaning of their names; `d_k`, for example, may be the width of a head.

@@ -278,6 +278,16 @@ def attributes_of(names: Names, name: str, variable: str) -> frozenset[str]:
     )
 
 
+def words_of(names: Names, name: str) -> frozenset[str]:
+    """Return the names, attributes and parameters that occur in a class or function, as `plain` writes them."""
+    node = _definition(names, name)
+    words = (getattr(part, what, None) for part in (ast.walk(node) if node else ()) for what in _WORDS)
+    return frozenset(plain(word) for word in words if isinstance(word, str))
+
+
+_WORDS = ("id", "attr", "arg")
+
+
 def without_code(names: Names, name: str) -> str:
     """Return the function, class or `forward` of a class that has no statement besides a docstring, `...`, `pass` or
     `raise NotImplementedError`; "" if it has one.

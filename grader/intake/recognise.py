@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from itertools import islice
 
 from grader.given import BLOCKS
-from grader.intake.names import Definition, Names, plain
+from grader.intake.names import Definition, Names, plain, words_of
 
 # Exercise → other names that much code uses for it, as `plain` writes them: they are graded.
 ALIASES = {
@@ -23,14 +23,19 @@ OF_SCHOOLS = {
 # Exercise → names of code with the same job: they are not graded, as much of it has another form.
 SAME_JOB = {
     "AdditiveAttention": "mlpattention bahdanauattention concatattention",
-    "DotProductAttention": "attention dotattention scaledattention attentionhead",
-    "MultiHeadAttention": "selfattention causalselfattention casualselfattention maskedselfattention crossattention",
+    "DotProductAttention": "attention dotattention scaledattention attentionhead scaleddotproduct",
+    "MultiHeadAttention": "selfattention causalselfattention casualselfattention causualselfattention maskedselfattention"
+    " multiheadedselfattention standardselfattention crossattention mha",
     "PositionalEncoding": "positionalembedding positionalembeddings positionembedding",
     "AddNorm": "addandnorm sublayerconnection residualconnection",
-    "PositionWiseFFN": "feedforward positionwisefeedforward feedforwardblock",
-    "EncoderBlock": "encoderlayer transformerencoderlayer",
+    "PositionWiseFFN": "feedforward feedfoward positionwisefeedforward poswisefeedforwardnet feedforwardblock"
+    " feedforwardnetwork",
+    "EncoderBlock": "encoderlayer transformerencoderlayer transformerblock vitblock",
     "DecoderBlock": "decoderlayer transformerdecoderlayer",
+    "Seq2SeqAttentionDecoder": "bahdanaudecoder attentiondecoder attndecoder attndecoderrnn",
 }
+# Words of designs that the course does not ask for: such code is never meant as an exercise.
+DESIGNS = ("adaptive", "learn", "relative", "rotary")
 # Much other code uses these names: they mean an exercise only together with its parameters.
 COMMON = frozenset({"train", "greedy_decode", "TokenEmbedding"})
 # Broken classes that a lesson shows. Other code is never meant as one of them.
@@ -38,6 +43,7 @@ REPAIRS = frozenset({"MixedUpAttention", "TangledSelfAttention", "TransparentSel
 # Words that say what a class is for.
 FAMILIES = ("attention", "encoding", "embedding", "norm", "ffn", "encoder", "decoder")
 WORDS = ("attention", "attn", "transformer", "softmax", "mask", "position", "feedforward")
+WORDS_OF_ATTENTION = ("attention", "attn", "numhead", "nhead")  # in a class with attention
 MOST_COMPARED = (
     100  # names that `misspelt` compares, and definitions of one file that are compared with the exercises
 )
@@ -96,14 +102,19 @@ def lost_exercises(exercises: Iterable[str], names: Names) -> dict[str, str]:
 class NotGraded:
     """A definition that was not graded.
 
-    meant: the exercises that the definition may be meant as.
+    meant: the exercise that the definition may be meant as; "" if none is known.
     taken: the other definition of the file that was taken for the exercise `meant`, if this definition has the name of
     the exercise, too; "" if none was taken; None if the definition has another name.
     """
 
     definition: Definition
-    meant: tuple[str, ...] = ()
+    meant: str = ""
     taken: str | None = None
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether only its name may keep it from being graded."""
+        return bool(self.meant) and self.taken is None
 
 
 def not_graded(
@@ -115,11 +126,25 @@ def not_graded(
     """
     taken = {found[name] for name in graded}
     others = [d for d in names.definitions.values() if d.kind != "name" and d.name not in taken]
+    attends = _with_attention(names) - {*found.values()}
     out: list[NotGraded] = []
     for definition in others:
-        if one := _compared(definition, found, contracts if len(out) < MOST_COMPARED else {}):
-            out.append(one)
+        one = _compared(definition, found, contracts if len(out) < MOST_COMPARED else {})
+        if one or definition.name in attends:
+            out.append(one or NotGraded(definition))
     return out
+
+
+def _with_attention(names: Names) -> set[str]:
+    """Return the classes in whose code attention occurs, or a class of which this is true."""
+    words = {d.name: words_of(names, d.name) for d in names.definitions.values() if d.forward}
+    found = {
+        name for name, own in words.items() if any(word in w for word in WORDS_OF_ATTENTION for w in own)
+    }
+    for _step in range(3):
+        known = {plain(name) for name in found}
+        found |= {name for name, own in words.items() if own & known}
+    return found
 
 
 def _compared(
@@ -131,13 +156,15 @@ def _compared(
     others = (e for e in contracts if e != exercise_of.get(name) and e not in REPAIRS)
     like = next((e for e in others if _is_like(e, contracts[e], definition)), "")
     if like or name in exercise_of:
-        return NotGraded(definition, (like,)) if like else None
+        return NotGraded(definition, like) if like else None
     same_name = next((exercise for exercise in contracts if plain(exercise) == plain(name)), "")
     if same_name in found:
-        return NotGraded(definition, (same_name,), taken=found[same_name])
+        return NotGraded(definition, same_name, taken=found[same_name])
     if same_name:
-        return NotGraded(definition, (same_name,), taken="")
-    meant = () if name in BLOCKS else _meant(definition, contracts)
+        return NotGraded(definition, same_name, taken="")
+    if definition.kind == "class" and not definition.forward:
+        return None
+    meant = "" if name in BLOCKS else _meant(definition, contracts)
     is_of_the_kind = name not in BLOCKS and any(word in plain(name) for word in (*FAMILIES, *WORDS))
     return NotGraded(definition, meant) if meant or is_of_the_kind else None
 
@@ -151,14 +178,15 @@ def _is_like(exercise: str, stub: Definition, found: Definition) -> bool:
     return found.parameters.names == stub.parameters.names and _forward_fits(stub, found)
 
 
-def _meant(found: Definition, contracts: Mapping[str, Definition]) -> tuple[str, ...]:
-    """Return the exercise with the same job; else those whose name is part of the name; else one of a similar name."""
+def _meant(found: Definition, contracts: Mapping[str, Definition]) -> str:
+    """Return the exercise with the same job; else one whose name is part of the name; else one of a similar name."""
     others = [e for e, stub in contracts.items() if stub.kind == found.kind and e not in COMMON | REPAIRS]
     named = plain(found.name)
-    job = tuple(exercise for exercise in others if named in SAME_JOB.get(exercise, "").split())
-    part = tuple(exercise for exercise in others if plain(exercise) in named)
-    similar = misspelt(found.name, others)
-    return job or part or ((similar,) if similar else ())
+    if any(word in named for word in DESIGNS):
+        return ""
+    job = [exercise for exercise in contracts if named in SAME_JOB.get(exercise, "").split()]
+    part = [exercise for exercise in others if plain(exercise) in named]
+    return next(iter((*job, *part)), "") or misspelt(found.name, others)
 
 
 def _forward_fits(stub: Definition, found: Definition) -> bool:

@@ -363,6 +363,9 @@ _REMARKS = {
         "to have it graded, add a class of this name and these parameters, with `forward({forward})`, that builds"
         " yours as `{call}` and calls it",
     ),
+    "way/called": _early(
+        "to have it graded, add the class `{name}({asked})`, whose `forward` calls yours, `{call}`"
+    ),
     "way/function": _early(
         "to have it graded, add a function of this name and these parameters that calls yours as `{call}`"
     ),

@@ -20,11 +20,15 @@ def a_class(name, takes, forward="x"):
         ("", None),  # a class whose name was graded is not listed
         (
             a_class("Attention", "dropout", "q, k, v, mask"),
-            "`Attention` (line 1; rename it if it is meant as DotProductAttention)",
+            "`Attention` (line 1), if it is meant as DotProductAttention: this file … `Attention(dropout=dropout)`",
         ),
         (
             a_class("MLPAttention", "units, dropout", "q, k, v, lens"),
-            "`MLPAttention` (line 1; rename it if it is meant as AdditiveAttention)",
+            "`MLPAttention` (line 1), if it is meant as AdditiveAttention: this file … `query_size`",
+        ),
+        (
+            a_class("DotAttention", "dropout", "q, k, v, lens=None"),
+            "`DotAttention` (line 1; rename it if it is meant as DotProductAttention)",
         ),
         (
             a_class("TokenEmbedding", "embedding_name"),
@@ -49,7 +53,8 @@ def test_one_sentence_lists_the_definitions_that_were_not_graded(tmp_path, share
     remarks = [r for r in check((), file=file, quiet=True).remarks if "import" not in r]
     assert len(remarks) == (says is not None)
     for remark in remarks:
-        start, _dots, end = f"not graded: {says}".partition("… ")
+        remark = remark.removeprefix("not graded: ")
+        start, _dots, end = says.partition("… ")
         assert (remark.startswith(start) and remark.endswith(end)) if end else remark == start
 
 
@@ -65,7 +70,7 @@ def test_one_sentence_lists_the_definitions_that_were_not_graded(tmp_path, share
             "\nnot graded: `AttentionOverHeads` (line 1)",
         ),
         (
-            a_class("DotProductAttentionDistance", "dropout"),
+            a_class("DotProductAttentionDistance", "dropout", "q, k, v, lens=None"),
             "\nnot graded: `DotProductAttentionDistance` (line 1; rename it",
         ),
     ],
