@@ -40,7 +40,7 @@ SCHOOLS = (
         "",
         "TangledSelfAttention",
     ),
-    School("causal self-attention", "width heads dropout bias length", "", "TangledSelfAttention"),
+    School("a class with a width and heads", "width heads dropout bias length", "", "TangledSelfAttention"),
 )
 
 
