@@ -258,6 +258,6 @@ def skipping(checks: Sequence[JudgedCheck], ids: Collection[str], rule: str) -> 
 
 def says_and_asks(mistakes: Sequence[KnownMistake]) -> tuple[str, str]:
     """Return the sentence about mistakes that occur together, and the question of the first."""
-    says = _(" In addition: ").join(_(mistake.says) for mistake in mistakes)
+    says = _(". In addition: ").join(_(mistake.says) for mistake in mistakes)
     asks = mistakes[0].asks
     return says, _(asks) if asks else ""

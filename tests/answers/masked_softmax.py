@@ -905,7 +905,7 @@ def masked_softmax(X, valid_lens):
 # %% wrong_plain_exp: own softmax with plain exp, overflows for large scores
 # kind: mistake
 # breaks: values
-# equals: softmax-exponential-never-shifted
+# equals: softmax-overflows
 
 import torch
 

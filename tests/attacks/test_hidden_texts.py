@@ -79,7 +79,7 @@ class Allowed:
         name = literally(word for name, _header in headers for word in (name, name.removeprefix("state ")))
         where = rf"(?:{LINE}|{name}|(?:{name}: )?(?:{place})(?:, (?:{place}))*)?"
         says = literally(mistake.says for mistake in exercise.mistakes)
-        known = rf"{says}(?: In addition: {says})*"
+        known = rf"{says}(?:\. In addition: {says})*"
         title = literally([exercise.title, *(check.title for check in checks)])
         course = literally(
             [exercise.name, exercise.assignment, *(m.id for m in exercise.mistakes), *(c.id for c in checks)]

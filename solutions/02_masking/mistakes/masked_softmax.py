@@ -314,6 +314,47 @@ MISTAKES = [
         ),
         says="the exponential of a large score is too large for its dtype, so the weights become NaN",
         asks="A softmax does not change when you subtract the same number from every score. Which number helps?",
+        forms=[
+            [
+                edit(
+                    "if valid_lens is None:\n        return X.softmax(dim=-1)",
+                    "if valid_lens is None:\n        return X.exp() / X.exp().sum(dim=-1, keepdim=True)",
+                ),
+                edit(
+                    "return X.masked_fill(~keep, lowest).softmax(dim=-1)",
+                    """
+                    powers = X.exp().masked_fill(~keep, 0)
+                    return powers / powers.sum(dim=-1, keepdim=True)
+                    """,
+                ),
+            ],
+            [
+                edit(
+                    "if valid_lens is None:\n        return X.softmax(dim=-1)",
+                    "if valid_lens is None:\n        return X.exp() / X.exp().sum(dim=-1, keepdim=True)",
+                ),
+                edit(
+                    "return X.masked_fill(~keep, lowest).softmax(dim=-1)",
+                    """
+                    powers = X.masked_fill(~keep, -1e6).exp()
+                    return powers / powers.sum(dim=-1, keepdim=True)
+                    """,
+                ),
+            ],
+            [
+                edit(
+                    "if valid_lens is None:\n        return X.softmax(dim=-1)",
+                    "if valid_lens is None:\n        return X.exp() / X.exp().sum(dim=-1, keepdim=True)",
+                ),
+                edit(
+                    "return X.masked_fill(~keep, lowest).softmax(dim=-1)",
+                    """
+                    powers = X.exp() * keep
+                    return powers / powers.sum(dim=-1, keepdim=True)
+                    """,
+                ),
+            ],
+        ],
     ),
     mistake(
         "softmax-overflows-with-lengths",
@@ -396,49 +437,5 @@ MISTAKES = [
         ),
         says="without lengths the softmax runs over the sequences of the batch",
         asks="Which axis does a softmax without a number choose for a tensor with three axes?",
-    ),
-    mistake(
-        "softmax-exponential-never-shifted",
-        edit(
-            "if valid_lens is None:\n        return X.softmax(dim=-1)",
-            "if valid_lens is None:\n        return X.exp() / X.exp().sum(dim=-1, keepdim=True)",
-        ),
-        edit(
-            "return X.masked_fill(~keep, lowest).softmax(dim=-1)",
-            """
-            powers = X.exp().masked_fill(~keep, 0)
-            return powers / powers.sum(dim=-1, keepdim=True)
-            """,
-        ),
-        says="with and without lengths, the exponential of a large score is too large for its dtype, so the weights become NaN",
-        asks="What is the exponential of 100 in single precision, and what does subtracting the largest score change?",
-        forms=[
-            [
-                edit(
-                    "if valid_lens is None:\n        return X.softmax(dim=-1)",
-                    "if valid_lens is None:\n        return X.exp() / X.exp().sum(dim=-1, keepdim=True)",
-                ),
-                edit(
-                    "return X.masked_fill(~keep, lowest).softmax(dim=-1)",
-                    """
-                    powers = X.masked_fill(~keep, -1e6).exp()
-                    return powers / powers.sum(dim=-1, keepdim=True)
-                    """,
-                ),
-            ],
-            [
-                edit(
-                    "if valid_lens is None:\n        return X.softmax(dim=-1)",
-                    "if valid_lens is None:\n        return X.exp() / X.exp().sum(dim=-1, keepdim=True)",
-                ),
-                edit(
-                    "return X.masked_fill(~keep, lowest).softmax(dim=-1)",
-                    """
-                    powers = X.exp() * keep
-                    return powers / powers.sum(dim=-1, keepdim=True)
-                    """,
-                ),
-            ],
-        ],
     ),
 ]
