@@ -53,7 +53,12 @@ class Allowed:
         checks = [check for case in cases for check in case.checks]
         stages = [stage.title for case in cases for stage in case.stages]
         self.safe = {
-            "axis": literally(axis for _name, header in headers for axis in header.axes),
+            "axis": literally(
+                name
+                for _name, header in headers
+                for axis in header.axes
+                for name in axis.partition("/")[0].split("·")
+            ),
             "builtin": literally(BUILTIN),
             "case": literally(case.id for case in cases),
             "says": literally(c.params["says"] for c in checks if c.params.get("says")),
