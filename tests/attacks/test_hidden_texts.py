@@ -57,7 +57,8 @@ class Allowed:
                 name
                 for _name, header in headers
                 for axis in header.axes
-                for name in axis.partition("/")[0].split("·")
+                for joined in [axis.partition("/")[0]]
+                for name in (joined, *joined.split("·"))
             ),
             "builtin": literally(BUILTIN),
             "case": literally(case.id for case in cases),
