@@ -171,7 +171,7 @@ def test_remarks_are_in_each_format_and_cost_nothing(school):
         "ned.py": block.replace("transpose_qkv", "TransposeQKV"),
     }
     fill(school / "remarks", texts)
-    added = "add `import math` at the top"
+    added = "add at the top `import math`"
     copied = "transpose_qkv has the syntax tree of the grader's building block"
     mia, ned = records_of(run(school, "grade", "remarks", "--format", "jsonl", "--pages", "pages", status=0))
     assert added in mia["exercises"][0]["remarks"][0]
