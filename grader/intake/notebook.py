@@ -1,4 +1,4 @@
-"""The code of notebooks, and of notes: fenced blocks of Markdown.
+"""The code of notebooks, and of notes: fenced blocks of Markdown, and cells that were copied as text below `In [3]:`.
 
 Every line of code keeps its line number; lines of notes that are no code become empty.
 """
@@ -10,7 +10,7 @@ import json
 import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from grader.intake.syntax import Fault, around_error, check_sources, parse, syntax_error
 from grader.support.errors import BadData
@@ -32,6 +32,7 @@ _FOREIGN_CELL = re.compile(
 # excludes are always followed by Python.
 _CELL_OF_ANOTHER = re.compile(rf"^%%(?!(?:time|timeit|capture|prun)\b|{_WRITES})")
 SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which JSON can express and UTF-8 cannot encode
+MAX_MAGICS = 16  # lines of one cell that are replaced one by one; the cell is parsed again for each
 CHECKS = re.compile(r"\s*(?:check\([^()]*\)[\s;]*)+")  # a cell that only checks: it is no part of an answer
 
 
@@ -80,8 +81,10 @@ def _source(cell: dict[str, object]) -> str:
 
 
 def plain_python(source: str) -> str:
-    """Replace the syntax that only IPython understands, if Python cannot read the cell; keep every line in its place.
+    """Replace the syntax that only IPython understands; keep every line in its place.
 
+    Only lines at which Python cannot go on are replaced, so that a line in a string that looks like a magic stays. If
+    Python stops at a line that is not a magic, the cell has a syntax error, and all magics are replaced.
     A cell in another language, such as `%%bash`, becomes empty lines.
     """
     # Python ends a line at \r, too.
@@ -89,35 +92,59 @@ def plain_python(source: str) -> str:
     first, blank = source.lstrip().partition("\n")[0], "\n" * source.count("\n")
     if _FOREIGN_CELL.match(first):
         return blank
-    if syntax_error(source) is None:
-        return source
-    plain = _MAGIC.sub(_plain, source)
+    plain = _one_by_one(source) or _MAGIC.sub(_plain, source)
     is_of_another = _CELL_OF_ANOTHER.match(first) and syntax_error(plain) is not None
     return blank if is_of_another else plain
+
+
+def _one_by_one(source: str) -> str | None:
+    """Replace one magic after another until the cell parses; return None if it never does."""
+    magics = {source.count("\n", 0, magic.start()) + 1: magic for magic in _MAGIC.finditer(source)}
+    lines = source.split("\n")
+    for _attempt in range(MAX_MAGICS):
+        error = syntax_error("\n".join(lines))
+        if error is None:
+            return "\n".join(lines)
+        magic = magics.pop(error.lineno or 0, None)
+        if magic is None:
+            return None
+        at, plain = (error.lineno or 0) - 1, _plain(magic).split("\n")
+        lines[at : at + len(plain)] = plain
+    return None
 
 
 def _plain(magic: re.Match[str]) -> str:
     return f"{magic['kept']}{'None' if '=' in magic['kept'] else 'pass'}" + "\n" * magic[0].count("\n")
 
 
-# A block between two lines of marks; the possessive quantifiers keep the time linear (`tests/test_patterns.py`).
-_FENCED = re.compile(
-    r"^[ \t]*(?P<mark>`{3,}+|~{3,}+)(?P<info>[^`\n]*)\n(?P<inner>(?:.*\n)*?)(?:[ \t]*(?P=mark)[`~]*[ \t]*$|\Z)",
-    re.M,
-)
+_QUOTE = r"[ \t]{0,3}> ?"
+# The possessive quantifiers keep the time linear; `tests/test_patterns.py` measures it.
+_FENCE = re.compile(r"(?P<quotes>(?:[ \t]{0,4}>)*)[ \t]*(?P<mark>`{3,}+|~{3,}+)(?P<info>[^`\n]*)$")
+_CELL = re.compile(r"In ?\[(?:None|[\d *]{0,9})\]:[ \t]*(?P<source>.*)$")
+_OUTPUT = re.compile(r"Out ?\[\d{1,9}\]:")
 _LANGUAGE = re.compile(r"\{?\.?(?:code-cell\}?[ \t]*)?(?P<name>[\w+#-]*)")
 _TAB = re.compile(r"\s*(?:#@tab|%%tab)[^\S\n]++(?P<names>[^\n]*)\n")
-_PYTHON = frozenset({"python", "python3", "py", "py3", "ipython", "ipython3", "jupyter-python"})
+_PROMPT = re.compile(r"(?:>>>|\.\.\.)(?: |$)")
+_PYTHON = frozenset(
+    {"python", "python3", "py", "py3", "ipython", "ipython3", "jupyter-python", "pycon", "doctest"}
+)
+MAX_QUOTES = 8  # nested quotations
 _FIRST_WORDS = re.compile(r"^(?:class|def|import|from)\b", re.M)
 
 
-@dataclass(frozen=True)
-class _Block:
-    """A fenced block. first: the number of its first line, from 0. language: as it names it; "" if it names none."""
+@dataclass
+class Block:
+    """Lines that may be code: a fenced block or a copied cell."""
 
-    first: int
-    language: str
-    text: str
+    first: int  # the number of its first line, from 0
+    language: str | None  # as the block names it, "" if it names none; None for a copied cell
+    fence: str = ""  # the mark that ends it; "" for a copied cell
+    quotes: int = 0  # how many marks `>` are in front of each line
+    lines: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return _without_prompts(textwrap.dedent("\n".join(self.lines)))
 
     @property
     def frameworks(self) -> str:
@@ -129,7 +156,7 @@ class _Block:
 def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], str]:
     """Return the code of a document as one source, its syntax errors, and the text without its code.
 
-    If a block has a tab for pytorch, blocks without a tab for pytorch or for all are neither code nor text.
+    If a block has a tab for pytorch, fenced blocks without a tab for pytorch or for all are neither code nor text.
     An error in a block does not affect other blocks. Raises BadData.
     """
     blocks = [*_blocks(text)]
@@ -139,7 +166,8 @@ def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], str]:
     source = [""] * len(rest)
     for block in blocks:
         code, fault = around_error(plain_python(block.text), unit)
-        is_of_another = several and not re.search(r"\b(?:pytorch|all)\b", block.frameworks)
+        is_fenced = block.language is not None
+        is_of_another = several and is_fenced and not re.search(r"\b(?:pytorch|all)\b", block.frameworks)
         if not is_of_another and not _is_python(block, code, fault):
             continue
         kept = code.split("\n")
@@ -147,25 +175,59 @@ def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], str]:
         if is_of_another:
             continue
         source[block.first : block.first + len(kept)] = kept
-        if fault is not None:
+        # Text below a copied cell that does not parse is probably its output, or prose.
+        if fault is not None and (is_fenced or fault.lost):
             line = fault.line + block.first if fault.line else 0
             resumed = fault.resumed + block.first if fault.resumed else 0
             faults.append(replace(fault, line=line, resumed=resumed))
     return "\n".join(source), tuple(faults), "\n".join(rest)
 
 
-def _blocks(text: str) -> Iterator[_Block]:
-    line = seen = 0
-    for found in _FENCED.finditer(f"{text}\n"):
-        line, seen = line + text.count("\n", seen, found.start("inner")), found.start("inner")
-        language = _LANGUAGE.match(found["info"].strip())
-        yield _Block(line, language["name"].lower() if language else "", textwrap.dedent(found["inner"][:-1]))
+def _blocks(text: str) -> Iterator[Block]:
+    block: Block | None = None
+    for number, line in enumerate(text.split("\n")):
+        begins, ends = _begin(line, number), bool(_OUTPUT.match(line))
+        if block is not None and block.fence:
+            if quoted := re.match(_QUOTE * block.quotes, line):
+                line = line[quoted.end() :]
+                mark = _FENCE.match(line)
+                begins = None  # no block begins inside a fence
+                ends = bool(mark and mark["mark"].startswith(block.fence) and not mark["info"].strip())
+            else:
+                ends = True  # a block in a quotation also ends where the quotation ends
+        if block is not None and not begins and not ends:
+            block.lines.append(line)
+        elif block is not None:
+            yield block
+            block = None
+        block = begins or block
+    if block is not None:
+        yield block
 
 
-def _is_python(block: _Block, code: str, fault: Fault | None) -> bool:
+def _without_prompts(text: str) -> str:
+    """Return the code that was typed at Python's prompt, with empty lines for its output; other text as it is."""
+    if not text.lstrip("\n").startswith(">>> "):
+        return text
+    return "\n".join(line[4:] if _PROMPT.match(line) else "" for line in text.split("\n"))
+
+
+def _begin(line: str, number: int) -> Block | None:
+    """Return the block that begins in a line; None if no block begins."""
+    fence, cell = _FENCE.match(line), _CELL.match(line)
+    if fence:
+        named = _LANGUAGE.match(fence["info"].strip())
+        quotes = min(fence["quotes"].count(">"), MAX_QUOTES)
+        return Block(number + 1, named["name"].lower() if named else "", fence["mark"], quotes)
+    return Block(number, None, lines=[cell["source"]]) if cell else None
+
+
+def _is_python(block: Block, code: str, fault: Fault | None) -> bool:
     """Whether a block is Python: by its language; without one, by a statement or, with a syntax error, its first words."""
+    if block.language is None or block.language in _PYTHON:
+        return True
     if block.language:
-        return block.language in _PYTHON
+        return False
     if fault is not None:
         return bool(_FIRST_WORDS.search(block.text))
     return any(not isinstance(node, ast.Expr) for node in parse(code).body)

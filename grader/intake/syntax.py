@@ -226,13 +226,22 @@ def around_error(source: str, unit: str) -> tuple[str, Fault | None]:
 def _end_of_the_part_before(lines: list[str], error: SyntaxError) -> int:
     """Return the number of lines before the statement with the error; fewer, if these do not parse either."""
     line = error.lineno or 0
-    at = _beginning(lines, line)
+    at = line if _is_indented_output(lines, error) else _beginning(lines, line)
     for _attempt in range(MAX_ATTEMPTS):
         earlier = syntax_error("\n".join(lines[: max(at - 1, 0)]))
         if earlier is None:
             return max(at - 1, 0)
         at = _beginning(lines, min(at - 1, earlier.lineno or 0))
     return 0
+
+
+def _is_indented_output(lines: list[str], error: SyntaxError) -> bool:
+    """Whether the error is an indented line below a complete statement without a block: probably its printed output."""
+    line = error.lineno or 0
+    if error.msg != "unexpected indent":
+        return False
+    above = "\n".join(lines[max(_beginning(lines, line - 1) - 1, 0) : line - 1])
+    return syntax_error(above) is None and not any(hasattr(part, "body") for part in parse(above).body)
 
 
 def _beginning(lines: list[str], at: int) -> int:

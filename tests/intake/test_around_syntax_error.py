@@ -12,6 +12,7 @@ from grader.intake.syntax import around_error, defined_in
         ("def f():\n    return 1\n", "def g():\n    a = 1\n    b = = 2\n    return a"),
         ("x = 1", "def g(x):\nreturn x\ny = 2"),
         ("x = 1", "class A\n    y = 1"),
+        ("x = 1\ny = 2", "  z = 3"),
         ("x = 1", "def g(x):\n    y = 1\n      z = 2\n    return x"),
         ("x = 1", "@decorated\nclass A:\n    y = = 1"),
         ("x = 1", "y = [\n1,\n2 3,\n4]"),

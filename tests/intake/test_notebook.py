@@ -117,7 +117,8 @@ STRING = 'text = """\n%matplotlib inline\n!not a command\nhelp?\nx = !ls\n"""'
     ("cell", "plain"),
     [
         (STRING, STRING),
-        ("x = (7\n%b)", "x = (7\n%b)"),
+        ("%matplotlib inline\n" + STRING + "\n!ls\n    ", "pass\n" + STRING + "\npass\n    "),
+        ("!ls\nx = (7\n%b)", "pass\nx = (7\n%b)"),
         ("!pip install a \\\n    b \\\n    c\nx = 1", "pass\n\n\nx = 1"),
         ("!ls\nx = = 1\n%time", "pass\nx = = 1\npass"),
         ("!ls\n" * 100 + "x = 1", "pass\n" * 100 + "x = 1"),

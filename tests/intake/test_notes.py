@@ -1,4 +1,4 @@
-"""The code of notes: fenced blocks."""
+"""The code of notes: fenced blocks, and cells that were copied as text."""
 
 import pytest
 
@@ -45,9 +45,22 @@ def test_outputs_and_shell_commands_are_no_code(block):
     assert code_of_notes(block, "notes.md")[1] == ()
 
 
+@pytest.mark.parametrize("info", ["", "python", "pycon"])
+def test_code_typed_at_the_prompt_is_read_without_its_output(info):
+    typed = ">>> def f(x):\n...     return x\n...\n>>> f(2)\n2"
+    assert code(f"```{info}\n{typed}\n```\n") == {2: "def f(x):", 3: "    return x", 5: "f(2)"}
+
+
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
+        # in a quotation, up to its end
+        (
+            "> [!note]\n> ```python\n> def f(x):\n>     return x > 1\n>\n> y = f(2)\n> ```\n> text\n",
+            {3: "def f(x):", 4: "    return x > 1", 6: "y = f(2)"},
+        ),
+        (">> ```python\n>> x = 1\n>> y = 2 > x\n>> ```\n", {2: "x = 1", 3: "y = 2 > x"}),
+        ("> ```python\n> x = 1\n\nSo it is.\n```python\ny = 2\n```", {2: "x = 1", 6: "y = 2"}),
         # up to a mark of its kind
         ("````python\nx = 1\n```\n~~~~\n````\ny", {2: "x = 1"}),
         ("~~~python\nx = 1\n```\n~~~", {2: "x = 1"}),
@@ -68,6 +81,15 @@ def test_only_the_rest_of_a_block_with_a_syntax_error_is_lost():
     source, (fault,), _rest = code_of_notes(text, "notes.md")
     assert source.split() == ["x", "=", "1", "z", "=", "2"]
     assert (fault.unit, fault.line, fault.lost) == ("notes.md", 3, ("A",))
+
+
+def test_copied_cells_are_code_up_to_what_they_printed():
+    text = (
+        "Title\n\nIn [None]:\nimport torch\n  from .auto import tqdm\n\nIn [2]:\nX = 1\n\nPrinted: 3, 4\n\n"
+        "In [ ]: y = 2\nOut[3]: z = 3\n\n```python\nw = 1\n```\nIn [*]:\n%time\nv = 1"
+    )
+    assert code(text) == {4: "import torch", 8: "X = 1", 12: "y = 2", 16: "w = 1", 19: "pass", 20: "v = 1"}
+    assert code_of_notes(text, "notes.md")[1] == ()
 
 
 def test_only_the_pytorch_code_of_a_chapter_is_read():
@@ -100,7 +122,10 @@ def test_notes_are_read_as_a_submission(tmp_path, kind):
     [
         "`" * 200_000,
         "```\n" * 30_000,
+        "In [1]:\n" * 30_000,
         "~~~\n(\n" * 10_000,
+        "> " * 100_000 + "x",
+        ">" * 50_000 + "```python\n" + "\n" * 50_000,
         "````\n" + "```\n" * 30_000,
         "```python\n" + "\n" * 50_000,
     ],
