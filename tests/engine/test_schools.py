@@ -192,3 +192,15 @@ def test_self_attention_that_is_not_called_causal_is_another_interface(graded):
 def test_a_mask_without_a_meaning_is_another_interface(graded):
     ignored = FORMS["annotated"].replace("mask.unsqueeze(1) == 0", "mask.unsqueeze(1) != mask.unsqueeze(1)")
     assert graded(ignored).outcome == "other_interface"
+
+
+def test_a_mask_with_two_meanings_is_another_interface(graded):
+    either = (
+        "        if mask is not None and mask.dtype == torch.bool:\n"
+        "            scores = scores.masked_fill(mask.unsqueeze(1), -1e9)\n"
+        "        elif mask is not None:\n"
+        "            scores = scores + mask.unsqueeze(1)\n"
+        "        weights ="
+    )
+    source = FORMS["annotated"].replace("mask.unsqueeze(1) == 0", "mask.unsqueeze(1) != mask.unsqueeze(1)")
+    assert graded(source.replace("        weights =", either)).outcome == "other_interface"
