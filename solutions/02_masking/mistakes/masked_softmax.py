@@ -2,6 +2,17 @@
 
 from grader.authoring import device_mistake, dtype_mistake, edit, mistake
 
+_EXP_WITHOUT_LENGTHS = edit("return X.softmax(dim=-1)", "return X.exp() / X.exp().sum(dim=-1, keepdim=True)")
+
+
+def _exp_with_lengths(powers):
+    """Return the edit to a softmax by hand, whose powers are this expression."""
+    return edit(
+        "return X.masked_fill(~keep, lowest).softmax(dim=-1)",
+        f"powers = {powers}\nreturn powers / powers.sum(dim=-1, keepdim=True)",
+    )
+
+
 MISTAKES = [
     mistake(
         "softmax-over-queries",
@@ -304,56 +315,13 @@ MISTAKES = [
     ),
     mistake(
         "softmax-overflows",
-        edit("return X.softmax(dim=-1)", "return X.exp() / X.exp().sum(dim=-1, keepdim=True)"),
-        edit(
-            "return X.masked_fill(~keep, lowest).softmax(dim=-1)",
-            """
-            X = X.masked_fill(~keep, lowest).exp()
-            return X / X.sum(dim=-1, keepdim=True)
-            """,
-        ),
+        _EXP_WITHOUT_LENGTHS,
+        _exp_with_lengths("X.masked_fill(~keep, lowest).exp()"),
         says="the exponential of a large score is too large for its dtype, so the weights become NaN",
         asks="A softmax does not change when you subtract the same number from every score. Which number helps?",
         forms=[
-            [
-                edit(
-                    "if valid_lens is None:\n        return X.softmax(dim=-1)",
-                    "if valid_lens is None:\n        return X.exp() / X.exp().sum(dim=-1, keepdim=True)",
-                ),
-                edit(
-                    "return X.masked_fill(~keep, lowest).softmax(dim=-1)",
-                    """
-                    powers = X.exp().masked_fill(~keep, 0)
-                    return powers / powers.sum(dim=-1, keepdim=True)
-                    """,
-                ),
-            ],
-            [
-                edit(
-                    "if valid_lens is None:\n        return X.softmax(dim=-1)",
-                    "if valid_lens is None:\n        return X.exp() / X.exp().sum(dim=-1, keepdim=True)",
-                ),
-                edit(
-                    "return X.masked_fill(~keep, lowest).softmax(dim=-1)",
-                    """
-                    powers = X.masked_fill(~keep, -1e6).exp()
-                    return powers / powers.sum(dim=-1, keepdim=True)
-                    """,
-                ),
-            ],
-            [
-                edit(
-                    "if valid_lens is None:\n        return X.softmax(dim=-1)",
-                    "if valid_lens is None:\n        return X.exp() / X.exp().sum(dim=-1, keepdim=True)",
-                ),
-                edit(
-                    "return X.masked_fill(~keep, lowest).softmax(dim=-1)",
-                    """
-                    powers = X.exp() * keep
-                    return powers / powers.sum(dim=-1, keepdim=True)
-                    """,
-                ),
-            ],
+            [_EXP_WITHOUT_LENGTHS, _exp_with_lengths("X.exp().masked_fill(~keep, 0)")],
+            [_EXP_WITHOUT_LENGTHS, _exp_with_lengths("X.exp() * keep")],
         ],
     ),
     mistake(

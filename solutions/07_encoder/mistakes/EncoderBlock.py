@@ -352,50 +352,25 @@ MISTAKES = [
     ),
     mistake(
         "encblock-residual-of-normed",
-        """
-            class EncoderBlock(nn.Module):
-                def __init__(
-                    self, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input, ffn_num_hiddens,
-                    num_heads, dropout, use_bias=False,
-                ):
-                    super().__init__()
-                    self.attention = MultiHeadAttention(
-                        key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias=use_bias
-                    )
-                    self.addnorm1 = AddNorm(norm_shape, dropout)
-                    self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
-                    self.addnorm2 = AddNorm(norm_shape, dropout)
-
-                def forward(self, X, valid_lens):
-                    X = self.addnorm1.ln(X)
-                    X = X + self.addnorm1.dropout(self.attention(X, X, X, valid_lens))
-                    X = self.addnorm2.ln(X)
-                    return X + self.addnorm2.dropout(self.ffn(X))
+        edit(
+            "Y = self.addnorm1(X, self.attention(X, X, X, valid_lens))",
+            """
+            X = self.addnorm1.ln(X)
+            Y = X + self.addnorm1.dropout(self.attention(X, X, X, valid_lens))
+            Y = self.addnorm2.ln(Y)
             """,
+        ),
+        edit("self.addnorm2(Y, self.ffn(Y))", "Y + self.addnorm2.dropout(self.ffn(Y))"),
         says="the residual connection starts from the normalised input instead of the input",
         asks="What is added to the output of a sublayer: its input before or after the norm?",
     ),
     mistake(
         "encblock-only-queries-normed",
-        """
-            class EncoderBlock(nn.Module):
-                def __init__(
-                    self, key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input, ffn_num_hiddens,
-                    num_heads, dropout, use_bias=False,
-                ):
-                    super().__init__()
-                    self.attention = MultiHeadAttention(
-                        key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias=use_bias
-                    )
-                    self.addnorm1 = AddNorm(norm_shape, dropout)
-                    self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
-                    self.addnorm2 = AddNorm(norm_shape, dropout)
-
-                def forward(self, X, valid_lens):
-                    before = self.addnorm1.ln(X)
-                    X = X + self.addnorm1.dropout(self.attention(before, X, X, valid_lens))
-                    return X + self.addnorm2.dropout(self.ffn(self.addnorm2.ln(X)))
-            """,
+        edit(
+            "Y = self.addnorm1(X, self.attention(X, X, X, valid_lens))",
+            "Y = X + self.addnorm1.dropout(self.attention(self.addnorm1.ln(X), X, X, valid_lens))",
+        ),
+        edit("self.addnorm2(Y, self.ffn(Y))", "Y + self.addnorm2.dropout(self.ffn(self.addnorm2.ln(Y)))"),
         says="only the queries are normalised, not the keys and values",
         asks="In self-attention all three come from one tensor. Do yours?",
     ),
