@@ -25,6 +25,7 @@ STRANGERS = (
     "",
     "199 of them fail; one has another interface. *Quiet*: the first failure is a wrong result; *raising*: an exception.",
     "The column *before* is the honest one: it says what to expect for answers that nobody has read.",
+    "Both were measured once, on 26 November 2026; the rest of this page is measured each time.",
     "",
     "| measure | before | after |",
     "|---|---|---|",
