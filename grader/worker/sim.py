@@ -30,8 +30,6 @@ from torch import Tensor
 from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 
-from grader.worker.recurrent import STEPS
-
 TESTED = ("2.13",)  # versions of torch that tests/worker/test_sim.py has passed with
 NAME = "sim"
 SAYS = "cuda:0"  # the name of the device in messages
@@ -195,12 +193,23 @@ class _CudaIsHere(TorchFunctionMode):
             func, kwargs = torch.tensor, {"dtype": like.dtype, "device": place(), **kwargs}
         if func in _FROM_DATA and kwargs.get("device") == place():
             return _made(func, args, kwargs)
+        if func in _FUSED and all(isinstance(t, SimTensor) for t in _tensors(args) if t.is_floating_point()):
+            return _moved(func(*_moved(args, "cpu"), **kwargs), place())
         return func(*args, **kwargs)
 
 
 _SET_DATA = Tensor.data.__set__  # type: ignore[attr-defined]
 _INDEXED = (Tensor.__getitem__, Tensor.__setitem__)
 _FROM_DATA = (torch.tensor, torch.as_tensor, torch.asarray, Tensor.new_tensor)
+# Recurrent layers: on a GPU, torch calls fused steps, which it does not implement on the CPU.
+_FUSED = (torch.gru, torch.lstm, torch.gru_cell, torch.lstm_cell)
+
+
+def _moved(values: Any, device: torch.device | str) -> Any:
+    """Move the tensors among some values, with their gradients."""
+    if isinstance(values, (list, tuple)):
+        return type(values)(_moved(value, device) for value in values)
+    return values.to(device) if isinstance(values, Tensor) else values
 
 
 def _as_index(index: Any) -> Any:
@@ -240,8 +249,7 @@ def _compute(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     plain = {key: _inner(value) for key, value in kwargs.items()}
     if asked is not None:
         plain["device"] = torch.device("cpu")
-    run = STEPS.get(name, func)
-    out = run(*map(_inner, args), **plain)
+    out = func(*map(_inner, args), **plain)
     if torch.Tag.inplace_view in func.tags and name != "resize_":  # `_reshape` below is for `resize_`
         with torch._C._DisableTorchDispatch():  # also change the shape that torch has stored for the tensor
             func(*args, **kwargs)

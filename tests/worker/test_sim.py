@@ -142,10 +142,12 @@ def same(run, module=None):
     seen = []
     for device in ("cpu", D):
         x = torch.arange(24.0).reshape(2, 3, 4).to(device).requires_grad_()
-        out = run(x, copy.deepcopy(module).to(device) if module is not None else None)
+        copied = copy.deepcopy(module).to(device) if module is not None else None
+        out = run(x, copied)
         (out * out).sum().backward()
-        seen.append((out.cpu(), x.grad.cpu() if x.grad is not None else torch.zeros(1)))
-    return all(torch.allclose(a, b, atol=1e-5) for a, b in zip(*seen))
+        learned = [x, *(copied.parameters() if copied is not None else ())]
+        seen.append([out.cpu(), *(t.grad.cpu() if t.grad is not None else torch.zeros(1) for t in learned)])
+    return all(torch.allclose(a, b, atol=1e-5) for a, b in zip(*seen, strict=True))
 
 answers = {}
 for name, line in json.load(sys.stdin).items():
