@@ -218,7 +218,7 @@ class Exercise(_Text, frozen=True):
     minutes: the time that a student needs, roughly. built: what a student who passed has now, and where it returns.
     limits: field of sandbox.base.Limits → its value instead of the default. needs: the exercises on which it builds.
     given: building blocks. forbids: calls that the exercise is about: their use is remarked on, and costs the share
-    `forbids_costs` of the points. level: what a diagnosis may say at most, see grader/bundle/model.py.
+    `forbids_costs` of the points. level: what a diagnosis may say at most. other_forms: see `Rules`.
     """
 
     name: str
@@ -237,6 +237,7 @@ class Exercise(_Text, frozen=True):
     mistakes: tuple[KnownMistake, ...] = ()
     signatures: Signatures | None = None
     forbids_costs: float = 0.0
+    other_forms: bool = False
     assignment: str = ""  # in `bundle.json`, only the bundle names it
 
     def counts(self, facet: str) -> bool:
@@ -291,6 +292,7 @@ class Rules(Struct, frozen=True):
 
     counted: policies that cost points. points: exercise → points. weights: facet → weight, in every exercise.
     own_weights: exercise → facet → weight; it overrides `weights`. level: what a diagnosis may say at most.
+    other_forms: classes in a form of another school are graded in it.
     """
 
     counted: frozenset[str] = frozenset()
@@ -298,6 +300,7 @@ class Rules(Struct, frozen=True):
     weights: Mapping[str, float] = {}
     own_weights: Mapping[str, Mapping[str, float]] = {}
     level: int = PAGE
+    other_forms: bool = False
 
     def apply(self, bundles: Sequence[Bundle]) -> list[Bundle]:
         """Return the bundles as these rules change them."""
@@ -316,6 +319,7 @@ class Rules(Struct, frozen=True):
             points=self.points.get(exercise.name, exercise.points),
             weights={**exercise.weights, **self.weights, **self.own_weights.get(exercise.name, {})},
             level=level,
+            other_forms=self.other_forms,
             cases=tuple(
                 replace(case, checks=tuple(map(self._check, case.checks))) for case in exercise.cases
             ),

@@ -145,6 +145,8 @@ class Attempt:
         if found is None or not isinstance(loaded, Loaded):
             return other if loaded else None
         school, form = found
+        if school.cases != self.exercise.name and self.grading.context.options.terms.counts:
+            return other
         exercise = in_form(self.exercise, course.exercises, school, form)
         request = self.grading.request(file, exercise, self.replaced)
         aliases = {**request.aliases, school.cases: file.alias(exercise)}

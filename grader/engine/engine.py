@@ -62,7 +62,8 @@ class Engine:
     @property
     def schools(self) -> bool:
         """Whether a class in a form of another school is graded in it."""
-        return self.options.terms.may_be_of_schools
+        own = any(exercise.other_forms for exercise in self.exercises.values())
+        return own or self.options.terms.may_be_of_schools
 
     @property
     def contracts(self) -> Mapping[str, Definition]:

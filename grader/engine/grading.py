@@ -34,6 +34,7 @@ class Terms:
     may_lack_gpu: code that raises because there is no GPU could not be graded.
     may_be_of_schools: code in a form of another school is graded in it, and code that is for other inputs has another
     interface.
+    counts: the points are recorded, so no code is graded for another task.
     offers_blocks: an exercise may use every building block that does not contain its answer.
     lists_other_code: the report says which code was not graded.
     """
@@ -48,6 +49,7 @@ class Terms:
     asks_author: bool = True
     may_lack_gpu: bool = False
     may_be_of_schools: bool = False
+    counts: bool = True
     offers_blocks: bool = False
     lists_other_code: bool = False
 
@@ -59,6 +61,7 @@ def of_strangers(terms: Terms) -> Terms:
         asks_author=False,
         may_lack_gpu=True,
         may_be_of_schools=True,
+        counts=False,
         offers_blocks=True,
         lists_other_code=True,
     )

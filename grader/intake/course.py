@@ -42,7 +42,8 @@ Facet = Annotated[str, _one_of(FACETS)]
 class CourseFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The settings of a course: the file, key by key.
 
-    name_lines: whether to search for the line to look at. keep: which of two submissions of an exercise counts.
+    name_lines: whether to search for the line to look at. other_forms: whether classes in a form of another school
+    count. keep: which of two submissions of an exercise counts.
     missing: the cell in a gradebook of a student who submitted nothing. canvas: assignment → its name in Canvas.
     The other keys are the `rules`.
     """
@@ -50,6 +51,7 @@ class CourseFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     course: Any = None  # any value: a name for readers of the file
     policies_that_count: tuple[Annotated[str, _one_of(POLICIES)], ...] = ()
     name_lines: bool = True
+    other_forms: bool = False
     level: Annotated[int, Meta(ge=0, le=PAGE)] = PAGE
     keep: Annotated[str, _one_of(KEEP)] = KEEP[0]
     missing: Annotated[str, _one_of(MISSING)] = MISSING[0]
@@ -70,7 +72,9 @@ class CourseFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def rules(self) -> Rules:
         own = {name: value for name, value in self.weights.items() if isinstance(value, dict)}
         everywhere = {name: value for name, value in self.weights.items() if not isinstance(value, dict)}
-        return Rules(frozenset(self.policies_that_count), self.points, everywhere, own, self.level)
+        return Rules(
+            frozenset(self.policies_that_count), self.points, everywhere, own, self.level, self.other_forms
+        )
 
 
 def read_course_file(path: Path) -> CourseFile:

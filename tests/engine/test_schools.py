@@ -9,8 +9,9 @@ from contextlib import closing
 import pytest
 from helpers.minimal import submission_of
 
+from grader.bundle.model import Rules
 from grader.engine.engine import Engine
-from grader.engine.grading import FOREIGN, PUBLIC, GradingOptions
+from grader.engine.grading import FOREIGN, HIDDEN, PUBLIC, GradingOptions
 
 IMPORTS = "import math\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n\n"
 CORE = """
@@ -169,6 +170,19 @@ def test_a_right_class_passes_with_a_file_only(graded, form):
     assert found.outcome == "passed", (found.message, found.remarks)
     assert bool(found.points) == (form not in IS_CAUSAL)
     assert graded(FORMS[form], PUBLIC).outcome != "passed"
+
+
+def test_a_course_may_count_forms_for_the_same_task(engine):
+    counted = Rules(other_forms=True).apply(engine.bundles)
+    options = GradingOptions(terms=HIDDEN, torch_version="tested", reuse_worker=True)
+    with closing(Engine(counted, engine.launcher, options)) as grader:
+
+        def outcome(form):
+            found = grader.grade(submission_of(FORMS[form]), ["MultiHeadAttention"]).exercises[0]
+            return found.outcome, found.score
+
+        assert outcome("annotated") == ("passed", grader.exercises["MultiHeadAttention"].points)
+        assert outcome("causal") == ("other_interface", 0.0)
 
 
 @pytest.mark.slow
