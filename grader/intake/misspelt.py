@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 
@@ -12,7 +13,7 @@ from pyflakes.checker import Assignment, Checker
 
 from grader.intake.names import plain
 from grader.intake.read import Submission, Unit
-from grader.intake.syntax import count_tokens, parse
+from grader.intake.syntax import count_tokens, dotted, parse
 from grader.intake.uses import IMPORTS
 from grader.support.i18n import _
 
@@ -25,6 +26,17 @@ _KNOWN = {*IMPORTS, "get_ipython", "display", "In", "Out", "exit", "quit"}
 
 Found = Iterator[tuple[int, str]]  # line and sentence
 _Place = tuple[str, int]  # unit and line
+
+
+@dataclass(frozen=True)
+class Code:
+    """What the rules for slips need of the whole file."""
+
+    own: Mapping[str, ast.stmt]  # its top-level classes and functions
+    bound: Mapping[str, Sequence[str]]  # see `Bindings`
+    attributes: frozenset[str]  # that are set anywhere; also what is bound
+    variables: frozenset[str]  # that top-level assignments set
+    torch_nn: bool  # `nn` can only be torch.nn
 
 
 def of_scopes(
@@ -115,45 +127,44 @@ _KEYWORDS = {
 }
 
 
-def methods(node: ast.Attribute, attributes: Collection[str]) -> Found:
-    """Report a method that is nearly one of METHODS, unless the file sets it. attributes: those that the file sets."""
-    match node:
-        case ast.Attribute(ast.Name("nn" | "self")):
-            return
-        case ast.Attribute(attr=name) if name not in attributes and name not in METHODS:
-            for meant in [method for method in METHODS if is_misspelt(name, method)][:1]:
-                says = _("there is no `.{name}`; did you mean `.{near}`?")
-                yield node.lineno, says.format(name=name, near=meant)
+def misspellings(name: str) -> set[str]:
+    """Return a name without one of its characters, and with two neighbours of them swapped."""
+    pairs = [(name[:at], name[at:]) for at in range(len(name))]
+    return {a + b[1:] for a, b in pairs} | {a + b[1::-1] + b[2:] for a, b in pairs} - {name}
 
 
-def keywords(call: ast.Call) -> Found:
+_METHOD_OF = {wrong: method for method in METHODS for wrong in misspellings(method)}
+
+
+def methods(node: ast.Attribute, code: Code) -> Found:
+    """Report a method that is nearly one of METHODS, unless the file sets it."""
+    meant, owner = _METHOD_OF.get(node.attr, ""), dotted(node.value)
+    if meant and node.attr not in code.attributes and owner not in ("nn", "self"):
+        says = _("there is no `.{name}`; did you mean `.{near}`?")
+        yield node.lineno, says.format(name=node.attr, near=meant)
+
+
+def keywords(call: ast.Call, code: Code) -> Found:
     """Report each keyword that looks like a misspelt parameter of a function of torch."""
-    match call.func:
-        case ast.Attribute(
-            ast.Name("torch" | "nn" | "F" | "functional") | ast.Attribute(attr="nn" | "functional"), function
-        ):
-            right = _KEYWORDS.get(function, "").split()
-        case _:
-            return
+    *owner, function = dotted(call.func).split(".")
+    right = _KEYWORDS.get(function, "").split() if {*owner} & {"torch", "nn", "F", "functional"} else []
     for keyword in call.keywords:
         name = keyword.arg or ""
-        if not right or not name or name in right:
-            continue
-        meant = [k for k in right if is_misspelt(name, k) or is_misspelt(k, name)] or [near(name, right)]
-        if len(meant) == 1 and meant[0]:
+        meant = [k for k in right if name in misspellings(k)] or [near(name, right)]
+        if len(meant) == 1 and meant[0] and name not in right:
             says = _("`{function}` has no parameter `{name}`; did you mean `{near}`?")
             yield keyword.value.lineno, says.format(function=function, name=name, near=meant[0])
 
 
-def variables_of_the_file(function: ast.FunctionDef, variables: Collection[str]) -> Found:
+def variables_of_the_file(function: ast.FunctionDef, code: Code) -> Found:
     """Report each variable of the file that a function reads instead of a parameter with a similar name."""
     arguments = function.args
     parameters = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     parts = [part for part in ast.walk(function) if isinstance(part, ast.Name)]
     own = parameters | {part.id for part in parts if not isinstance(part.ctx, ast.Load)}
-    read = {(part.lineno, part.id) for part in parts if part.id in variables and part.id not in own}
-    says = _("`{name}` is a variable of the file; did you mean the parameter `{near}`?")
+    read = {(part.lineno, part.id) for part in parts if part.id in code.variables - own}
     for line, name, meant in nearest(read, parameters):
+        says = _("`{name}` is a variable of the file; did you mean the parameter `{near}`?")
         yield line, says.format(name=name, near=meant)
 
 
@@ -174,14 +185,3 @@ def near(name: str, names: Iterable[str]) -> str:
     same = [other for other in names if plain(other) == plain(name)]
     found = same or get_close_matches(name[:100], sorted(names), n=2, cutoff=NEAR)
     return found[0] if len(found) == 1 and len(name) > 2 else ""
-
-
-def is_misspelt(name: str, right: str) -> bool:
-    """Return whether a name lacks one character of the right one, or has two neighbouring letters swapped."""
-    if name == right:
-        return False
-    if len(name) == len(right) - 1:
-        return any(name == right[:at] + right[at + 1 :] for at in range(len(right)))
-    different = [at for at, (a, b) in enumerate(zip(name, right, strict=False)) if a != b]
-    swapped = len(different) == 2 and different[1] == different[0] + 1
-    return len(name) == len(right) and swapped and sorted(name) == sorted(right)

@@ -5,26 +5,22 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
 from grader.intake.read import Blocked, Submission, Unit, submission_from, trees
-from grader.intake.syntax import Fault, fault_of, parse, statements
+from grader.intake.syntax import Fault, dotted, fault_of, parse, statements
 
 
 @dataclass(frozen=True)
 class Signature:
-    """The parameters of a function or method, without `self`.
-
-    needed: parameters without a default. extra_args, extra_keywords: it has `*args`, `**kwargs`.
-    """
+    """The parameters of a function or method, without `self`. needed: those without a default."""
 
     positional: tuple[str, ...]
     keyword_only: tuple[str, ...]
     needed: frozenset[str]
-    extra_args: bool
-    extra_keywords: bool
     _node: ast.arguments = field(compare=False, repr=False)
 
     @property
@@ -33,30 +29,21 @@ class Signature:
 
     def accepts(self, count: int, keywords: Collection[str] = ()) -> bool:
         """Whether a call with `count` positional arguments and these keywords is possible."""
-        by_position = set(self.positional[:count])
-        if count > len(self.positional) and not self.extra_args:
-            return False
-        if by_position & set(keywords):
-            return False
-        if not set(keywords) <= self.names and not self.extra_keywords:
-            return False
-        return self.needed <= by_position | set(keywords)
+        by_position, named = {*self.positional[:count]}, {*keywords}
+        fits = count <= len(self.positional) or self._node.vararg is not None
+        known = named <= self.names or self._node.kwarg is not None
+        return fits and known and not by_position & named and self.needed <= by_position | named
 
     @property
     def text(self) -> str:
         """Return the parameters with their defaults and without annotations."""
-        found = self._node
-        shown = ast.arguments(
-            posonlyargs=[],
-            args=[ast.arg(name) for name in self.positional],
-            vararg=found.vararg and ast.arg(found.vararg.arg),
-            kwonlyargs=[ast.arg(name) for name in self.keyword_only],
-            kw_defaults=found.kw_defaults,
-            kwarg=found.kwarg and ast.arg(found.kwarg.arg),
-            defaults=found.defaults[-len(self.positional) :] if self.positional else [],
-        )
+        found = copy(self._node)
+        found.posonlyargs, found.args = [], [ast.arg(name) for name in self.positional]
+        found.kwonlyargs = [ast.arg(name) for name in self.keyword_only]
+        found.vararg, found.kwarg = (one and ast.arg(one.arg) for one in (found.vararg, found.kwarg))
+        found.defaults = found.defaults[-len(self.positional) :] if self.positional else []
         try:
-            return ast.unparse(shown)
+            return ast.unparse(found)
         except RecursionError:  # a default that is nested too deeply to write
             return ", ".join(self.positional)
 
@@ -65,16 +52,10 @@ def signature_of(node: ast.FunctionDef, skip: int) -> Signature:
     """Return the signature of a function. skip: the number of parameters to leave out: 1 for a method."""
     found = node.args
     positional = [a.arg for a in (*found.posonlyargs, *found.args)]
-    without_default = positional[: len(positional) - len(found.defaults)]
-    keywords = zip(found.kwonlyargs, found.kw_defaults, strict=True)
-    return Signature(
-        positional=tuple(positional[skip:]),
-        keyword_only=tuple(a.arg for a in found.kwonlyargs),
-        needed=frozenset((*without_default[skip:], *(a.arg for a, default in keywords if default is None))),
-        extra_args=found.vararg is not None,
-        extra_keywords=found.kwarg is not None,
-        _node=found,
-    )
+    without_default = positional[: len(positional) - len(found.defaults)][skip:]
+    keyword_only = {a.arg: default for a, default in zip(found.kwonlyargs, found.kw_defaults, strict=True)}
+    without_default += [name for name, default in keyword_only.items() if default is None]
+    return Signature((*positional[skip:],), (*keyword_only,), frozenset(without_default), found)
 
 
 def method_of(node: ast.stmt, name: str) -> ast.FunctionDef | None:
@@ -104,8 +85,7 @@ class Names:
     units: tuple[Unit, ...]
     definitions: Mapping[str, Definition]
     faults: tuple[Fault, ...] = ()
-    # Functions and classes that a later function or class of the same name replaces.
-    replaced: tuple[Definition, ...] = ()
+    replaced: tuple[Definition, ...] = ()  # functions and classes above another one of the same name
 
     @property
     def lost(self) -> dict[str, Fault]:
@@ -180,17 +160,17 @@ def hash_of(node: ast.stmt, bare: bool = False) -> str:
 
 def _bound(node: ast.stmt) -> list[tuple[str, str]]:
     """Return the names that a statement defines, each with its kind: "def", "class" or "name"."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        # The decorator `d2l.add_to_class` makes a function a method; its name is then not bound.
-        calls = (decorator.func for decorator in node.decorator_list if isinstance(decorator, ast.Call))
-        named = [(getattr(call, "attr", ""), getattr(call, "id", "")) for call in calls]
-        return [] if any("add_to_class" in names for names in named) else [(node.name, "def")]
-    if isinstance(node, ast.ClassDef):
-        return [(node.name, "class")]
-    if isinstance(node, ast.Assign):
-        return [(target.id, "name") for target in node.targets if isinstance(target, ast.Name)]
-    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
-        return [(node.target.id, "name")]
+    match node:
+        case ast.FunctionDef(name) | ast.AsyncFunctionDef(name):
+            # The decorator `d2l.add_to_class` makes a function a method; its name is then not bound.
+            calls = [one.func for one in node.decorator_list if isinstance(one, ast.Call)]
+            return [] if any(dotted(call).endswith("add_to_class") for call in calls) else [(name, "def")]
+        case ast.ClassDef(name):
+            return [(name, "class")]
+        case ast.Assign(targets):
+            return [(target.id, "name") for target in targets if isinstance(target, ast.Name)]
+        case ast.AnnAssign(ast.Name(name), value=ast.expr()):
+            return [(name, "name")]
     return []
 
 
@@ -211,16 +191,14 @@ def is_changed(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequ
     A file that cannot be read, or that has a syntax error, counts as changed.
     """
     found, original = _names(path, read), stub_names(stub)
-    if found is None or found.faults:
-        return True
-    return any(not untouched(name, found, original) for name in exercises)
+    return found is None or bool(found.faults) or not all(untouched(e, found, original) for e in exercises)
 
 
 def answers(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequence[str]) -> bool:
     """Whether a file defines one of the exercises, and not as the stub does."""
     found, original = _names(path, read), stub_names(stub)
-    mine = [name for name in exercises if found is not None and name in found.definitions]
-    return found is not None and any(not untouched(name, found, original) for name in mine)
+    mine = found.definitions.keys() & {*exercises} if found else ()
+    return found is not None and not all(untouched(name, found, original) for name in mine)
 
 
 def _names(path: Path, read: Callable[[], bytes]) -> Names | None:
@@ -235,7 +213,6 @@ def stub_names(stub: str) -> Names:
     return read_names(Submission(Path("stub.py"), (Unit("stub.py", stub),)))
 
 
-MAX_BASES = 10  # base classes that are followed to find a method
 # Base classes whose subclasses must define `forward`.
 BARE_BASES = frozenset(
     {"nn.Module", "torch.nn.Module", "Module", "d2l.Module", "Encoder", "Decoder", "AttentionDecoder"}
@@ -249,17 +226,13 @@ def function_of(names: Names, name: str, method: str = "") -> ast.FunctionDef | 
     Return None if the text does not decide it, for example because of a decorator, several base classes, a base class
     from elsewhere, or a name that is assigned.
     """
-    for _step in range(MAX_BASES):
-        node = _definition(names, name)
-        if node is None or node.decorator_list:
+    for node in _family(names, name)[0]:
+        if node.decorator_list:
             return None
         if isinstance(node, ast.FunctionDef):
             return None if method else node
         if found := method_of(node, method):
             return None if found.decorator_list else found
-        if len(node.bases) != 1 or not isinstance(node.bases[0], ast.Name) or node.bases[0].id == name:
-            return None
-        name = node.bases[0].id
     return None
 
 
@@ -271,36 +244,36 @@ def signature(names: Names, name: str, method: str = "") -> Signature | None:
 
 def attributes_of(names: Names, name: str, variable: str) -> frozenset[str]:
     """Return the attributes of a variable that a class or function reads."""
-    node = _definition(names, name)
-    reads = (part for part in ast.walk(node) if isinstance(part, ast.Attribute)) if node else ()
-    return frozenset(
-        part.attr for part in reads if isinstance(part.value, ast.Name) and part.value.id == variable
-    )
+    read = (dotted(part).split(".") for part in _parts(names, name) if isinstance(part, ast.Attribute))
+    return frozenset(path[1] for path in read if path[0] == variable and len(path) == 2)
 
 
 def words_of(names: Names, name: str) -> frozenset[str]:
     """Return the names, attributes and parameters that occur in a class or function, as `plain` writes them."""
-    node = _definition(names, name)
-    words = (getattr(part, what, None) for part in (ast.walk(node) if node else ()) for what in _WORDS)
+    parts = _parts(names, name)
+    words = (getattr(part, what, None) for part in parts for what in ("id", "attr", "arg"))
     return frozenset(plain(word) for word in words if isinstance(word, str))
 
 
-_WORDS = ("id", "attr", "arg")
+def _parts(names: Names, name: str) -> Iterator[ast.AST]:
+    node = _definition(names, name)
+    return ast.walk(node) if node else iter(())
 
 
 def without_code(names: Names, name: str) -> str:
     """Return the function, class or `forward` of a class that has no statement besides a docstring, `...`, `pass` or
     `raise NotImplementedError`; "" if it has one.
 
-    A class without code must also inherit no `forward`: its base class is one of BARE_BASES, or a class of this file
-    of which the same is true.
+    A class without code must also inherit no code for `forward`, as far as the file and BARE_BASES show it.
     """
-    node = _definition(names, name)
-    if node is None:
+    family, base = _family(names, name)
+    forwards = [forward for node in family if (forward := method_of(node, "forward"))]
+    if not family or not _is_bare(forwards[0] if forwards else family[0]):
         return ""
-    if forward := method_of(node, "forward"):
-        return f"{name}.forward" if _is_bare(forward) else ""
-    return name if _is_bare(node) and not _may_inherit_forward(names, node) else ""
+    if method_of(family[0], "forward"):
+        return f"{name}.forward"
+    known = forwards or base in BARE_BASES or isinstance(family[0], ast.FunctionDef)
+    return name if known and _is_bare(family[0]) else ""
 
 
 def _is_bare(node: ast.FunctionDef | ast.ClassDef) -> bool:
@@ -314,36 +287,25 @@ def _is_bare(node: ast.FunctionDef | ast.ClassDef) -> bool:
     return True
 
 
-def _may_inherit_forward(names: Names, node: ast.stmt | None) -> bool:
-    """Also True if a base class is not known."""
-    if isinstance(node, ast.FunctionDef):
-        return False
-    for _step in range(MAX_BASES):
-        if not isinstance(node, ast.ClassDef) or len(node.bases) != 1:
-            return True
-        base = ast.unparse(node.bases[0])
-        if base in BARE_BASES:
-            return False
-        node = _definition(names, base)
-        if node is None or method_of(node, "forward"):
-            return True
-    return True
+def _family(names: Names, name: str) -> tuple[list[ast.FunctionDef | ast.ClassDef], str]:
+    """Return a function, or a class and its base classes while each has one base that is of this file; and the name of
+    the base that is not, "" if there are several.
+    """
+    found: dict[ast.FunctionDef | ast.ClassDef, None] = {}
+    while (node := _definition(names, name)) and node not in found:
+        found[node] = None
+        bases = [dotted(base) for base in getattr(node, "bases", ())]
+        name = bases[0] if len(bases) == 1 else ""
+    return [*found], name
 
 
 def _definition(names: Names, name: str) -> ast.FunctionDef | ast.ClassDef | None:
-    known = names.definitions.get(name)
-    found = statements_on(names.units).get((known.unit, known.line), ()) if known is not None else ()
-    for _unit, node in found:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
-            return node
-    return None
+    _unit, node = nodes_of(names.units).get(name, ("", None))
+    return node if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else None
 
 
 @lru_cache(maxsize=4)  # asked for by each exercise, of a submission and of the stub
-def statements_on(units: tuple[Unit, ...]) -> Mapping[tuple[str, int], list[tuple[str, ast.stmt]]]:
-    """Return unit and line → the statements that begin there. Each name defined there needs what they all use."""
-    found: dict[tuple[str, int], list[tuple[str, ast.stmt]]] = {}
-    for unit, tree in trees(units):
-        for node in statements(tree.body):
-            found.setdefault((unit, node.lineno), []).append((unit, node))
-    return found
+def nodes_of(units: tuple[Unit, ...]) -> Mapping[str, tuple[str, ast.stmt]]:
+    """Return the name of each top-level definition → its unit and its statement. Of several, the last counts."""
+    nodes = ((unit, node) for unit, tree in trees(units) for node in statements(tree.body))
+    return {name: (unit, node) for unit, node in nodes for name, _kind in _bound(node)}

@@ -1,61 +1,53 @@
 """Find slips in the syntax tree of a definition: code that raises, that never runs, or that is surely not meant.
 
-A slip is reported only if it is certain. A name that may come from another file is no slip. `_of_expression` is the
-table of what one expression shows; each function below it is a rule that finds what a function or a class shows.
+A slip is reported only if it is certain. A name that may come from another file is no slip. `_RULES` says which rules
+look at which nodes; each rule yields lines and sentences.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import lru_cache
+from typing import Any
 
 from grader.given import BLOCKS
-from grader.intake.misspelt import Found, keywords, methods, near, nearest, of_scopes, variables_of_the_file
-from grader.intake.read import Submission, Unit, trees
+from grader.intake.misspelt import (
+    Code,
+    Found,
+    keywords,
+    methods,
+    near,
+    nearest,
+    of_scopes,
+    variables_of_the_file,
+)
+from grader.intake.names import nodes_of
+from grader.intake.read import Submission, trees
 from grader.intake.syntax import dotted
-from grader.intake.uses import bound_by
+from grader.intake.uses import bindings, bound_by
 from grader.support.i18n import _
 
 MAX_SLIPS = 3
-
-# Misspellings of `__init__`.
-_CONSTRUCTORS = frozenset(
-    ["init__", "_init_", "__init", "__init_", "_init__", "__int__", "__inti__", "__ini__"]
-)
+ALIKE = 0.85  # how similar the name of a method is to the one that Python or PyTorch calls
 # Layers that a function can replace → the function.
-_FUNCTIONS = {
-    "ReLU": "torch.relu",
-    "GELU": "F.gelu",
-    "Dropout": "F.dropout",
-    "LayerNorm": "F.layer_norm",
-}
+_FUNCTIONS = {"ReLU": "torch.relu", "GELU": "F.gelu", "Dropout": "F.dropout", "LayerNorm": "F.layer_norm"}
 LAYERS = frozenset(
     ["Linear", "Embedding", "Sequential", "ModuleList", "GRU", "LSTM", "Conv1d", "MultiheadAttention"]
 ) | set(_FUNCTIONS)
 # A class that uses one of these may set attributes in another way, or register the layers of a list.
-_DYNAMIC = frozenset(
-    [
-        "setattr",
-        "__dict__",
-        "__getattr__",
-        "__setattr__",
-        "add_module",
-        "register_module",
-        "save_hyperparameters",
-        "vars",
-    ]
-)
-_REGISTERS = frozenset(["ModuleList", "Sequential", "ModuleDict"]) | _DYNAMIC
+_DYNAMIC = {"setattr", "__dict__", "__getattr__", "__setattr__", "vars", "save_hyperparameters"}
+_DYNAMIC |= {"add_module", "register_module"}
+_REGISTERS = {"ModuleList", "Sequential", "ModuleDict", *_DYNAMIC}
 # What nn.Module defines, as far as a similar name is likely.
 _OF_MODULES = frozenset(
     ["apply", "children", "eval", "float", "forward", "half", "modules", "parameters", "train", "training"]
 )
-_BASES = frozenset({"d2l.Encoder", "d2l.Decoder", "d2l.AttentionDecoder"})
-_DEBUGGERS = frozenset({"breakpoint", "pdb.set_trace", "ipdb.set_trace"})
-_EXITS = frozenset({"exit", "quit", "sys.exit", "os._exit"})
+_BASES = ("d2l.Encoder", "d2l.Decoder", "d2l.AttentionDecoder")
+_DEBUGGERS = ("breakpoint", "pdb.set_trace", "ipdb.set_trace")
+_EXITS = ("exit", "quit", "sys.exit", "os._exit")
+_LEAVES = ast.Break | ast.Return | ast.Raise | ast.Yield | ast.YieldFrom  # a loop, or a function
 
 
 @dataclass(frozen=True)
@@ -70,116 +62,85 @@ class Slip:
 
 def slips(submission: Submission, name: str) -> list[Slip]:
     """Return the slips in the definition of a name, by line; at most MAX_SLIPS."""
-    code = _code(submission.units)
-    if name not in code.definitions:
+    nodes, known = nodes_of(submission.units), bindings(submission.units)
+    own = {n: node for n, (_unit, node) in nodes.items() if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    if name not in own:
         return []
-    unit, node = code.definitions[name]
-    own = {bound for part in ast.walk(node) for bound in bound_by(part)} | set(code.definitions)
-    found = [*_of_definition(node, code), *of_scopes(submission, unit, node, own, "*" in code.bound)]
-    winning = [*_tiny_fills(node), *_unread(node)]
-    slips = [Slip(unit, *one) for one in found] + [Slip(unit, *one, wins=True) for one in winning]
+    unit, node = nodes[name]
+    top = (statement for _unit, tree in trees(submission.units) for statement in tree.body)
+    assigned = (part for one in top if isinstance(one, ast.Assign) for part in ast.walk(one))
+    variables = frozenset(bound for part in assigned for bound in bound_by(part))
+    torch_nn = {*known.bound.get("nn", ("torch.nn",))} == {"torch.nn"}
+    code = Code(own, known.bound, frozenset((*known.attributes, *known.bound)), variables, torch_nn)
+    parts = [*ast.walk(node)]
+    names = {bound for part in parts for bound in bound_by(part)} | own.keys()
+    of_class = _of_class(node, code) if isinstance(node, ast.ClassDef) else ()
+    found = [
+        *of_class,
+        *_of_result(node, code),
+        *of_scopes(submission, unit, node, names, "*" in known.bound),
+    ]
+    slips = [Slip(unit, *one) for one in found]
+    for part in parts:
+        for rule in _RULES.get(type(part), ()):
+            slips += [Slip(unit, *one, wins=rule in _WINNING) for one in rule(part, code)]
     return sorted(dict.fromkeys(slips), key=lambda slip: slip.line)[:MAX_SLIPS]
 
 
-@dataclass
-class _Code:
-    definitions: dict[str, tuple[str, ast.stmt]] = field(default_factory=dict)  # name → its last definition
-    bound: set[str] = field(default_factory=set)  # anywhere
-    attributes: set[str] = field(default_factory=set)  # that are set anywhere; also what is bound
-    variables: set[str] = field(default_factory=set)  # that top-level assignments set
-    torch_nn: bool = True  # `nn` can only be torch.nn
-
-
-@lru_cache(maxsize=2)
-def _code(units: tuple[Unit, ...]) -> _Code:
-    code = _Code()
-    for unit, tree in trees(units):
-        for statement in tree.body:
-            if isinstance(statement, (ast.ClassDef, ast.FunctionDef)):
-                code.definitions[statement.name] = (unit, statement)
-            elif isinstance(statement, ast.Assign):
-                code.variables.update(name for part in ast.walk(statement) for name in bound_by(part))
-        for node in ast.walk(tree):
-            code.bound.update(bound_by(node))
-            code.torch_nn = code.torch_nn and not _is_other_nn(node)
-            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-                code.attributes.add(node.attr)
-    code.attributes |= code.bound
-    return code
-
-
-def _is_other_nn(node: ast.AST) -> bool:
-    if isinstance(node, ast.ImportFrom) and node.module == "torch":
-        return any(alias.asname == "nn" and alias.name != "nn" for alias in node.names)
-    if isinstance(node, ast.Import):
-        return any((alias.asname or alias.name) == "nn" and alias.name != "torch.nn" for alias in node.names)
-    return "nn" in bound_by(node)
-
-
-def _of_definition(node: ast.stmt, code: _Code) -> Found:
-    results = [node] if isinstance(node, ast.FunctionDef) else []
-    if isinstance(node, ast.ClassDef):
-        yield from _of_class(node, code)
-        results = [p for p in node.body if isinstance(p, ast.FunctionDef) and p.name == "forward"]
-    for function in results:
-        yield from _without_value(function)
-        yield from _layers_as_functions(function) if code.torch_nn else ()
-    for part in ast.walk(node):
-        yield from _of_expression(part, code)
-        match part:
-            case ast.Call():
-                yield from keywords(part)
-            case ast.Attribute():
-                yield from methods(part, code.attributes)
-            case ast.FunctionDef():
-                yield from variables_of_the_file(part, code.variables)
-            case ast.While():
-                if names := _unchanged(part):
-                    says = _("nothing in this `while` loop changes {names}")
-                    yield part.lineno, says.format(names=", ".join(f"`{name}`" for name in names))
-
-
-def _of_expression(node: ast.AST, code: _Code) -> Found:
+def _of_expression(node: ast.expr | ast.Expr, code: Code) -> Found:
+    says = ""
     match node:
         case ast.Expr(ast.Attribute(ast.Call(ast.Name("super")), "__init__")):
-            yield node.lineno, _("`super().__init__` is not called; add `()`")
+            says = _("`super().__init__` is not called; add `()`")
         case ast.Attribute(ast.Call(ast.Name("super"), [_one]), "__init__"):
-            yield node.lineno, _("`super` has only one argument; write `super().__init__()`")
+            says = _("`super` has only one argument; write `super().__init__()`")
         case ast.Attribute(ast.Name("super"), name):
-            says = _("`super.{name}` has no brackets; write `super().{name}`")
-            yield node.lineno, says.format(name=name)
-        case ast.Attribute(ast.Call(ast.Name("super")), name) if name in _CONSTRUCTORS:
-            says = _("`super().{name}` does not exist; write `super().__init__`")
-            yield node.lineno, says.format(name=name)
+            says = _("`super.{name}` has no brackets; write `super().{name}`").format(name=name)
+        case ast.Attribute(ast.Call(ast.Name("super")), name) if _is_nearly("__init__", name):
+            says = _("`super().{name}` does not exist; write `super().__init__`").format(name=name)
         case ast.Call(called, [_first, *_], [_named, *_]) if code.torch_nn and dotted(called) == "nn.Softmax":
             says = _("`nn.Softmax` is a layer; write `nn.Softmax(dim=…)(X)`, or call `torch.softmax`")
-            yield node.lineno, says
         case ast.Call(ast.Name("input")) if "input" not in code.bound:
             says = _("the grader gives no keyboard input; use the arguments instead of `input()`")
-            yield node.lineno, says
         case ast.Call(called) if dotted(called) in _DEBUGGERS:
-            says = _("remove `{call}()` before you run the check")
-            yield node.lineno, says.format(call=dotted(called))
+            says = _("remove `{call}()` before you run the check").format(call=dotted(called))
+    if says:
+        yield node.lineno, says
+
+
+def _is_nearly(right: str, name: str) -> bool:
+    return name != right and bool(get_close_matches(right, [name], cutoff=ALIKE))
 
 
 # ---- functions
 
 
-def _without_value(function: ast.FunctionDef) -> Found:
-    """It neither returns nor yields a value, raises, nor ends Python. Functions inside it do not count."""
+def _of_result(node: ast.stmt, code: Code) -> Found:
+    """Report what a function, or the method `forward` of a class, returns."""
+    functions = [
+        p for p in getattr(node, "body", ()) if isinstance(p, ast.FunctionDef) and p.name == "forward"
+    ]
+    for function in [node] if isinstance(node, ast.FunctionDef) else functions:
+        if not _has_value(function):
+            says = _("{name} returns no value; did you forget `return`?")
+            yield function.lineno, says.format(name=function.name)
+        yield from _layers_as_functions(function) if code.torch_nn else ()
+
+
+def _has_value(function: ast.FunctionDef) -> bool:
+    """Whether it returns or yields a value, raises, or ends Python. Functions inside it do not count."""
     waiting: list[ast.AST] = [*function.body]
     while waiting:
         node = waiting.pop()
         match node:
             case ast.Yield() | ast.YieldFrom() | ast.Raise() | ast.Return(ast.expr()):
-                return
+                return True
             case ast.Call(called) if dotted(called) in _EXITS:
-                return
+                return True
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef():
                 continue
         waiting += ast.iter_child_nodes(node)
-    says = _("{name} returns no value; did you forget `return`?")
-    yield function.lineno, says.format(name=function.name)
+    return False
 
 
 def _layers_as_functions(function: ast.FunctionDef) -> Found:
@@ -188,62 +149,62 @@ def _layers_as_functions(function: ast.FunctionDef) -> Found:
     called = {dotted(part.func) for part in parts if isinstance(part, ast.Call)}
     for part in parts:
         match part:
-            case ast.Assign([target], value) if dotted(target) not in called:
+            case ast.Assign(value=ast.Call(ast.Attribute(ast.Name("nn"), layer), [first, *_])):
                 pass
-            case ast.Return(value):
+            case ast.Return(ast.Call(ast.Attribute(ast.Name("nn"), layer), [first, *_])):
                 pass
             case _:
                 continue
-        match value:
-            case ast.Call(ast.Attribute(ast.Name("nn"), layer), [ast.expr() as first, *_]):
-                if layer in _FUNCTIONS and not isinstance(first, (ast.Constant, ast.UnaryOp, ast.Attribute)):
-                    says = _("`nn.{layer}` is a layer; write `nn.{layer}(…)(X)`, or call `{function}`")
-                    yield part.lineno, says.format(layer=layer, function=_FUNCTIONS[layer])
+        is_size = isinstance(first, ast.Constant | ast.UnaryOp | ast.Attribute)
+        if (
+            layer in _FUNCTIONS
+            and not is_size
+            and called.isdisjoint(map(dotted, getattr(part, "targets", ())))
+        ):
+            says = _("`nn.{layer}` is a layer; write `nn.{layer}(…)(X)`, or call `{function}`")
+            yield part.lineno, says.format(layer=layer, function=_FUNCTIONS[layer])
 
 
-def _tiny_fills(node: ast.stmt) -> Found:
+def _tiny_fill(node: ast.AST, code: Code) -> Found:
     """A fill value such as 1e-6, where -1e6 is meant."""
-    for part in ast.walk(node):
-        match part:
-            case ast.Call(ast.Attribute(attr="masked_fill" | "masked_fill_"), [_, value]):
-                pass
-            case ast.keyword("value", value) | ast.Assign([ast.Subscript(slice=ast.UnaryOp())], value):
-                pass
-            case _:
-                continue
-        if isinstance(value, ast.Constant) and isinstance(value.value, float) and 0 < value.value < 1e-4:
+    match node:
+        case (
+            ast.Call(
+                ast.Attribute(attr="masked_fill" | "masked_fill_"), [_, ast.Constant(float(value)) as at]
+            )
+            | ast.keyword("value", ast.Constant(float(value)) as at)
+            | ast.Assign([ast.Subscript(slice=ast.UnaryOp())], ast.Constant(float(value)) as at)
+        ) if 0 < value < 1e-4:
             says = _("the fill value is {value:.0e}, which is nearly zero; write {meant:.0e}")
-            yield value.lineno, says.format(value=value.value, meant=-1 / value.value)
+            yield at.lineno, says.format(value=value, meant=-1 / value)
 
 
-def _unread(node: ast.stmt) -> Found:
+def _unread(function: ast.FunctionDef, code: Code) -> Found:
     """A changed tensor gets nearly its old name; the code below reads the tensor without the change."""
-    for function in (part for part in ast.walk(node) if isinstance(part, ast.FunctionDef)):
-        parts = [*ast.walk(function)]
-        names = [part for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)]
-        last = {name.id: name.lineno for name in sorted(names, key=lambda name: name.lineno)}
-        for part in parts:
-            match part:
-                case ast.Assign([ast.Name(name)], value) if name not in last:
-                    meant = near(name, _names(value))
-                    if last.get(meant, 0) > (part.end_lineno or 0):
-                        says = _("`{name}` is set and never read; did you mean `{near}`?")
-                        yield part.lineno, says.format(name=name, near=meant)
-
-
-def _unchanged(loop: ast.While) -> list[str]:
-    """Return the names in the condition if the body can neither change them nor leave the loop; else [].
-
-    Also [] if the condition has a call, an attribute or an index: its value may change without the names.
-    """
-    changing = (ast.Call, ast.Attribute, ast.Subscript, ast.NamedExpr, ast.Await)
-    if any(isinstance(part, changing) for part in ast.walk(loop.test)):
-        return []
-    touched: set[str] = set()  # names whose values the body may change
-    for part in (part for statement in loop.body for part in ast.walk(statement)):
+    parts = [*ast.walk(function)]
+    names = [part for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)]
+    last = {name.id: name.lineno for name in sorted(names, key=lambda name: name.lineno)}
+    for part in parts:
         match part:
-            case ast.Break() | ast.Return() | ast.Raise() | ast.Yield() | ast.YieldFrom():
-                return []
+            case ast.Assign([ast.Name(name)], value) if name not in last:
+                meant = near(name, _names(value))
+                if last.get(meant, 0) > (part.end_lineno or 0):
+                    says = _("`{name}` is set and never read; did you mean `{near}`?")
+                    yield part.lineno, says.format(name=name, near=meant)
+
+
+def _unchanged(loop: ast.While, code: Code) -> Found:
+    """A loop whose body can neither change the names in the condition nor leave the loop.
+
+    The value of a call, an attribute or an index in the condition may change without the names.
+    """
+    changing = ast.Call | ast.Attribute | ast.Subscript | ast.NamedExpr | ast.Await
+    tested, touched = _names(loop.test), set[str]()  # names whose values the body may change
+    parts = [part for statement in loop.body for part in ast.walk(statement)]
+    if any(isinstance(part, changing) for part in ast.walk(loop.test)):
+        return
+    for part in parts:
+        match part:
             case ast.Global(names) | ast.Nonlocal(names):
                 touched |= {*names}
             case ast.Name(name, ast.Store() | ast.Del()):
@@ -252,60 +213,59 @@ def _unchanged(loop: ast.While) -> list[str]:
                 touched |= _names(value)
             case ast.Call():
                 touched |= _names(part)
-    return sorted(set() if touched & _names(loop.test) else _names(loop.test))
+    if tested and not touched & tested and not any(isinstance(part, _LEAVES) for part in parts):
+        says = _("nothing in this `while` loop changes {names}")
+        yield loop.lineno, says.format(names=", ".join(f"`{name}`" for name in sorted(tested)))
 
 
 # ---- classes
 
 
-def _of_class(node: ast.ClassDef, code: _Code) -> Found:
+def _of_class(node: ast.ClassDef, code: Code) -> Found:
     defined = {part.name: part for part in node.body if isinstance(part, ast.FunctionDef)}
     bases = [dotted(base) for base in node.bases]
     used = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+    words = used | _names(node)
     if bases[:2] == ["nn", "Module"] and code.torch_nn:
         yield node.lineno, _("`nn,Module` has a comma; write `nn.Module`")
-    if any(base in code.definitions for base in bases):
+    if any(base in code.own for base in bases):
         return  # what the class inherits is not known
-    if "__init__" not in defined:
-        for name in sorted(defined.keys() & _CONSTRUCTORS - used):
-            # `__int__(self)` is no slip: Python calls it for `int(x)`.
-            if name != "__int__" or len(defined[name].args.args) > 1:
-                says = _("the method is called `{name}`; Python calls `__init__`").format(name=name)
-                yield defined[name].lineno, says
     if not node.bases and "forward" in defined and "__call__" not in defined:
         says = _(
             "the class does not inherit from nn.Module; write `class {name}(nn.Module)` and call `super().__init__()`"
         )
         yield node.lineno, says.format(name=node.name)
-    if code.torch_nn and len(bases) == 1 and _is_module(bases[0]):
-        if "forward" not in defined and "forward" not in used:
-            yield from _without_forward(defined, used)
-        if "__init__" in defined:
-            yield from _without_super(defined["__init__"], code)
-        if not _REGISTERS & (_names(node) | used):
-            yield from _layers_in_lists(node, code)
-        if not _DYNAMIC & (_names(node) | used):
-            yield from _never_set(node, code)
+    is_module = code.torch_nn and len(bases) == 1 and _is_module(bases[0])
+    built = defined.get("__init__")
+    for right, says in (
+        ("__init__", _("the method is called `{name}`; Python calls `__init__`")),
+        ("forward", _("the method is called `{name}`; PyTorch calls `forward`") if is_module else ""),
+    ):
+        missing = says and right not in (defined.keys() | used if right == "forward" else defined)
+        for name in sorted(defined.keys() - used) if missing else ():
+            # `__int__(self)` is no slip: Python calls it for `int(x)`.
+            if _is_nearly(right, name) and (name != "__int__" or len(defined[name].args.args) > 1):
+                yield defined[name].lineno, says.format(name=name)
+    if is_module and built:
+        yield from _without_super(built, code)
+        for inner in built.body if "forward" not in defined.keys() | used else ():
+            if isinstance(inner, ast.FunctionDef) and inner.name == "forward":
+                yield inner.lineno, _("`forward` is defined inside `__init__`; indent it less")
+    if is_module and words.isdisjoint(_REGISTERS):
+        yield from _layers_in_lists(node, code)
+    if is_module and words.isdisjoint(_DYNAMIC):
+        yield from _never_set(node, code)
 
 
 def _is_module(base: str) -> bool:
     return base.endswith("Module") or base in _BASES
 
 
-def _without_forward(defined: dict[str, ast.FunctionDef], used: set[str]) -> Found:
-    for name in get_close_matches("forward", sorted(defined.keys() - used), n=1, cutoff=0.85):
-        says = _("the method is called `{name}`; PyTorch calls `forward`")
-        yield defined[name].lineno, says.format(name=name)
-    for inner in defined["__init__"].body if "__init__" in defined else ():
-        if isinstance(inner, ast.FunctionDef) and inner.name == "forward":
-            yield inner.lineno, _("`forward` is defined inside `__init__`; indent it less")
-
-
-def _without_super(built: ast.FunctionDef, code: _Code) -> Found:
+def _without_super(built: ast.FunctionDef, code: Code) -> Found:
     """Report the first layer that is set before `nn.Module.__init__` was called."""
     for statement in built.body:
-        attributes = {part.attr for part in ast.walk(statement) if isinstance(part, ast.Attribute)}
-        if "super" in _names(statement) or attributes & {"__init__", *_CONSTRUCTORS}:
+        attributes = [part.attr for part in ast.walk(statement) if isinstance(part, ast.Attribute)]
+        if "super" in _names(statement) or get_close_matches("__init__", attributes, cutoff=ALIKE):
             return
         match statement:
             case ast.Assign([ast.Attribute(ast.Name()), *_], ast.Call(called)) if _is_layer(called, code):
@@ -313,7 +273,7 @@ def _without_super(built: ast.FunctionDef, code: _Code) -> Found:
                 return
 
 
-def _never_set(node: ast.ClassDef, code: _Code) -> Found:
+def _never_set(node: ast.ClassDef, code: Code) -> Found:
     """Report an attribute of `self` that nothing sets, beside a similar one that the class sets."""
     parts = [part for part in ast.walk(node) if isinstance(part, ast.Attribute)]
     of_self = [part for part in parts if dotted(part) == f"self.{part.attr}"]
@@ -326,7 +286,7 @@ def _never_set(node: ast.ClassDef, code: _Code) -> Found:
         yield line, says.format(name=name, near=meant)
 
 
-def _layers_in_lists(node: ast.ClassDef, code: _Code) -> Found:
+def _layers_in_lists(node: ast.ClassDef, code: Code) -> Found:
     """Report lists, tuples and dicts of layers that `self` keeps, also if a local name or `append` fills them."""
     lists: dict[str, tuple[int, str]] = {}  # attribute → its line, and the name that is filled
     filled = set()
@@ -360,13 +320,24 @@ def _items(value: ast.expr) -> Iterator[ast.expr]:
             yield from _items(inner)
 
 
-def _is_layer(called: ast.expr, code: _Code) -> bool:
+def _is_layer(called: ast.expr, code: Code) -> bool:
     """Whether a name, perhaps with a module before it, is that of a layer, a building block or a module of the file."""
     last = dotted(called).rpartition(".")[2]
-    own = code.definitions.get(last, ("", ast.Pass()))[1]
-    is_module = isinstance(own, ast.ClassDef) and any(_is_module(dotted(base)) for base in own.bases)
+    is_module = any(_is_module(dotted(base)) for base in getattr(code.own.get(last), "bases", ()))
     return is_module or last in BLOCKS or last in LAYERS
 
 
 def _names(node: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+_RULES: Mapping[type[ast.AST], Sequence[Callable[[Any, Code], Found]]] = {
+    ast.FunctionDef: (variables_of_the_file, _unread),
+    ast.While: (_unchanged,),
+    ast.Expr: (_of_expression,),
+    ast.Attribute: (_of_expression, methods),
+    ast.Call: (_of_expression, keywords, _tiny_fill),
+    ast.keyword: (_tiny_fill,),
+    ast.Assign: (_tiny_fill,),
+}
+_WINNING = (_tiny_fill, _unread)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from grader.intake.names import Names, read_names, statements_on
+from grader.intake.names import Names, nodes_of, read_names
 from grader.intake.read import Submission, Unit, trees
 from grader.intake.syntax import MAX_DOTTED_NAMES
 
@@ -29,16 +29,47 @@ _ROOT = "torch"  # of the paths of all calls that an exercise forbids
 # repeats the module's name, so long names would take much memory.
 _MAX_PATH = 400
 _BIND_NAME = (
-    ast.FunctionDef,
-    ast.AsyncFunctionDef,
-    ast.ClassDef,
-    ast.ExceptHandler,
-    ast.MatchAs,
-    ast.MatchStar,
+    ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar
 )
 
 
 # ---- names that nothing binds
+
+
+@dataclass
+class Bindings:
+    """What the code of a file reads and binds, in any scope."""
+
+    read: dict[str, tuple[str, int]] = field(
+        default_factory=dict
+    )  # name → the unit and the line of its first use
+    # Name → what binds it: the path of an import, such as "torch.nn", otherwise "". "*" is for `import *`.
+    bound: dict[str, list[str]] = field(default_factory=dict)
+    attributes: set[str] = field(default_factory=set)  # that are set
+
+    @property
+    def unbound(self) -> dict[str, tuple[str, int]]:
+        """Name → its first use, for names that nothing binds; {} if there is `import *`."""
+        return {} if "*" in self.bound else {n: at for n, at in self.read.items() if n not in self.bound}
+
+
+@lru_cache(maxsize=8)
+def bindings(units: tuple[Unit, ...]) -> Bindings:
+    """Return what the code of a file reads and binds."""
+    found = Bindings()
+    for unit, tree in trees(units):
+        read: dict[str, int] = {}  # `ast.walk` does not follow the lines
+        for node in ast.walk(tree):
+            match node:
+                case ast.Name(name, ast.Load()):
+                    read[name] = min(node.lineno, read.get(name, node.lineno))
+                case ast.Attribute(_, name, ast.Store() | ast.Del()):
+                    found.attributes.add(name)
+            paths = dict(_imported(node))
+            for name in bound_by(node):
+                found.bound.setdefault(name, []).append(paths.get(name, ""))
+        found.read = {name: (unit, line) for name, line in read.items()} | found.read
+    return found
 
 
 def missing_imports(submission: Submission, blocks: Iterable[str]) -> dict[str, str]:
@@ -46,36 +77,20 @@ def missing_imports(submission: Submission, blocks: Iterable[str]) -> dict[str, 
 
     Return {} if the submission has `import *`, because that may bind any name.
     """
-    unbound = _unbound(submission.units)
+    unbound = bindings(submission.units).unbound
     offered = IMPORTS | {block: f"from grader.given import {block}" for block in blocks}
     return {name: line for name, line in offered.items() if name in unbound}
 
 
 def first_use(submission: Submission, name: str) -> tuple[str, int]:
     """Return the unit and the line where a submission first uses a name that it binds nowhere."""
-    return _unbound(submission.units)[name]
+    return bindings(submission.units).unbound[name]
 
 
 def units_to_run(submission: Submission, blocks: Iterable[str] = ()) -> tuple[Unit, ...]:
     """Return the units of a submission, after one that imports the missing names if there are any."""
     lines = missing_imports(submission, blocks).values()
     return (Unit(UNIT, "\n".join(lines)), *submission.units) if lines else submission.units
-
-
-@lru_cache(maxsize=8)
-def _unbound(units: tuple[Unit, ...]) -> dict[str, tuple[str, int]]:
-    """Return name → the unit and the line of its first use, for names that nothing binds; {} if there is `import *`."""
-    used: dict[str, tuple[str, int]] = {}
-    bound: set[str] = set()
-    for unit, tree in trees(units):
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                first, line = used.setdefault(node.id, (unit, node.lineno))
-                if first == unit and node.lineno < line:  # `ast.walk` does not follow the lines
-                    used[node.id] = (first, node.lineno)
-            else:
-                bound.update(bound_by(node))
-    return {} if "*" in bound else {name: place for name, place in used.items() if name not in bound}
 
 
 def bound_by(node: ast.AST) -> list[str]:
@@ -91,25 +106,20 @@ def bound_by(node: ast.AST) -> list[str]:
 # ---- what a definition uses
 
 
-_Statement = tuple[str, ast.stmt]  # with the name of its unit
-
-
 def needs(names: Names, name: str) -> frozenset[str]:
     """Return `name`, the names that its definition uses, those that the definitions of these use, and so on."""
     return frozenset(_reached(names, name)[0])
 
 
-def _reached(names: Names, name: str) -> tuple[set[str], list[_Statement]]:
-    """Follow a name to the statements that define it, to the names that these use, and so on. Return both."""
-    # A line may define many names, and its statements are needed once.
-    statements = dict(statements_on(names.units))
-    found, waiting, reached = {name}, [name], list[_Statement]()
+def _reached(names: Names, name: str) -> tuple[set[str], dict[ast.stmt, str]]:
+    """Return the names that a name needs, see `needs`, and the statements that define them, with their units."""
+    nodes, found, waiting, reached = nodes_of(names.units), {name}, [name], dict[ast.stmt, str]()
     while waiting:
-        known = names.definitions.get(waiting.pop())
-        for statement in statements.pop((known.unit, known.line), ()) if known else ():
-            reached.append(statement)
-            new = dict.fromkeys(used for used in _free(statement[1]) if used not in found)
-            found |= new.keys()
+        unit, statement = nodes.get(waiting.pop(), ("", None))
+        if statement is not None and statement not in reached:  # it may define many names
+            reached[statement] = unit
+            new = [used for used in dict.fromkeys(_free(statement)) if used not in found]
+            found.update(new)
             waiting += new
     return found, reached
 
@@ -154,46 +164,41 @@ def uses(submission: Submission, name: str, forbids: Sequence[str]) -> list[Use]
     words = [pattern.partition("*")[0] for pattern in patterns.values()]
     if not any(word in unit.source for word in words for unit in submission.units):
         return []
-    aliases = _aliases(submission.units)
+    known = bindings(submission.units).bound
     found: dict[str, Use] = {}
-    for unit, statement in _reached(read_names(submission), name)[1]:
+    for statement, unit in _reached(read_names(submission), name)[1].items():
         for part in ast.walk(statement):
-            root, *rest = _path(part, aliases)
+            root, *rest = _path(part, known)
             for call, pattern in patterns.items() if root == _ROOT else ():
                 if isinstance(part, ast.expr) and any(fnmatchcase(word, pattern) for word in rest):
                     found.setdefault(call, Use(call, unit, part.lineno))
     return list(found.values())
 
 
-@lru_cache(maxsize=2)  # asked for by each exercise of a submission
-def _aliases(units: tuple[Unit, ...]) -> Mapping[str, str]:
-    """Return name → dotted path for imported names."""
-    nodes = (node for _unit, tree in trees(units) for node in ast.walk(tree))
-    return {name: path for node in nodes for name, path in _imported(node)}
-
-
 def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
-    """Yield local name → dotted path for the names that an import binds."""
-    if isinstance(node, ast.Import):
-        for alias in node.names:
-            package = alias.name.partition(".")[0]
-            yield (alias.asname, alias.name) if alias.asname else (package, package)
-    elif isinstance(node, ast.ImportFrom) and node.module:
-        for alias in node.names:
-            yield alias.asname or alias.name, f"{node.module[:_MAX_PATH]}.{alias.name[:_MAX_PATH]}"
+    """Yield the name that an import binds, and its dotted path."""
+    match node:
+        case ast.Import(names):
+            for alias in names:
+                package = alias.name.partition(".")[0]
+                yield (alias.asname, alias.name) if alias.asname else (package, package)
+        case ast.ImportFrom(module, names, level):
+            stem = "." * level + (module or "")[:_MAX_PATH]
+            yield from ((alias.asname or alias.name, f"{stem}.{alias.name[:_MAX_PATH]}") for alias in names)
 
 
-def _path(node: ast.AST, aliases: Mapping[str, str]) -> list[str]:
+def _path(node: ast.AST, bound: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the names in the path of `F.softmax`, `getattr(nn, "Linear")` or an imported name; [""] for other code."""
     names: list[str] = []
-    while not isinstance(node, ast.Name) and len(names) < MAX_DOTTED_NAMES:
+    while len(names) < MAX_DOTTED_NAMES:
         match node:
-            case ast.Attribute(below, name) | ast.Call(
-                ast.Name("getattr"), [below, ast.Constant(str(name)), *_]
-            ):
-                names.append(name)
-                node = below
+            case ast.Attribute(below, name):
+                names.insert(0, name)
+            case ast.Call(ast.Name("getattr"), [below, ast.Constant(str(name)), *_]):
+                names.insert(0, name)
+            case ast.Name(name):
+                return [*next(filter(None, reversed(bound.get(name, ()))), "").split("."), *names]
             case _:
-                return [""]
-    root = aliases.get(node.id, "") if isinstance(node, ast.Name) else ""
-    return [*root.split("."), *reversed(names)]
+                break
+        node = below
+    return [""]
