@@ -13,10 +13,9 @@ from grader.engine.load_request import LoadRequest, visible_blocks
 from grader.engine.session import WorkerGone
 from grader.engine.student_file import StudentFile
 from grader.intake.elsewhere import elsewhere
-from grader.intake.names import Definition, Names
+from grader.intake.names import Names
 from grader.intake.read import OTHER_FRAMEWORKS, Submission, Unit, imported_modules
 from grader.intake.recognise import lost_exercises, misspelt
-from grader.intake.syntax import Fault
 from grader.intake.uses import UNIT, first_use, missing_imports
 from grader.judge.exceptions import of_lost
 from grader.judge.observation import StudentError
@@ -40,47 +39,30 @@ def defined_name(request: LoadRequest, loaded: Loaded, names: Names) -> str | Fa
     names: the definitions in the submission's text.
     """
     wanted = request.exercise.name
-    alias = request.aliases.get(wanted)
+    alias = request.aliases.get(wanted, wanted)
     for name in (alias, wanted):
-        if name is not None and name in loaded.names:
+        if name in loaded.names:
             return name
-    if note := _note_on(loaded, alias or wanted, names, request.submission):
-        return note
-    lost = lost_exercises([wanted], names)
-    if lost:
-        fault = names.lost[lost[wanted]]
-        return Fact("unreadable", {"name": wanted, **_fault(fault)})
-    if names.faults:
-        return Fact("unreadable/file", _fault(names.faults[0]))
-    definition = names.definitions.get(alias or wanted)
-    if definition is not None:
-        return Fact("nested", {"name": definition.name, **_place(definition)})
-    similar = names.definitions.get(misspelt(wanted, names.definitions))
-    if similar is not None:
-        return Fact("misspelt", {"similar": similar.name, "name": wanted, **_place(similar)})
+    definition = names.definitions.get(alias)
+    place = {"file": definition.unit, "line": definition.line} if definition else {}
+    for note in own_notes(loaded.notes, request.submission):
+        if note.error is not None and (note.whole or alias in note.defines):
+            return Fact("note", _raised(note))
+        if note.endless and place == {"file": note.file, "line": note.line}:
+            return Fact("endless", place)
+    lost = names.lost.get(lost_exercises([wanted], names).get(wanted, ""))
+    for fault in (lost, *names.faults):
+        if fault:
+            said = {"name": wanted, "file": fault.unit, "line": fault.line, "why": fault.with_code}
+            return Fact("unreadable" if lost else "unreadable/file", said)
+    if definition:
+        return Fact("nested", {"name": alias, **place})
+    if similar := names.definitions.get(misspelt(wanted, names.definitions)):
+        said = {"similar": similar.name, "name": wanted, "file": similar.unit, "line": similar.line}
+        return Fact("misspelt", said)
     for one in elsewhere(request.submission, names, [wanted]):
         return Fact(f"elsewhere/{one.place}", vars(one))
     return Fact("undefined", {"name": wanted, "file": request.submission.path.name})
-
-
-def _fault(fault: Fault) -> dict[str, object]:
-    return {"file": fault.unit, "line": fault.line, "why": fault.with_code}
-
-
-def _place(definition: Definition) -> dict[str, object]:
-    return {"file": definition.unit, "line": definition.line}
-
-
-def _note_on(loaded: Loaded, name: str, names: Names, submission: Submission) -> Fact | None:
-    definition = names.definitions.get(name)
-    for note in own_notes(loaded.notes, submission):
-        about_name = name in note.defines
-        if note.error is not None and (about_name or note.whole):
-            return Fact("note", _of_note(note, note.error))
-        place = note.file, note.line
-        if note.endless and definition is not None and place == (definition.unit, definition.line):
-            return Fact("endless", _place(definition))
-    return None
 
 
 def own_notes(notes: Notes, submission: Submission) -> list[Note]:
@@ -89,10 +71,16 @@ def own_notes(notes: Notes, submission: Submission) -> list[Note]:
     return [note for note in notes if note.file in own]
 
 
-def _of_note(note: Note, error: StudentError) -> dict[str, object]:
+def _place(note: Note) -> tuple[str, int]:
+    """Return the file and the line of the exception, otherwise those of the statement."""
+    where = note.error and note.error.where
+    return where[:2] if where else (note.file, note.line)
+
+
+def _raised(note: Note) -> dict[str, object]:
     """Return what "masking.py, line 3: NameError: name 'torhc' is not defined" says, as data."""
-    file, line = error.where[:2] if error.where is not None else (note.file, note.line)
-    return {"file": file, "line": line, "type": error.type, "message": error.message}
+    (file, line), error = _place(note), note.error
+    return {"file": file, "line": line, "type": error and error.type, "message": error and error.message}
 
 
 def load_remarks(notes: Notes, needed: frozenset[str], visible: Collection[str]) -> list[Fact]:
@@ -106,7 +94,7 @@ def load_remarks(notes: Notes, needed: frozenset[str], visible: Collection[str])
             module = sanitize(note.module.lstrip("."), 100)
             out.append(Fact("given", {"module": module, "block": note.block}))
         elif note.error is not None and not needed.isdisjoint(note.defines):
-            out.append(Fact("left-out", _of_note(note, note.error)))
+            out.append(Fact("left-out", _raised(note)))
     return [fact for at, fact in enumerate(out) if fact not in out[:at]][:MAX_REMARKS]
 
 
@@ -172,14 +160,12 @@ def blamed(
     """
     undefined = error.type in ("NameError", "AttributeError") and _UNDEFINED.match(error.message)
     if undefined:
-        name, everything = undefined[1], missing.get("*")
-        if name not in missing and name not in defined and everything:
-            return replace(everything, name=name)
-        cause = missing.get(name)
-        return cause if cause is not None and not cause.block else None
+        everything = missing.get("*") if undefined[1] not in defined else None
+        cause = missing.get(undefined[1]) or (everything and replace(everything, name=undefined[1]))
+        return cause if cause and not cause.block else None
     used = error.type in ("TypeError", "AttributeError") and _USED_OTHERWISE.match(error.message)
     cause = missing.get(used[1] or used[2]) if used else None
-    return cause if cause is not None and cause.block and cause.name not in defined else None
+    return cause if cause and cause.block and cause.name not in defined else None
 
 
 def lacking_gpu(errors: Sequence[StudentError], notes: Notes) -> Fact | None:
@@ -192,9 +178,8 @@ def lacking_gpu(errors: Sequence[StudentError], notes: Notes) -> Fact | None:
         if note.error is not None and (cause := _lack_of_gpu(note.error, undefined)):
             undefined |= dict.fromkeys(note.defines, cause)
     causes = [_lack_of_gpu(error, undefined) for error in errors]
-    if not causes or causes[0] is None or None in causes:
-        return None
-    return Fact("no-gpu", dict(zip(("file", "line"), causes[0].where or (), strict=False)))
+    cause = causes[0] if causes and all(causes) else None
+    return Fact("no-gpu", dict(zip(("file", "line"), cause.where or (), strict=False))) if cause else None
 
 
 def _lack_of_gpu(error: StudentError, undefined: Mapping[str, StudentError]) -> StudentError | None:
@@ -208,12 +193,8 @@ def of_missing(missing: Missing) -> Fact:
     """Return why the code cannot be graded without a missing name."""
     name, module = sanitize(missing.name, 100), sanitize(missing.module, 100).lstrip(".")
     package, last = module.split(".")[0], module.rpartition(".")[2]
-    if package in OTHER_FRAMEWORKS:
-        kind = "framework"
-    elif missing.block:
-        kind = "block"
-    else:
-        kind = "everything" if missing.name == "*" else "name"
+    everything = "everything" if missing.name == "*" else "name"
+    kind = "framework" if package in OTHER_FRAMEWORKS else "block" if missing.block else everything
     return Fact(f"missing/{kind}", {"name": name, "module": module, "package": package, "last": last})
 
 
@@ -234,18 +215,13 @@ def file_remarks(
     """
     others = [note.file[:100] for note in notes if note.neighbour]
     used = [Fact("file/used", {"files": ", ".join(others)[:300], "n": len(others)})] if others else []
-    reported = _needed(file, failed)
-    told = [d for d in file.names.definitions.values() if d.name in reported]
-    skipped = _skipped(file, notes, _needed(file, exercises), told)
-    return [*imports_added(file, exercises, terms), *used, *skipped]
+    return [*imports_added(file, exercises, terms), *used, *_skipped(file, notes, exercises, failed)]
 
 
 def is_faulty(file: StudentFile, notes: Notes) -> bool:
     """Whether the file has syntax errors, or a statement that raised, and not for code that is not available here."""
-    raised = any(
-        note.error and (note.error.ends_python or not lacking) for note, lacking in _lacking(file, notes)
-    )
-    return bool(file.names.faults) or raised
+    raised = ((note.error, lacking) for note, lacking in _lacking(file, notes))
+    return bool(file.names.faults) or any(e and (e.ends_python or not lacking) for e, lacking in raised)
 
 
 def _needed(file: StudentFile, exercises: Sequence[Exercise]) -> frozenset[str]:
@@ -259,52 +235,43 @@ def imports_added(file: StudentFile, exercises: Sequence[Exercise], terms: Terms
     """
     submission = file.submission
     needed, blocks = _needed(file, exercises), frozenset[str]().union(*map(visible_blocks, exercises))
-    found = missing_imports(submission, sorted(blocks))
-    added = {name: import_ for name, import_ in found.items() if name in needed}
     imports = []
-    for name, import_ in added.items():
-        unit, line = first_use(submission, name)
-        cell = unit.removeprefix(submission.path.name).strip() or None
-        imports.append(Fact("import", {"import_": import_, "cell": cell, "line": line}))
+    for name, import_ in missing_imports(submission, sorted(blocks)).items():
+        if name in needed:
+            unit, line = first_use(submission, name)
+            cell = unit.removeprefix(submission.path.name).strip() or None
+            imports.append(Fact("import", {"import_": import_, "cell": cell, "line": line}))
     rule = "imports" if terms.asks_author else "imports/of-others"
     return [Fact(rule, {"file": submission.path.name, "imports": tuple(imports)})] if imports else []
 
 
 def _skipped(
-    file: StudentFile, notes: Notes, needed: frozenset[str], told: Sequence[Definition]
+    file: StudentFile, notes: Notes, exercises: Sequence[Exercise], failed: Sequence[Exercise]
 ) -> list[Fact]:
     """Return remarks on statements that were skipped.
 
     A statement that ends Python, starts a debugger or timed out is always among them. One that raised any other
-    exception is among them only if it defines no name in `needed`, and did not raise it in one of the definitions `told`.
+    exception is among them only if it defines no name that an exercise needs, and did not raise it in code that a failed
+    exercise needs.
     """
     out: list[Fact] = []
     raised: tuple[list[Fact], list[Fact]] = ([], [])  # the second, for code that is not available here
+    needed, reported = _needed(file, exercises), _needed(file, failed)
+    told = [d for d in file.names.definitions.values() if d.name in reported]
     for note, lacking in _lacking(file, notes):
-        error, place = note.error, {"file": note.file, "line": note.line}
-        if error is not None and error.ends_python:
-            out.append(Fact("left-out/exit", place))
-        elif error is not None and error.starts_debugger:
-            out.append(Fact("left-out/debugger", place))
-        elif note.endless:
-            out.append(Fact("left-out/endless", place))
-        elif error is not None and needed.isdisjoint(note.defines) and not _is_in(error, told):
-            raised[bool(lacking)].append(Fact("left-out/raised", {**place, "what": _raised(note, error)}))
+        error, (at, line), place = note.error, _place(note), {"file": note.file, "line": note.line}
+        kind = "endless" if note.endless else ""
+        if error is not None:
+            kind = "exit" if error.ends_python else "debugger" if error.starts_debugger else kind
+        known = any(one.unit == at and one.line <= line <= one.end for one in told)
+        if kind:
+            out.append(Fact(f"left-out/{kind}", place))
+        elif error is not None and needed.isdisjoint(note.defines) and not known:
+            inner = {"at": at} if (at, line) != (note.file, note.line) else {}
+            what = Fact("error", {**_raised(note), **inner})
+            raised[bool(lacking)].append(Fact("left-out/raised", {**place, "what": what}))
     counted = (replace(found[0], data={**found[0].data, "n": len(found)}) for found in raised if found)
     return [*out, *counted]
-
-
-def _is_in(error: StudentError, definitions: Sequence[Definition]) -> bool:
-    unit, line = error.where[:2] if error.where is not None else ("", 0)
-    return any(one.unit == unit and one.line <= line <= one.end for one in definitions)
-
-
-def _raised(note: Note, error: StudentError) -> Fact:
-    """Return an exception, with its place if it is not the line of the statement."""
-    says = {"type": error.type, "message": error.message}
-    if error.where is None or error.where[:2] == (note.file, note.line):
-        return Fact("error", says)
-    return Fact("error", {**says, "at": error.where[0], "line": error.where[1]})
 
 
 _WITHHELD = re.compile(r"\w+ is not among the building blocks|[\w.]+ is not available: the grader")

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 
 from grader.intake.names import Names, plain
-from grader.intake.read import Submission, Unread
+from grader.intake.read import Submission
 from grader.intake.recognise import COMMON
 from grader.intake.syntax import parse, syntax_error
 
@@ -56,19 +56,20 @@ def elsewhere(submission: Submission, names: Names, exercises: Collection[str]) 
     names: the definitions of the submission.
     """
     wanted = {plain(name): name for name in exercises if name not in COMMON}
-    texts = (*(Unread(unit.name, unit.source) for unit in submission.units), *submission.unread)
+    texts = (*submission.units, *submission.unread)
     headers = ((text, header) for text in texts for header in _HEADER.finditer(text.source))
     tried = ((text, header) for text, header in headers if plain(header["name"]) in wanted)
     found: dict[str, Elsewhere] = {}
     for text, header in islice(tried, MOST_TRIED):
         line = text.source.count("\n", 0, header.start()) + 1
         end = line + _lines_below(text.source, header)
-        place, where = (text.place, text.begins) if text.place else _around(text.source, line, header)
+        place, where = (text.place, "") if text.place else _around(text.source, line, header)
+        if place == "magic":
+            where = text.source.strip().partition("\n")[0]
         if place and end > line:
             exercise = wanted[plain(header["name"])]
-            found.setdefault(
-                exercise, Elsewhere(exercise, header["name"], text.name, line, end, place, where)
-            )
+            here = Elsewhere(exercise, header["name"], text.name, line, end, place, where)
+            found.setdefault(exercise, here)
     for name, exercise in BOOK.items():
         if exercise in exercises and (one := names.definitions.get(name)):
             found.setdefault(exercise, Elsewhere(exercise, name, one.unit, one.line, one.end, "book"))
@@ -96,16 +97,14 @@ def _around(source: str, line: int, header: re.Match[str]) -> tuple[str, str]:
     """Return the place of a header in code, and the name of what it is in; "" for one at the top level."""
     if header["marks"].strip().startswith("#"):
         return "comments", ""
-    tree = parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _holds(node, line):
-            return "string", ""
-    for node in ast.walk(tree):
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() if _holds(node, line):
-                return "inside", node.name
-    return "", ""
+    around = [node for node in ast.walk(parse(source)) if _holds(node, line)]
+    if any(isinstance(node, ast.Constant) and isinstance(node.value, str) for node in around):
+        return "string", ""
+    outer = (
+        node for node in around if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    )
+    return next((("inside", node.name) for node in outer), ("", ""))
 
 
-def _holds(node: ast.expr | ast.stmt, line: int) -> bool:
-    return node.lineno < line <= (node.end_lineno or node.lineno)
+def _holds(node: ast.AST, line: int) -> bool:
+    return getattr(node, "lineno", line) < line <= (getattr(node, "end_lineno", 0) or 0)

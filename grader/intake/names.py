@@ -130,10 +130,10 @@ def _definitions(unit: Unit) -> Iterator[Definition]:
             yield from (Definition(name, *place, tree, kind, parameters, called) for name, kind in names)
 
 
-def hash_of(node: ast.stmt, bare: bool = False) -> str:
-    """Return a hash of a syntax tree without its positions. Unlike `ast.dump`, this takes a tree of any depth.
+def hash_of(node: ast.stmt) -> str:
+    """Return a hash of a syntax tree without its positions, docstrings and the name that the statement itself defines.
 
-    bare: leave out docstrings and the name that the statement itself defines.
+    Unlike `ast.dump`, this takes a tree of any depth.
     """
     parts: list[str] = []
     waiting: list[object] = [node]
@@ -143,7 +143,7 @@ def hash_of(node: ast.stmt, bare: bool = False) -> str:
         if isinstance(item, ast.AST):
             known = vars(item)
             fields = [known[name] for name in item._fields if name in known]
-            if bare and isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 first = item.body[0]
                 has_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
                 rest = [field for field in fields if field is not item.body and field is not item.name]

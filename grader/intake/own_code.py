@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 from collections.abc import Collection
 from functools import cache, lru_cache
 
 from grader import given
-from grader.intake.names import hash_of, read_names, stub_names
-from grader.intake.read import Submission, trees
-from grader.intake.syntax import fault_of, parse, statements, syntax_error
+from grader.intake.names import read_names, stub_names
+from grader.intake.read import Submission
+from grader.intake.syntax import fault_of, parse, syntax_error
 from grader.support.code import definition_span, definition_spans
 from grader.support.errors import UsageError
 from grader.support.i18n import _
@@ -34,17 +33,13 @@ def own_tree(submission: Submission, stubs: tuple[str, ...]) -> str:
 
 def copied_blocks(submission: Submission, exercises: Collection[str]) -> list[str]:
     """Return the exercises whose building block a file holds, under any name and with any comments and docstrings."""
-    found = set()
-    for _unit, tree in trees(submission.units):
-        found |= {hash_of(node, bare=True) for node in statements(tree.body)}
+    found = {d.tree for d in read_names(submission).definitions.values()}
     return [name for name in exercises if name in given.BLOCKS and _of_block(name) in found]
 
 
 @cache
 def _of_block(name: str) -> str:
-    body = ast.parse(given.source(name)).body
-    (node,) = (node for node in body if getattr(node, "name", "") == name)
-    return hash_of(node, bare=True)
+    return stub_names(given.source(name)).definitions[name].tree
 
 
 @lru_cache(maxsize=1)

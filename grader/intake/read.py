@@ -43,29 +43,16 @@ class Blocked(GraderError):
 
 @dataclass(frozen=True)
 class Unit:
-    """A piece of source with the name that messages call it by."""
+    """A piece of source with the name that messages call it by.
+
+    modules: of a module beside a submission, the names that imports use for it. place: of a text that is not read as
+    code, a row of the table in `elsewhere.py`.
+    """
 
     name: str
     source: str
-
-
-@dataclass(frozen=True)
-class Neighbour(Unit):
-    """A module beside a submission, and the names that imports use for it."""
-
     modules: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Unread(Unit):
-    """Text of a file that is not read as code. place: a row of the table in `elsewhere.py`."""
-
     place: str = ""
-
-    @property
-    def begins(self) -> str:
-        """The first line of a cell of another language."""
-        return self.source.strip().partition("\n")[0] if self.place == "magic" else ""
 
 
 @dataclass(frozen=True)
@@ -75,8 +62,8 @@ class Submission:
     path: Path
     units: tuple[Unit, ...]
     faults: tuple[Fault, ...] = ()  # syntax errors; `units` hold the code around them
-    neighbours: tuple[Neighbour, ...] = ()  # for imports that fail, and the student's other exercises
-    unread: tuple[Unread, ...] = ()
+    neighbours: tuple[Unit, ...] = ()  # for imports that fail, and the student's other exercises
+    unread: tuple[Unit, ...] = ()  # text that is not read as code
 
     @cached_property
     def content(self) -> str:
@@ -102,27 +89,25 @@ def read_submission(path: Path) -> Submission:
 def submission_from(path: Path, data: bytes) -> Submission:
     """Read the bytes of a file. Of the path, only the name and the suffix are used. Raises Blocked."""
     name, text = shown(path), text_of(path, data)
-    typed = [Unread(name, text)]
-    if path.suffix == ".ipynb":
-        try:
-            typed = [Unread(f"{name} cell {number}", *rest) for number, *rest in cells_of(text)]
-        except BadData as error:
-            raise Blocked(_("{file} is not a notebook: {reason}").format(file=name, reason=error)) from None
-    cells, unread = [cell for cell in typed if not cell.place], [cell for cell in typed if cell.place]
+    cells, says = [Unit(name, text)], _("{file} is not a notebook: {reason}")
     try:
+        if path.suffix == ".ipynb":
+            cells = [Unit(f"{name} cell {at}", code, place=place) for at, code, place in cells_of(text)]
+        says = _("{file}: {reason}")
         if path.suffix in NOTES:
             source, errors, rest = code_of_notes(text, name)
-            return Submission(path, (Unit(name, source),), errors, unread=(Unread(name, rest, "notes"),))
-        check_sources(cell.source for cell in cells)
+            return Submission(path, (Unit(name, source),), errors, unread=(Unit(name, rest, place="notes"),))
+        check_sources(cell.source for cell in cells if not cell.place)
     except BadData as error:
-        raise Blocked(_("{file}: {reason}").format(file=name, reason=error)) from None
-    units, faults = [], []
+        raise Blocked(says.format(file=name, reason=error)) from None
+    units, faults, unread = list[Unit](), list[Fault](), [cell for cell in cells if cell.place]
     for cell in cells:
-        code = plain_python(cell.source)
-        source, fault = around_error(code, cell.name)
-        units.append(Unit(cell.name, source))
-        faults += [fault] if fault is not None else []
-        unread += [] if code.strip() else [replace(cell, place="magic")]
+        if not cell.place:
+            code = plain_python(cell.source)
+            source, fault = around_error(code, cell.name)
+            units.append(Unit(cell.name, source))
+            faults += [fault] if fault is not None else []
+            unread += [] if code.strip() else [replace(cell, place="magic")]
     return Submission(path, tuple(units), tuple(faults), unread=tuple(unread))
 
 
@@ -218,24 +203,22 @@ def with_neighbours(submission: Submission, read: ReadFile | None = None) -> Sub
     of the submission's path.
     """
     text = cache(partial(_text, read or inside(submission.path.parent)))
-    found: dict[PurePosixPath, Neighbour] = {}
-    size = 0
-    waiting = [(PurePosixPath(), unit) for unit in submission.units]
+    found: dict[PurePosixPath, Unit] = {}
+    size, waiting = 0, [(PurePosixPath(), unit) for unit in submission.units]
     while waiting:
         folder, unit = waiting.pop(0)
         for module in islice(dict.fromkeys(imported_modules([unit])), MAX_IMPORTS):
-            place, source = _module(module, folder, text)
+            place = next((p for p in _places(module, folder) if text(p) is not None), None)
             if place is None or place == PurePosixPath(submission.path.name):
                 continue
-            if place in found:
-                modules = tuple(dict.fromkeys((*found[place].modules, module)))
-                found[place] = replace(found[place], modules=modules)
-                continue
-            size += len(source.encode("utf-8", "surrogatepass"))
-            if len(found) >= MAX_NEIGHBOURS or size > MAX_SOURCE_BYTES:
-                return replace(submission, neighbours=tuple(found.values()))
-            found[place] = Neighbour(str(place), source, (module,))
-            waiting.append((place.parent, Unit(str(place), source)))
+            if place not in found:
+                size += len((text(place) or "").encode("utf-8", "surrogatepass"))
+                if len(found) >= MAX_NEIGHBOURS or size > MAX_SOURCE_BYTES:
+                    return replace(submission, neighbours=tuple(found.values()))
+                found[place] = Unit(str(place), text(place) or "")
+                waiting.append((place.parent, found[place]))
+            modules = dict.fromkeys((*found[place].modules, module))
+            found[place] = replace(found[place], modules=tuple(modules))
     return replace(submission, neighbours=tuple(found.values()))
 
 
@@ -267,25 +250,18 @@ def trees(units: Iterable[Unit]) -> Iterator[tuple[str, ast.Module]]:
             yield unit.name, parse(unit.source)
 
 
-def _module(
-    module: str, folder: PurePosixPath, text: Callable[[PurePosixPath], str | None]
-) -> tuple[PurePosixPath | None, str]:
-    """Find the file of a module in `folder` (that of the importing file) or in the submitted folder.
+def _places(module: str, folder: PurePosixPath) -> Iterator[PurePosixPath]:
+    """Yield where the file of a module may be: in `folder` (that of the importing file) or in the submitted folder.
 
-    Look for the whole dotted name first; then leave out its first parts, one after another.
-    Return its path in the submitted folder and its text; None, "" if no file fits.
+    The whole dotted name comes first; then its first parts are left out, one after another.
     """
     parts = module.lstrip(".").split(".")
     if module.split(".")[0] in OTHER_FRAMEWORKS or len(parts) > MAX_PARTS:
-        return None, ""
+        return
     for first in range(len(parts)):
         for base in dict.fromkeys((folder, PurePosixPath())):
             whole = base.joinpath(*parts[first:])
-            for place in (whole.with_name(f"{whole.name}.py"), whole / "__init__.py"):
-                source = text(place)
-                if source is not None:
-                    return place, source
-    return None, ""
+            yield from (whole.with_name(f"{whole.name}.py"), whole / "__init__.py")
 
 
 def _text(read: ReadFile, place: PurePosixPath) -> str | None:

@@ -100,19 +100,13 @@ def syntax_error(source: str) -> SyntaxError | None:
 
 def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """Yield top-level statements, and those inside `if`, `try` and `with` at the top level, in their order."""
-    waiting = [*reversed(body)]
+    waiting: list[ast.AST] = [*reversed(body)]
     while waiting:
         node = waiting.pop()
-        yield node
-        inner: list[ast.stmt] = []
-        if isinstance(node, ast.If):
-            inner = [*node.body, *node.orelse]
-        elif isinstance(node, ast.Try):
-            handlers = [statement for handler in node.handlers for statement in handler.body]
-            inner = [*node.body, *handlers, *node.orelse, *node.finalbody]
-        elif isinstance(node, ast.With):
-            inner = node.body
-        waiting += reversed(inner)
+        if isinstance(node, ast.stmt):
+            yield node
+        if isinstance(node, ast.If | ast.Try | ast.With | ast.ExceptHandler):
+            waiting += reversed([*ast.iter_child_nodes(node)])
 
 
 def dotted(node: ast.expr) -> str:
