@@ -11,7 +11,7 @@ the same values. Loading writes through the view; reading a gradient reads throu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate
@@ -20,13 +20,16 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
-from grader.worker import matching_parts
-from grader.worker.orientation import is_bare
+from grader.worker.matching_parts import layers_in_order, names_by_structure
+from grader.worker.parameter_names import is_bare, is_bias, role
 
 View = Callable[[Tensor], Tensor]
-Own = Mapping[str, Tensor]  # the parameters of a module, by their names
 Shapes = Mapping[str, tuple[int, ...]]  # of the contract's weights, by their names
+
+OTHER_NAMES, SAME_ORDER = "other names", "other names, same order"
+PER_HEAD, CONVOLUTION = "projections per head", "1×1 convolutions"
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class Slot:
     view: View = lambda t: t
     start: int = 0
     stop: int | None = None
+    layout: str = ""  # if it is not the contract's
 
 
 @dataclass
@@ -47,105 +51,98 @@ class Fit:
     slots: list[Slot] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)  # names of the contract
     unexpected: list[str] = field(default_factory=list)  # names in the module
-    misshapen: list[str] = field(default_factory=list)  # names of the contract
+    misshapen: dict[str, str] = field(default_factory=dict)  # name of the contract → name in the module
     shared: list[list[str]] = field(default_factory=list)  # pairs of contract names with the same parameter
-    layout: str = ""  # found instead of the contract's, for example "projections per head"; "" if none
-    # Name in `misshapen` → name in the module, if it differs.
-    own_names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
         return not (self.missing or self.unexpected or self.misshapen or self.shared)
 
+    @property
+    def layout(self) -> str:
+        """The layouts that are not the contract's, for example "projections per head"; "" if there are none.
 
-def fit(own: Own, wanted: Shapes, as_linear: Collection[str] = ()) -> Fit:
-    """Match a module's parameters to the contract's names and shapes: by name, by layout, then by structure.
+        A module with all names of the contract has no other names, even if the shapes of two are exchanged.
+        """
+        other = {slot.own for slot in self.slots} != {slot.contract for slot in self.slots}
+        layouts = {slot.layout for slot in self.slots} - {"", OTHER_NAMES}
+        return ", ".join(sorted(layouts)) or (OTHER_NAMES if other else "")
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A parameter of the module, under a name that is compared with those of the contract."""
+
+    own: str
+    tensor: Tensor
+    bare: bool  # may be (in, out); see `is_bare`
+
+
+Held = Mapping[str, _Held]
+
+
+def fit(own: Mapping[str, Tensor], wanted: Shapes, as_linear: Collection[str] = ()) -> Fit:
+    """Match a module's parameters to the contract's names and shapes: by their names and layouts, else by the structure
+    of the module, else in the order of its layers.
 
     as_linear: bare (see `is_bare`) square parameters that are (out, in), as the weight of a linear layer is.
     """
-    if as_linear and not _by_name(own, wanted).complete:
-        # With `.weight` at its end, a name is not bare, so the parameter is not transposed.
-        names = {f"{name}.weight" if name in as_linear else name: name for name in own}
-        return _renamed(names, own, wanted, fit)
-    found = _by_layout(own, wanted)
-    if found.complete:
-        return found
-    shapes = {name: tuple(t.shape) for name, t in own.items()}
-    placed = _renamed(matching_parts.names_by_structure(shapes, wanted, _role), own, wanted, _by_layout)
-    if not placed.complete and (names := matching_parts.layers_in_order(shapes, wanted, _role)):
-        placed = _renamed(names, own, wanted, _by_layout)
-    return placed if len(placed.slots) > len(found.slots) else found
+    # With `.weight` at its end, a name is not bare.
+    names = {f"{name}.weight" if name in as_linear and name not in wanted else name: name for name in own}
+    held = {name: _Held(mine, own[mine], is_bare(name)) for name, mine in names.items()}
+    tried = []
+    for renamed in _names(held, wanted):
+        tried.append(_by_layout({name: held[mine] for name, mine in renamed.items()}, wanted))
+        if tried[-1].complete:
+            return tried[-1]
+    return max(tried, key=lambda found: len(found.slots))
 
 
-def _renamed(names: Mapping[str, str], own: Own, wanted: Shapes, match: Callable[[Own, Shapes], Fit]) -> Fit:
-    """Match the parameters under other names; return the fit with the module's own. names: other name → own name.
-
-    A module with all names of the contract has no other names, even if the shapes of two are exchanged.
-    """
-    placed = match({name: own[mine] for name, mine in names.items()}, wanted)
-    other_names = "" if {*names.values()} == names.keys() else "other names"
-    return replace(
-        placed,
-        slots=[replace(slot, own=names[slot.own]) for slot in placed.slots],
-        unexpected=[names.get(name, name) for name in placed.unexpected],
-        own_names={name: names.get(placed.own_names.get(name, name), name) for name in placed.misshapen},
-        layout=placed.layout or other_names,
-    )
+def _names(held: Held, wanted: Shapes) -> Iterator[Mapping[str, str]]:
+    """Yield other names for the parameters → their names, for a comparison with those of the contract."""
+    yield {name: name for name in held}
+    shapes = {name: tuple(one.tensor.shape) for name, one in held.items()}
+    yield names_by_structure(shapes, wanted)
+    if in_order := layers_in_order(shapes, wanted):
+        yield in_order
 
 
-def _by_layout(own: Own, wanted: Shapes) -> Fit:
-    """Match by name, and the rest of each module by the first layout that fits. If something is then left, match only
-    by name.
-    """
-    by_name = _by_name(own, wanted)
-    if by_name.complete:
-        return by_name
-    slots = list(by_name.slots)
-    used = {slot.own for slot in slots}
-    layouts = set()
-    for prefix, group in _groups(by_name.missing + by_name.misshapen).items():
-        rest = {name: t for name, t in own.items() if name not in used and name.startswith(prefix)}
-        for layout, match in _LAYOUTS:
-            found = match(prefix, {n: wanted[n] for n in group}, rest)
-            if found:
-                slots += found
-                used |= {slot.own for slot in found}
-                layouts.add(layout)
-                break
-    covered = {slot.contract for slot in slots}
-    if layouts and covered >= wanted.keys() and used >= own.keys():
-        return Fit(slots=slots, layout=", ".join(sorted(layouts)), shared=_shared(slots, own))
-    return by_name
+def _by_layout(held: Held, wanted: Shapes) -> Fit:
+    """Match by name, and the rest of each module by role or in order. If something is then left, match only by name."""
+    found = Fit(unexpected=[one.own for name, one in held.items() if name not in wanted])
+    for name, shape in wanted.items():
+        if name not in held:
+            found.missing.append(name)
+        elif slots := _one(name, shape, replace(held[name], bare=False)):
+            found.slots += slots
+        else:
+            found.misshapen[name] = held[name].own
+    slots = list(found.slots)
+    for prefix, group in _groups([*found.missing, *found.misshapen]).items():
+        used = {slot.own for slot in slots}
+        near = {name: one for name, one in held.items() if name.startswith(prefix) and one.own not in used}
+        shapes = {name: wanted[name] for name in group}
+        slots += _by_role(prefix, shapes, near) or _in_order(shapes, near)
+    everything = {slot.contract for slot in slots} == wanted.keys()
+    if everything and {slot.own for slot in slots} == {one.own for one in held.values()}:
+        found = Fit(slots)
+    found.shared = _shared(found.slots, held)
+    return found
 
 
-def _shared(slots: list[Slot], own: Own) -> list[list[str]]:
+def _shared(slots: Sequence[Slot], held: Held) -> list[list[str]]:
     """Return pairs of contract names that share one parameter, which has two names in the module."""
+    tensors = {one.own: id(one.tensor) for one in held.values()}
     seen: dict[int, Slot] = {}
     pairs = []
     for slot in slots:
-        first = seen.setdefault(id(own[slot.own]), slot)
+        first = seen.setdefault(tensors[slot.own], slot)
         if first.own != slot.own:
             pairs.append((first.contract, slot.contract))
     return [list(pair) for pair in dict.fromkeys(pairs)]
 
 
-def _by_name(own: Own, wanted: Shapes) -> Fit:
-    out = Fit(unexpected=[name for name in own if name not in wanted])
-    for name, shape in wanted.items():
-        if name not in own:
-            out.missing.append(name)
-        elif tuple(own[name].shape) == (*shape, 1):  # the contract's name on a 1×1 convolution
-            out.slots.append(Slot(name, name, lambda t: t[..., 0]))
-            out.layout = "1×1 convolutions"
-        elif tuple(own[name].shape) != shape:
-            out.misshapen.append(name)
-        else:
-            out.slots.append(Slot(name, name))
-    out.shared = _shared(out.slots, own)
-    return out
-
-
-def _groups(names: list[str]) -> dict[str, list[str]]:
+def _groups(names: Sequence[str]) -> dict[str, list[str]]:
     """Group contract names by the module that holds their layers: "blks.block0.attention." → [its names]."""
     out: dict[str, list[str]] = {}
     for name in names:
@@ -154,50 +151,21 @@ def _groups(names: list[str]) -> dict[str, list[str]]:
     return out
 
 
-_ROLES = (
-    ("q", re.compile(r"(^|[._])(to_?|w_?|linear_?|lin_?|proj_?)?q(s|uery|ueries)?(_?(proj|linear|lin|weights?|w|net|layer|heads?))?($|[._\d])")),
-    ("k", re.compile(r"(^|[._])(to_?|w_?|linear_?|lin_?|proj_?)?k(s|ey|eys)?(_?(proj|linear|lin|weights?|w|net|layer|heads?))?($|[._\d])")),
-    ("v", re.compile(r"(^|[._])(to_?|w_?|linear_?|lin_?|proj_?)?v(s|al|als|alue|alues)?(_?(proj|linear|lin|weights?|w|net|layer|heads?))?($|[._\d])")),
-    ("o", re.compile(r"(^|[._])(fc_?out|(to_?|w_?|linear_?|lin_?|proj_?|fc_?)?o(ut|utput)?(_?(proj|linear|lin|weights?|w|net|layer))?)($|[._\d])|(^|\.)(c_)?proj($|[.\d])")),
-)  # fmt: skip
-
-
-def _role(name: str) -> str:
-    """Return the projection that a parameter's name refers to: q, k, v, o or ""."""
-    plain = re.sub(r"(^|\.)(weight|bias)$", "", name.lower()).rstrip(".")
-    found = [role for role, pattern in _ROLES if pattern.search(plain)]
-    return found[0] if len(found) == 1 else ""
-
-
-def _is_bias(name: str) -> bool:
-    """Whether a name is that of a bias: bias, beta, shift, b_q, b2, b.W_q."""
-    return bool(re.search(r"bias|(^|[._])(beta|shift|b_?[qkvo\d]?)$|(^|\.)b\.", name.lower()))
-
-
-def _projections(group: Shapes) -> dict[tuple[str, bool], str]:
-    """Return (role, is_bias) → contract name, for the names in `group` that have a role."""
-    out = {}
-    for name in group:
-        role = _role(name.rpartition(".")[0].rpartition(".")[2])
-        if role:
-            out[role, name.endswith(".bias")] = name
-    return out
-
-
-# How a parameter may hold a weight of the contract: its axes, the contract's, and which parameters this is true of.
-# Axes in one word are joined; 1 is an axis of size one. h, d: heads and features per head; o, i: out and in.
+# How a parameter may hold a weight of the contract: its axes, the contract's, for which roles, and the name of the
+# layout. Axes in one word are joined; 1 is an axis of size one. h, d: heads and features per head; o, i: out and in.
+# Without roles, a row is for all weights. The first row, for `x @ W`, is for bare parameters only.
 _VIEWS = (
-    ("io", "o i", "bare"),  # `x @ W`
-    ("oi", "o i", ""),
-    ("o", "o", ""),
-    ("i", "1 i", ""),
-    ("oi1", "o i", ""),  # a 1×1 convolution
-    ("o1", "o", ""),
-    ("hd", "hd", "heads"),
-    ("hdo", "o hd", "heads of o"),
-    ("hid", "hd i", "heads of qkv"),
-    ("hdi", "hd i", "heads of qkv"),
-    ("ihd", "hd i", "heads of qkv"),
+    ("io", "o i", "", ""),
+    ("oi", "o i", "", ""),
+    ("o", "o", "", ""),
+    ("i", "1 i", "", ""),
+    ("oi1", "o i", "", CONVOLUTION),
+    ("o1", "o", "", CONVOLUTION),
+    ("hd", "hd", "qkvo", PER_HEAD),
+    ("hdo", "o hd", "o", PER_HEAD),
+    ("hid", "hd i", "qkv", PER_HEAD),
+    ("hdi", "hd i", "qkv", PER_HEAD),
+    ("ihd", "hd i", "qkv", PER_HEAD),
 )
 
 
@@ -210,108 +178,97 @@ def _view(axes: str, contract: str, parameter: Tensor) -> Tensor:
     return parameter.permute(order).reshape([prod(sizes.get(axis, 1) for axis in word) for word in words])
 
 
-def _one(name: str, shape: tuple[int, ...], mine: str, own: Own, *of: str) -> list[Slot]:
-    """Fit the parameter `mine` to the contract's `name` by the first row of _VIEWS that gives this shape.
-
-    of: which rows may be used, besides those for all parameters.
-    """
-    held = own[mine]
-    for axes, contract, what in _VIEWS:
-        usable = what in ("", *of) or (what == "bare" and is_bare(mine))
-        if usable and len(axes) == held.dim() and ("1" not in axes or held.shape[axes.index("1")] == 1):
+def _one(name: str, shape: tuple[int, ...], held: _Held, of: str = "") -> list[Slot]:
+    """Fit a parameter to the contract's `name` by the first row of _VIEWS that gives this shape. of: its role."""
+    sizes = held.tensor.shape
+    for axes, contract, roles, layout in _VIEWS:
+        usable = (not roles or (of and of in roles)) and (held.bare or axes != "io")
+        if usable and len(axes) == len(sizes) and ("1" not in axes or sizes[axes.index("1")] == 1):
             view = partial(_view, axes, contract)
-            if view(held).shape == shape:
-                return [Slot(name, mine, view)]
+            if view(held.tensor).shape == shape:
+                return [Slot(name, held.own, view, layout=layout)]
     return []
 
 
-def _per_head(name: str, shape: tuple[int, ...], mine: Sequence[str], own: Own) -> list[Slot]:
+def _per_head(name: str, shape: tuple[int, ...], mine: Held) -> list[Slot]:
     """Fit one parameter per head, in the order of the numbers at the ends of the segments of their names."""
     # (0, 12) for "heads.0.q12".
     numbered = sorted(mine, key=lambda one: [int(n) for n in re.findall(r"(?<!\d)\d++(?=\.|$)", one)])
     rows = shape[0] // max(len(mine), 1)
-    if any(tuple(own[one].shape) != (rows, *shape[1:]) for one in mine):
+    if any(tuple(held.tensor.shape) != (rows, *shape[1:]) for held in mine.values()):
         return []
-    return [Slot(name, one, start=h * rows, stop=(h + 1) * rows) for h, one in enumerate(numbered)]
+    return [
+        Slot(name, mine[one].own, start=h * rows, stop=(h + 1) * rows, layout=PER_HEAD)
+        for h, one in enumerate(numbered)
+    ]
 
 
-def _by_role(heads: bool, prefix: str, group: Shapes, own: Own) -> list[Slot]:
-    """Fit each matrix to the parameters whose names show its role. heads: whether they may belong to single heads."""
-    slots: list[Slot] = []
-    for (role, bias), name in _projections(group).items():
-        mine = [n for n in own if _role(n[len(prefix) :]) == role and _is_bias(n) == bias]
-        if len(mine) == 1:
-            of_heads = ("heads", "heads of o" if role == "o" else "heads of qkv")
-            found = _one(name, group[name], mine[0], own, *(of_heads if heads else ()))
-        else:
-            found = _per_head(name, group[name], mine, own) if heads else []
-        if not found:
-            return []
-        slots += found
-    return slots
-
-
-def _joined(roles: str, axis: int, prefix: str, group: Shapes, own: Own) -> list[Slot]:
-    """Fit one parameter for the matrices of several roles, joined along an axis, and the other layers beside it."""
-    wanted = _projections(group)
-    slots: list[Slot] = []
-    for bias in (False, True):
-        parts = [wanted[role, bias] for role in roles if (role, bias) in wanted]
-        shapes = [list(group[name]) for name in parts]
-        if not parts:
-            continue
-        if len(shapes[0]) <= axis:  # a bias has no columns
-            return []
-        lengths = [shape.pop(axis) for shape in shapes]
-        whole = _only((*shapes[0][:axis], sum(lengths), *shapes[0][axis:]), bias, own)
-        if whole and len(parts) == len(roles) and all(shape == shapes[0] for shape in shapes):
-            starts = accumulate(lengths, initial=0)
-            found = [
-                Slot(name, whole, partial(torch.narrow, dim=axis, start=start, length=length))
-                for name, start, length in zip(parts, starts, lengths, strict=False)
-            ]
-        else:  # `nn.MultiheadAttention` with kdim or vdim has only fused biases
-            found = _by_role(False, prefix, {name: group[name] for name in parts}, own)
-        if not found or len(parts) < len(roles):
-            return []
-        slots += found
-    used = {slot.own for slot in slots}
-    if len(used) == len(slots):  # nothing is joined
+def _joined(names: Sequence[str], axis: int, layout: str, group: Shapes, near: Held) -> list[Slot]:
+    """Fit weights to the only parameter that has their shape, joined along an axis."""
+    shapes = [list(group[name]) for name in names]
+    if any(len(shape) <= axis for shape in shapes):  # a bias has no columns
         return []
-    left = {n: t for n, t in own.items() if n not in used}
-    for name in (name for name in group if name not in {slot.contract for slot in slots}):
-        if mine := _only(group[name], name.endswith(".bias"), left):
-            slots.append(Slot(name, mine))
-            del left[mine]
-    return slots
+    lengths = [shape.pop(axis) for shape in shapes]
+    whole = (*shapes[0][:axis], sum(lengths), *shapes[0][axis:])
+    found = [
+        held.own
+        for name, held in near.items()
+        if tuple(held.tensor.shape) == whole and is_bias(name) == is_bias(names[0])
+    ]
+    if len(found) != 1 or any(shape != shapes[0] for shape in shapes):
+        return []
+    return [
+        Slot(name, found[0], partial(torch.narrow, dim=axis, start=start, length=length), layout=layout)
+        for name, start, length in zip(names, accumulate(lengths, initial=0), lengths, strict=False)
+    ]
 
 
-def _only(shape: tuple[int, ...], bias: bool, own: Own) -> str:
-    """Return the only parameter of this shape that is, or is not, a bias; "" if there is none, or several."""
-    found = [n for n, t in own.items() if tuple(t.shape) == shape and _is_bias(n) == bias]
-    return found[0] if len(found) == 1 else ""
+# Projections whose matrices may be one parameter: their roles, the axis, and the name of the layout.
+_JOINED = (
+    ("qkv", 0, "one fused projection"),
+    ("qk", 1, "one layer over the joined queries and keys"),
+)
 
 
-def _in_order(prefix: str, group: Shapes, own: Own) -> list[Slot]:
+def _by_role(prefix: str, group: Shapes, near: Held) -> list[Slot]:
+    """Fit each projection to the parameters whose names show its role, or several to one parameter; if there is such a
+    parameter, the other weights to the only parameter of their shape. Return [] if one of them does not fit.
+    """
+    wanted = {(role(name.rpartition(".")[0].rpartition(".")[2]), is_bias(name)): name for name in group}
+    slots: list[Slot] = []
+    for (of, bias), name in wanted.items():
+        mine = {
+            other: held
+            for other, held in near.items()
+            if of and role(other[len(prefix) :]) == of and is_bias(other) == bias
+        }
+        one = next(iter(mine.values())) if len(mine) == 1 else None
+        slots += _one(name, group[name], one, of) if one else _per_head(name, group[name], mine)
+    sets = [
+        ([wanted.get((of, bias), "") for of in roles], axis, layout)
+        for roles, axis, layout in _JOINED
+        for bias in (False, True)
+    ]
+    sets += [([name], 0, "") for name in group]
+    for names, axis, layout in sets:
+        used, covered = {slot.own for slot in slots}, {slot.contract for slot in slots}
+        joined = layout or len(used) < len(slots)
+        if joined and all(names) and covered.isdisjoint(names):
+            left = {name: held for name, held in near.items() if held.own not in used}
+            slots += _joined(names, axis, layout, group, left)
+    return slots if {slot.contract for slot in slots} == group.keys() else []
+
+
+def _in_order(group: Shapes, near: Held) -> list[Slot]:
     """Fit the same shapes in the same order under any names; biases separately, if the names show them."""
     # A parameter with a name of the contract is that weight, with a wrong shape: do not match by order.
-    if len(own) != len(group) or own.keys() & group.keys():
+    if len(near) != len(group) or near.keys() & group.keys():
         return []
-    names, mine = list(group), list(own)
-    if sum(map(_is_bias, names)) == sum(map(_is_bias, mine)):
-        names, mine = sorted(names, key=_is_bias), sorted(mine, key=_is_bias)
-    found = [_one(name, group[name], one, own) for name, one in zip(names, mine, strict=True)]
-    return [slot for one in found for slot in one] if all(found) else []
-
-
-# Each function gets the prefix of the names, the contract's weights to fit, and the parameters that are left.
-_LAYOUTS: tuple[tuple[str, Callable[[str, Shapes, Own], list[Slot]]], ...] = (
-    ("other names", partial(_by_role, False)),
-    ("one fused projection", partial(_joined, "qkv", 0)),
-    ("one layer over the joined queries and keys", partial(_joined, "qk", 1)),
-    ("projections per head", partial(_by_role, True)),
-    ("other names, same order", _in_order),
-)
+    names, mine = list(group), list(near)
+    if sum(map(is_bias, names)) == sum(map(is_bias, mine)):
+        names, mine = sorted(names, key=is_bias), sorted(mine, key=is_bias)
+    found = [_one(name, group[name], near[one]) for name, one in zip(names, mine, strict=True)]
+    return [replace(slot, layout=SAME_ORDER) for one in found for slot in one] if all(found) else []
 
 
 def fill_lazy_layers(module: nn.Module, contract: Mapping[str, Tensor]) -> None:
@@ -319,34 +276,28 @@ def fill_lazy_layers(module: nn.Module, contract: Mapping[str, Tensor]) -> None:
     module.load_state_dict(contract, strict=False)
     own: dict[str, tuple[int | None, ...]] = {}
     for path, layer in module.named_modules():
-        prefix = f"{path}." if path else ""
         out = layer.out_features if isinstance(layer, nn.LazyLinear) else None
-        for leaf, parameter in layer.named_parameters(recurse=False):
-            if not isinstance(parameter, nn.UninitializedParameter):
-                own[prefix + leaf] = tuple(parameter.shape)
-            else:
-                own[prefix + leaf] = (out, None) if leaf == "weight" else (out,)
-    names = matching_parts.layers_in_order(own, {n: tuple(t.shape) for n, t in contract.items()}, _role)
+        for name, parameter in layer.named_parameters(path, recurse=False):
+            lazy = (out, None) if name.endswith("weight") else (out,)
+            own[name] = lazy if is_lazy(parameter) else tuple(parameter.shape)
+    names = layers_in_order(own, {name: tuple(t.shape) for name, t in contract.items()})
     module.load_state_dict({mine: contract[name] for name, mine in names.items()}, strict=False)
 
 
-def write(found: Fit, own: Own, contract: Mapping[str, Tensor]) -> None:
+def write(found: Fit, own: Mapping[str, Tensor], contract: Mapping[str, Tensor]) -> None:
     """Fill the module's parameters from the contract's tensors. Fill the unexpected and the misshapen ones with fixed
     values, so that every run is the same.
     """
     with torch.no_grad():
-        for name in (*found.unexpected, *found.misshapen):
-            target = own[found.own_names.get(name, name)]
-            numbers = torch.arange(target.numel(), dtype=torch.float64)
-            target.copy_(torch.cos(numbers).reshape(target.shape) / 2)
+        for name in (*found.unexpected, *found.misshapen.values()):
+            numbers = torch.arange(own[name].numel(), dtype=torch.float64)
+            own[name].copy_(torch.cos(numbers).reshape(own[name].shape) / 2)
         for slot in found.slots:
             target, source = own[slot.own], contract[slot.contract][slot.start : slot.stop]
-            view = slot.view(target)
-            if view.untyped_storage().data_ptr() == target.untyped_storage().data_ptr():
-                view.copy_(source)
-            else:  # the view is a copy, in another order: find the place of each value
-                places = slot.view(torch.arange(target.numel()).reshape(target.shape))
-                target.copy_(source.flatten()[places.flatten().argsort()].reshape(target.shape))
+            # A view may be a copy, in another order: find the place of each value.
+            places = slot.view(torch.arange(target.numel()).reshape(target.shape))
+            values = target.flatten().index_copy(0, places.flatten(), source.flatten())
+            target.copy_(values.reshape(target.shape))
 
 
 def read(found: Fit, gradients: Mapping[str, Any], name: str) -> Tensor | None:
@@ -354,11 +305,7 @@ def read(found: Fit, gradients: Mapping[str, Any], name: str) -> Tensor | None:
 
     gradients: gradients of the module's parameters, or their values from a state dict.
     """
-    parts = []
-    for slot in found.slots:
-        if slot.contract == name:
-            gradient = gradients.get(slot.own)
-            if gradient is None:
-                return None
-            parts.append(slot.view(gradient))
-    return torch.cat(parts, 0) if parts else None
+    slots = [slot for slot in found.slots if slot.contract == name]
+    if not slots or any(gradients.get(slot.own) is None for slot in slots):
+        return None
+    return torch.cat([slot.view(gradients[slot.own]) for slot in slots], 0)

@@ -1,183 +1,119 @@
 """Match the parts of a module with those of the contract (see `layouts`) by their structure. Their names may differ.
 
 `blks.0.attn.q.weight` may be the contract's `blks.block0.attention.W_q.weight`: both modules are trees of the same
-form. Parts with equal names are paired; the rest in order, if all can be paired: by role and size, else by size, else
-by the names of their parameters.
+form. Parts with equal names are paired; the rest in order, if all can be paired: by size, else by the names of their
+parameters, and if possible so that their roles are equal, too.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
 from math import prod
-from typing import TypeVar
+from typing import Any
 
-T = TypeVar("T")
-Shapes = Mapping[str, tuple[int, ...]]
-OwnShapes = Mapping[str, tuple[int | None, ...]]
-Role = Callable[[str], str]
+from grader.worker.parameter_names import as_used, role
 
-
-@dataclass
-class _Part:
-    """A module of a tree: its own parameters and its parts. `size`: the number of values in all of them."""
-
-    path: str
-    parameters: dict[str, str] = field(default_factory=dict)  # the last piece of a name → the whole name
-    parts: dict[str, _Part] = field(default_factory=dict)
-    size: int = 0
-
-    def names(self) -> Iterator[tuple[str, str]]:
-        """Yield every parameter: its name below this part, and its whole name."""
-        yield from self.parameters.items()
-        for segment, part in self.parts.items():
-            yield from ((f"{segment}.{below}", name) for below, name in part.names())
+Shape = tuple[Any, ...]  # of int, or None: a size that a lazy layer does not have yet
+Inside = Mapping[str, tuple[str, Shape]]  # name of a parameter below a part → its whole name, and its shape
 
 
-def names_by_structure(own: Shapes, wanted: Shapes, role: Role) -> dict[str, str]:
+def names_by_structure(own: Mapping[str, Shape], wanted: Mapping[str, Shape]) -> dict[str, str]:
     """Return the names that a module's parameters would have in the contract → their names in the module.
 
-    role: returns the task of a layer by its name, such as to project the keys; "" for none. A parameter without a
-    place in the contract keeps its name below the nearest part that has a place.
+    A parameter without a place in the contract keeps its name below the nearest part that has a place.
     """
-    return dict(_renamed(_tree(_as_used(own)), _tree(wanted), role))
+    return dict(_renamed(_inside(own), _inside(wanted)))
 
 
-# Place of a part in the order in which a decoder block uses its parts → words in the part's name. (The block may
-# create them in another order.) The first match counts: `enc_dec_attn` is cross-attention, which has place 1.
-_PLACES = {
-    1: re.compile(r"cross|inter_?att|memory|(^|_)(src|source|enc|encoder)(_|$|att)"),
-    2: re.compile(r"ffn|(^|_)ff(_|$)|feed_?forward|mlp"),
-    0: re.compile(r"self|masked|causal|(^|_)(dec|decoder|tgt|target)_?(attn|attention|mha)"),
-}
+def layers_in_order(own: Mapping[str, Shape], wanted: Mapping[str, Shape]) -> dict[str, str]:
+    """Return contract names → own names, for a module with the same layers in the same order, nested in another way.
 
-
-def _as_used(shapes: Mapping[str, T]) -> dict[str, T]:
-    """Return the same items; in each module, the parts whose names show a place are in the order of their use."""
-    return {name: shapes[name] for name in _names_as_used(list(shapes))}
-
-
-def _names_as_used(names: Sequence[str], level: int = 0) -> Iterator[str]:
-    """Yield the names. Parts that have a place come in the order of use; other parts stay where they are.
-
-    level: which segment of the names is the part: 0 is the outermost module.
+    Returns {} if some layer has no counterpart.
     """
-    parts: dict[str, list[str]] = {}
-    for name in names:
-        segments = name.split(".")
-        parts.setdefault(segments[min(level, len(segments) - 1)], []).append(name)
-    places = {part: place for part in parts if (place := _place(part)) is not None}
-    in_order = iter(sorted(places, key=lambda part: places[part]))
-    # A part with a place is replaced by the next one in the order of use.
-    arranged = [next(in_order) if part in places else part for part in parts]
-    for part in arranged:
-        inner = parts[part]
-        yield from inner if len(inner) == 1 else _names_as_used(inner, level + 1)
+    mine, theirs = (dict(_layers("", _inside(shapes))) for shapes in (own, wanted))
+    pairs = _in_order(mine, theirs, _equal_shapes)
+    return {theirs[b][leaf][0]: name for a, b in pairs.items() for leaf, (name, _shape) in mine[a].items()}
 
 
-def _place(part: str) -> int | None:
-    """Return the place in the order of use that a part's name shows; None if it shows none."""
-    plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", part).lower()
-    return next((place for place, words in _PLACES.items() if words.search(plain)), None)
+def _inside(shapes: Mapping[str, Shape]) -> Inside:
+    return _unwrapped({name: (name, shape) for name, shape in shapes.items()})
 
 
-def _tree(shapes: Shapes) -> _Part:
-    root = _Part("")
-    for name, shape in shapes.items():
-        *segments, last = name.split(".")
-        part = root
-        part.size += prod(shape)
-        for segment in segments:
-            part = part.parts.setdefault(segment, _Part(f"{part.path}{segment}."))
-            part.size += prod(shape)
-        part.parameters[last] = name
-    return _without_wrappers(root)
-
-
-def _without_wrappers(part: _Part) -> _Part:
+def _unwrapped(names: Inside) -> Inside:
     """Leave out modules that hold one other module and nothing else."""
-    while len(part.parts) == 1 and not part.parameters:
-        (part,) = part.parts.values()
-    part.parts = {segment: _without_wrappers(inner) for segment, inner in part.parts.items()}
-    return part
+    while len({name.partition(".")[0] for name in names}) == 1 and all("." in name for name in names):
+        names = {name.partition(".")[2]: parameter for name, parameter in names.items()}
+    return names
 
 
-def _renamed(own: _Part, wanted: _Part, role: Role) -> Iterator[tuple[str, str]]:
+def _parts(names: Inside) -> dict[str, Inside]:
+    """Return the parts of a module, in the order of their use."""
+    parts: dict[str, dict[str, tuple[str, Shape]]] = {}
+    for name, parameter in names.items():
+        part, _, below = name.partition(".")
+        if below:
+            parts.setdefault(part, {})[below] = parameter
+    return {part: _unwrapped(inner) for part, inner in as_used(parts).items()}
+
+
+def _layers(path: str, names: Inside) -> Iterator[tuple[str, Inside]]:
+    """Yield the path of each layer in a module, and what it holds itself."""
+    if here := {name: parameter for name, parameter in names.items() if "." not in name}:
+        yield path, here
+    for part, inner in _parts(names).items():
+        yield from _layers(f"{path}.{part}", inner)
+
+
+def _renamed(own: Inside, wanted: Inside) -> Iterator[tuple[str, str]]:
     """Yield, for each parameter, the name that it would have in the contract, and its own name."""
-    pairs = _pairs(own.parts, wanted.parts, role)
-    for segment, name in pairs.items():
-        yield from _renamed(own.parts[segment], wanted.parts[name], role)
-    for below, name in own.names():
-        if below.split(".")[0] not in pairs:
-            yield wanted.path + below, name
+    path = next((name.removesuffix(below) for below, (name, _shape) in wanted.items()), "")
+    mine, theirs = _parts(own), _parts(wanted)
+    pairs = {part: part for part in mine if part in theirs}
+    free = {part: inner for part, inner in mine.items() if part not in pairs}
+    left = {part: inner for part, inner in theirs.items() if part not in pairs}
+    pairs |= _in_order(free, left, _equal_sizes, _equal_names)
+    for part, name in pairs.items():
+        yield from _renamed(mine[part], theirs[name])
+    for below, (name, _shape) in own.items():
+        if below.partition(".")[0] not in pairs:
+            yield path + below, name
 
 
-def _pairs(own: Mapping[str, _Part], wanted: Mapping[str, _Part], role: Role) -> dict[str, str]:
-    """Pair the parts of two modules by name; the rest in order, by role and size, by size, or by parameter names."""
-    pairs = {segment: segment for segment in own if segment in wanted}
-    free = [segment for segment in own if segment not in pairs]
-    left = [segment for segment in wanted if segment not in pairs]
-
-    def equal_sizes(a: str, b: str) -> bool:
-        return own[a].size == wanted[b].size
-
-    def equal_roles(a: str, b: str) -> bool:
-        return equal_sizes(a, b) and role(a) == role(b)
-
-    def equal_names(a: str, b: str) -> bool:
-        return {below for below, _ in own[a].names()} == {below for below, _ in wanted[b].names()}
-
-    return pairs | _in_order(free, left, equal_roles, equal_sizes, equal_names)
-
-
-def _in_order(free: list[str], left: list[str], *tests: Callable[[str, str], bool]) -> dict[str, str]:
-    """Pair each of `free` with the first of `left` that is alike and not paired yet, by the first test with which all
-    can be paired. Return {} if there is none.
+def _in_order(
+    own: Mapping[str, Inside], wanted: Mapping[str, Inside], *tests: Callable[[Inside, Inside], bool]
+) -> dict[str, str]:
+    """Pair each part with the first one that is alike and not paired yet, by the first test with which all can be
+    paired. Return {} if there is none.
     """
-    for alike in tests:
+    for alike, in_role in product(tests, (True, False)):
         found: dict[str, str] = {}
-        for segment in free:
-            match = next((name for name in left if name not in found.values() and alike(segment, name)), None)
+        for a, inner in own.items():
+            left = (b for b in wanted if b not in found.values() and alike(inner, wanted[b]))
+            match = next((b for b in left if not in_role or _role(a) == _role(b)), None)
             if match is not None:
-                found[segment] = match
-        if len(found) == len(free) == len(left):
+                found[a] = match
+        if len(found) == len(own) == len(wanted):
             return found
     return {}
 
 
-def layers_in_order(own: OwnShapes, wanted: Shapes, role: Role) -> dict[str, str]:
-    """Return contract names → own names, for a module with the same layers in the same order, nested in another way.
-
-    own: the shapes of the module's parameters; a size that a lazy layer does not have yet is None. Returns {} if some
-    layer has no counterpart.
-    """
-    mine, theirs = _layers(_as_used(own)), _layers(wanted)
-
-    def fits(a: str, b: str) -> bool:
-        return mine[a].keys() == theirs[b].keys() and all(
-            _alike(own[name], wanted[theirs[b][leaf]]) for leaf, name in mine[a].items()
-        )
-
-    def also_in_role(a: str, b: str) -> bool:
-        return fits(a, b) and role(_last(a)) == role(_last(b))
-
-    found = _in_order(list(mine), list(theirs), also_in_role, fits)
-    return {theirs[b][leaf]: name for a, b in found.items() for leaf, name in mine[a].items()}
+def _role(path: str) -> str:
+    return role(path.rpartition(".")[2])
 
 
-def _alike(own: tuple[int | None, ...], wanted: tuple[int, ...]) -> bool:
-    return len(own) == len(wanted) and all(a in (None, b) for a, b in zip(own, wanted, strict=True))
+def _equal_sizes(own: Inside, wanted: Inside) -> bool:
+    mine, theirs = (sum(prod(shape) for _name, shape in part.values()) for part in (own, wanted))
+    return mine == theirs
 
 
-def _layers(names: Mapping[str, object]) -> dict[str, dict[str, str]]:
-    """Return path of each layer → the last piece of each parameter's name → the whole name."""
-    out: dict[str, dict[str, str]] = {}
-    for name in names:
-        path, _, leaf = name.rpartition(".")
-        out.setdefault(path, {})[leaf] = name
-    return out
+def _equal_names(own: Inside, wanted: Inside) -> bool:
+    return own.keys() == wanted.keys()
 
 
-def _last(path: str) -> str:
-    return path.rpartition(".")[2]
+def _equal_shapes(own: Inside, wanted: Inside) -> bool:
+    return own.keys() == wanted.keys() and all(
+        len(shape) == len(wanted[leaf][1])
+        and all(a in (None, b) for a, b in zip(shape, wanted[leaf][1], strict=True))
+        for leaf, (_name, shape) in own.items()
+    )

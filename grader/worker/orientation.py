@@ -11,6 +11,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from grader.worker.parameter_names import is_bare
+
 # Arguments of a constructor that give the size of an input.
 _INPUTS = ("key_size", "query_size", "value_size")
 Build = Callable[[Mapping[str, Any]], nn.Module]
@@ -36,11 +38,6 @@ def held_as_linear(module: nn.Module, build: Build, kwargs: Mapping[str, Any]) -
     changed = {name for name, shape in other.items() if shape != bare.get(name, shape)}
     as_linear = {name for name in changed if other[name][0] == bare[name][0]}
     return frozenset(square if as_linear and as_linear == changed else square & as_linear)
-
-
-def is_bare(name: str) -> bool:
-    """Return False if the name ends with `weight` or `bias`, like those of most layers of torch; otherwise True."""
-    return not name.endswith(("weight", "bias"))
 
 
 def _bare_shapes(module: nn.Module) -> dict[str, tuple[int, ...]]:

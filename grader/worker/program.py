@@ -236,16 +236,14 @@ class Program:
         found = layouts.fit(own, shapes, self.as_linear.get(step.module, frozenset()))
         layouts.write(found, own, wanted)
         self.fits[step.module] = found
-        misplaced = {
-            name: own[found.own_names.get(name, name)] for name in found.unexpected + found.misshapen
-        }
+        misplaced = {name: name for name in found.unexpected} | found.misshapen
         self.reply["parameters"] = {
             "missing": found.missing,
             "unexpected": found.unexpected + shapeless,
-            "misshapen": found.misshapen,
+            "misshapen": list(found.misshapen),
             "shared": found.shared,
             "layout": found.layout,
-            "shapes": {name: list(parameter.shape) for name, parameter in misplaced.items()},
+            "shapes": {name: list(own[mine].shape) for name, mine in misplaced.items()},
         }
 
     def _weight(self, recipe: str | do.Filled) -> Tensor:

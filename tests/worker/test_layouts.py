@@ -134,8 +134,14 @@ def test_parameters_that_do_not_fit_are_reported_with_shapes():
 def test_a_wrong_shape_and_a_bias_that_the_contract_does_not_have_are_reported():
     module = renamed("W_q", "W_k", "W_v", "W_o")(**{**SIZES, "key_size": 9}, bias=True)
     fit = found(module, weights(SIZES, False))
-    assert fit.misshapen == ["W_k.weight"]
+    assert [*fit.misshapen] == ["W_k.weight"]
     assert fit.unexpected == ["W_q.bias", "W_k.bias", "W_v.bias", "W_o.bias"]
+
+
+def test_a_transposed_weight_under_the_name_of_the_contract_is_reported():
+    wanted = {n: torch.zeros(p.shape) for n, p in nn.GRU(4, 5).named_parameters()}
+    fit = found(nn.GRU(4, 5), wanted | {"weight_ih_l0": torch.zeros(4, 15)})
+    assert [*fit.misshapen] == ["weight_ih_l0"]
 
 
 def test_missing_biases_are_reported():
