@@ -11,7 +11,7 @@ the same values. Loading writes through the view; reading a gradient reads throu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate
@@ -22,11 +22,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from grader.worker.matching_parts import layers_in_order, names_by_structure
+from grader.worker.matching_parts import Named, Shape, Shapes, layers_in_order, names_by_structure
 from grader.worker.parameter_names import is_bare, is_bias, role
-
-View = Callable[[Tensor], Tensor]
-Shapes = Mapping[str, tuple[int, ...]]  # of the contract's weights, by their names
 
 OTHER_NAMES, SAME_ORDER = "other names", "other names, same order"
 PER_HEAD, CONVOLUTION = "projections per head", "1×1 convolutions"
@@ -34,13 +31,15 @@ PER_HEAD, CONVOLUTION = "projections per head", "1×1 convolutions"
 
 @dataclass(frozen=True)
 class Slot:
-    """Rows `start:stop` of the tensor `contract` are `view(t)`, where t is the module's parameter `own`."""
+    """The rows of the tensor `contract` from `start`, of this shape, are the values of `view(t)`, where t is the
+    module's parameter `own`.
+    """
 
     contract: str
     own: str
-    view: View = lambda t: t
+    shape: Shape
+    view: Callable[[Tensor], Tensor] = lambda t: t
     start: int = 0
-    stop: int | None = None
     layout: str = ""  # if it is not the contract's
 
 
@@ -69,18 +68,6 @@ class Fit:
         return ", ".join(sorted(layouts)) or (OTHER_NAMES if other else "")
 
 
-@dataclass(frozen=True)
-class _Held:
-    """A parameter of the module, under a name that is compared with those of the contract."""
-
-    own: str
-    tensor: Tensor
-    bare: bool  # may be (in, out); see `is_bare`
-
-
-Held = Mapping[str, _Held]
-
-
 def fit(own: Mapping[str, Tensor], wanted: Shapes, as_linear: Collection[str] = ()) -> Fit:
     """Match a module's parameters to the contract's names and shapes: by their names and layouts, else by the structure
     of the module, else in the order of its layers.
@@ -88,67 +75,55 @@ def fit(own: Mapping[str, Tensor], wanted: Shapes, as_linear: Collection[str] = 
     as_linear: bare (see `is_bare`) square parameters that are (out, in), as the weight of a linear layer is.
     """
     # With `.weight` at its end, a name is not bare.
-    names = {f"{name}.weight" if name in as_linear and name not in wanted else name: name for name in own}
-    held = {name: _Held(mine, own[mine], is_bare(name)) for name, mine in names.items()}
+    held = {
+        f"{n}.weight" if n in as_linear and n not in wanted else n: (n, tuple(t.shape))
+        for n, t in own.items()
+    }
     tried = []
-    for renamed in _names(held, wanted):
-        tried.append(_by_layout({name: held[mine] for name, mine in renamed.items()}, wanted))
+    for match in (lambda held, _wanted: held, names_by_structure, layers_in_order):
+        tried.append(_by_layout(match(held, wanted), wanted, own))
         if tried[-1].complete:
             return tried[-1]
     return max(tried, key=lambda found: len(found.slots))
 
 
-def _names(held: Held, wanted: Shapes) -> Iterator[Mapping[str, str]]:
-    """Yield other names for the parameters → their names, for a comparison with those of the contract."""
-    yield {name: name for name in held}
-    shapes = {name: tuple(one.tensor.shape) for name, one in held.items()}
-    yield names_by_structure(shapes, wanted)
-    if in_order := layers_in_order(shapes, wanted):
-        yield in_order
-
-
-def _by_layout(held: Held, wanted: Shapes) -> Fit:
+def _by_layout(held: Named, wanted: Shapes, own: Mapping[str, Tensor]) -> Fit:
     """Match by name, and the rest of each module by role or in order. If something is then left, match only by name."""
-    found = Fit(unexpected=[one.own for name, one in held.items() if name not in wanted])
+    expected = {mine for name, (mine, _) in held.items() if name in wanted}
+    found = Fit(unexpected=[mine for mine in own if mine not in expected])
     for name, shape in wanted.items():
         if name not in held:
             found.missing.append(name)
-        elif slots := _one(name, shape, replace(held[name], bare=False)):
+        elif slots := _one(name, shape, name, held):
             found.slots += slots
         else:
-            found.misshapen[name] = held[name].own
-    slots = list(found.slots)
-    for prefix, group in _groups([*found.missing, *found.misshapen]).items():
+            found.misshapen[name] = held[name][0]
+    left, slots = [*found.missing, *found.misshapen], list(found.slots)
+    for prefix in dict.fromkeys(map(_holder, left)):
+        group = {name: wanted[name] for name in left if _holder(name) == prefix}
         used = {slot.own for slot in slots}
-        near = {name: one for name, one in held.items() if name.startswith(prefix) and one.own not in used}
-        shapes = {name: wanted[name] for name in group}
-        slots += _by_role(prefix, shapes, near) or _in_order(shapes, near)
-    everything = {slot.contract for slot in slots} == wanted.keys()
-    if everything and {slot.own for slot in slots} == {one.own for one in held.values()}:
+        near = {name: one for name, one in held.items() if name.startswith(prefix) and one[0] not in used}
+        slots += _by_role(prefix, group, near) or _in_order(group, near)
+    if {slot.contract for slot in slots} == wanted.keys() and {slot.own for slot in slots} == own.keys():
         found = Fit(slots)
-    found.shared = _shared(found.slots, held)
+    found.shared = _shared(found.slots, own)
     return found
 
 
-def _shared(slots: Sequence[Slot], held: Held) -> list[list[str]]:
+def _shared(slots: Sequence[Slot], own: Mapping[str, Tensor]) -> list[list[str]]:
     """Return pairs of contract names that share one parameter, which has two names in the module."""
-    tensors = {one.own: id(one.tensor) for one in held.values()}
     seen: dict[int, Slot] = {}
     pairs = []
     for slot in slots:
-        first = seen.setdefault(tensors[slot.own], slot)
+        first = seen.setdefault(id(own[slot.own]), slot)
         if first.own != slot.own:
             pairs.append((first.contract, slot.contract))
     return [list(pair) for pair in dict.fromkeys(pairs)]
 
 
-def _groups(names: Sequence[str]) -> dict[str, list[str]]:
-    """Group contract names by the module that holds their layers: "blks.block0.attention." → [its names]."""
-    out: dict[str, list[str]] = {}
-    for name in names:
-        parts = name.split(".")
-        out.setdefault("".join(f"{part}." for part in parts[:-2]), []).append(name)
-    return out
+def _holder(name: str) -> str:
+    """Return the module that holds the layer of a weight, with a dot at its end: "blks.block0.attention."."""
+    return "".join(f"{part}." for part in name.split(".")[:-2])
 
 
 # How a parameter may hold a weight of the contract: its axes, the contract's, for which roles, and the name of the
@@ -169,57 +144,32 @@ _VIEWS = (
 )
 
 
-def _view(axes: str, contract: str, parameter: Tensor) -> Tensor:
-    """Return a parameter with the axes of a row of _VIEWS in the contract's order."""
-    sizes = dict(zip(axes, parameter.shape, strict=True))
-    words = contract.split()
-    order = [axes.index(axis) for axis in "".join(words) if axis in axes]
-    order += [at for at in range(len(axes)) if at not in order]
-    return parameter.permute(order).reshape([prod(sizes.get(axis, 1) for axis in word) for word in words])
-
-
-def _one(name: str, shape: tuple[int, ...], held: _Held, of: str = "") -> list[Slot]:
-    """Fit a parameter to the contract's `name` by the first row of _VIEWS that gives this shape. of: its role."""
-    sizes = held.tensor.shape
+def _one(name: str, shape: Shape, mine: str, held: Named, of: str = "") -> list[Slot]:
+    """Fit the parameter `mine` to the contract's `name` by the first row of _VIEWS that gives this shape. of: its role."""
+    own, sizes = held[mine]
+    if mine == name and sizes == shape:
+        return [Slot(name, own, shape)]
     for axes, contract, roles, layout in _VIEWS:
-        usable = (not roles or (of and of in roles)) and (held.bare or axes != "io")
-        if usable and len(axes) == len(sizes) and ("1" not in axes or sizes[axes.index("1")] == 1):
-            view = partial(_view, axes, contract)
-            if view(held.tensor).shape == shape:
-                return [Slot(name, held.own, view, layout=layout)]
+        usable = (not roles or (of and of in roles)) and (axes != "io" or (is_bare(mine) and mine != name))
+        if usable and len(axes) == len(sizes):
+            lengths = dict(zip(axes, sizes, strict=True))
+            joined = tuple(prod(lengths.get(axis, 1) for axis in word) for word in contract.split())
+            if joined == shape and lengths.get("1", 1) == 1:
+                order = [axes.index(axis) for axis in contract if axis in axes]
+                order += [at for at in range(len(axes)) if at not in order]
+                return [Slot(name, own, shape, partial(torch.permute, dims=order), layout=layout)]
     return []
 
 
-def _per_head(name: str, shape: tuple[int, ...], mine: Held) -> list[Slot]:
+def _per_head(name: str, shape: Shape, mine: Sequence[str], held: Named) -> list[Slot]:
     """Fit one parameter per head, in the order of the numbers at the ends of the segments of their names."""
     # (0, 12) for "heads.0.q12".
     numbered = sorted(mine, key=lambda one: [int(n) for n in re.findall(r"(?<!\d)\d++(?=\.|$)", one)])
-    rows = shape[0] // max(len(mine), 1)
-    if any(tuple(held.tensor.shape) != (rows, *shape[1:]) for held in mine.values()):
+    part = (shape[0] // max(len(mine), 1), *shape[1:])
+    if any(held[one][1] != part for one in mine):
         return []
     return [
-        Slot(name, mine[one].own, start=h * rows, stop=(h + 1) * rows, layout=PER_HEAD)
-        for h, one in enumerate(numbered)
-    ]
-
-
-def _joined(names: Sequence[str], axis: int, layout: str, group: Shapes, near: Held) -> list[Slot]:
-    """Fit weights to the only parameter that has their shape, joined along an axis."""
-    shapes = [list(group[name]) for name in names]
-    if any(len(shape) <= axis for shape in shapes):  # a bias has no columns
-        return []
-    lengths = [shape.pop(axis) for shape in shapes]
-    whole = (*shapes[0][:axis], sum(lengths), *shapes[0][axis:])
-    found = [
-        held.own
-        for name, held in near.items()
-        if tuple(held.tensor.shape) == whole and is_bias(name) == is_bias(names[0])
-    ]
-    if len(found) != 1 or any(shape != shapes[0] for shape in shapes):
-        return []
-    return [
-        Slot(name, found[0], partial(torch.narrow, dim=axis, start=start, length=length), layout=layout)
-        for name, start, length in zip(names, accumulate(lengths, initial=0), lengths, strict=False)
+        Slot(name, held[one][0], part, start=h * part[0], layout=PER_HEAD) for h, one in enumerate(numbered)
     ]
 
 
@@ -230,36 +180,55 @@ _JOINED = (
 )
 
 
-def _by_role(prefix: str, group: Shapes, near: Held) -> list[Slot]:
+def _joined(names: Sequence[str], axis: int, layout: str, group: Shapes, held: Named) -> list[Slot]:
+    """Fit weights to the only parameter that has their shape, joined along an axis."""
+    shapes = [list(group[name]) for name in names]
+    if any(len(shape) <= axis for shape in shapes):  # a bias has no columns
+        return []
+    lengths = [shape.pop(axis) for shape in shapes]
+    whole = (*shapes[0][:axis], sum(lengths), *shapes[0][axis:])
+    found = [
+        own for mine, (own, sizes) in held.items() if sizes == whole and is_bias(mine) == is_bias(names[0])
+    ]
+    if len(found) != 1 or any(shape != shapes[0] for shape in shapes):
+        return []
+    return [
+        Slot(
+            name,
+            found[0],
+            group[name],
+            partial(torch.narrow, dim=axis, start=start, length=length),
+            layout=layout,
+        )
+        for name, start, length in zip(names, accumulate(lengths, initial=0), lengths, strict=False)
+    ]
+
+
+def _by_role(prefix: str, group: Shapes, near: Named) -> list[Slot]:
     """Fit each projection to the parameters whose names show its role, or several to one parameter; if there is such a
     parameter, the other weights to the only parameter of their shape. Return [] if one of them does not fit.
     """
     wanted = {(role(name.rpartition(".")[0].rpartition(".")[2]), is_bias(name)): name for name in group}
+    shown = {mine: (role(mine[len(prefix) :]), is_bias(mine)) for mine in near}
     slots: list[Slot] = []
     for (of, bias), name in wanted.items():
-        mine = {
-            other: held
-            for other, held in near.items()
-            if of and role(other[len(prefix) :]) == of and is_bias(other) == bias
-        }
-        one = next(iter(mine.values())) if len(mine) == 1 else None
-        slots += _one(name, group[name], one, of) if one else _per_head(name, group[name], mine)
+        mine = [one for one in near if of and shown[one] == (of, bias)]
+        one = _one(name, group[name], mine[0], near, of) if len(mine) == 1 else []
+        slots += one or _per_head(name, group[name], mine, near)
     sets = [
         ([wanted.get((of, bias), "") for of in roles], axis, layout)
         for roles, axis, layout in _JOINED
         for bias in (False, True)
     ]
-    sets += [([name], 0, "") for name in group]
-    for names, axis, layout in sets:
+    for names, axis, layout in [*sets, *(([name], 0, "") for name in group)]:
         used, covered = {slot.own for slot in slots}, {slot.contract for slot in slots}
-        joined = layout or len(used) < len(slots)
-        if joined and all(names) and covered.isdisjoint(names):
-            left = {name: held for name, held in near.items() if held.own not in used}
+        if (layout or len(used) < len(slots)) and all(names) and covered.isdisjoint(names):
+            left = {mine: one for mine, one in near.items() if one[0] not in used}
             slots += _joined(names, axis, layout, group, left)
     return slots if {slot.contract for slot in slots} == group.keys() else []
 
 
-def _in_order(group: Shapes, near: Held) -> list[Slot]:
+def _in_order(group: Shapes, near: Named) -> list[Slot]:
     """Fit the same shapes in the same order under any names; biases separately, if the names show them."""
     # A parameter with a name of the contract is that weight, with a wrong shape: do not match by order.
     if len(near) != len(group) or near.keys() & group.keys():
@@ -267,21 +236,21 @@ def _in_order(group: Shapes, near: Held) -> list[Slot]:
     names, mine = list(group), list(near)
     if sum(map(is_bias, names)) == sum(map(is_bias, mine)):
         names, mine = sorted(names, key=is_bias), sorted(mine, key=is_bias)
-    found = [_one(name, group[name], near[one]) for name, one in zip(names, mine, strict=True)]
+    found = [_one(name, group[name], one, near) for name, one in zip(names, mine, strict=True)]
     return [replace(slot, layout=SAME_ORDER) for one in found for slot in one] if all(found) else []
 
 
 def fill_lazy_layers(module: nn.Module, contract: Mapping[str, Tensor]) -> None:
     """Give lazy layers their sizes and weights, by name or else in the order of the layers."""
     module.load_state_dict(contract, strict=False)
-    own: dict[str, tuple[int | None, ...]] = {}
+    own: dict[str, tuple[str, Shape]] = {}
     for path, layer in module.named_modules():
         out = layer.out_features if isinstance(layer, nn.LazyLinear) else None
         for name, parameter in layer.named_parameters(path, recurse=False):
             lazy = (out, None) if name.endswith("weight") else (out,)
-            own[name] = lazy if is_lazy(parameter) else tuple(parameter.shape)
-    names = layers_in_order(own, {name: tuple(t.shape) for name, t in contract.items()})
-    module.load_state_dict({mine: contract[name] for name, mine in names.items()}, strict=False)
+            own[name] = name, lazy if is_lazy(parameter) else tuple(parameter.shape)
+    found = layers_in_order(own, {name: tuple(t.shape) for name, t in contract.items()})
+    module.load_state_dict({mine: contract[name] for name, (mine, _) in found.items()}, strict=False)
 
 
 def write(found: Fit, own: Mapping[str, Tensor], contract: Mapping[str, Tensor]) -> None:
@@ -293,11 +262,9 @@ def write(found: Fit, own: Mapping[str, Tensor], contract: Mapping[str, Tensor])
             numbers = torch.arange(own[name].numel(), dtype=torch.float64)
             own[name].copy_(torch.cos(numbers).reshape(own[name].shape) / 2)
         for slot in found.slots:
-            target, source = own[slot.own], contract[slot.contract][slot.start : slot.stop]
-            # A view may be a copy, in another order: find the place of each value.
-            places = slot.view(torch.arange(target.numel()).reshape(target.shape))
-            values = target.flatten().index_copy(0, places.flatten(), source.flatten())
-            target.copy_(values.reshape(target.shape))
+            view = slot.view(own[slot.own])
+            rows = contract[slot.contract].narrow(0, slot.start, slot.shape[0])
+            view.copy_(rows.reshape(view.shape))
 
 
 def read(found: Fit, gradients: Mapping[str, Any], name: str) -> Tensor | None:
@@ -308,4 +275,4 @@ def read(found: Fit, gradients: Mapping[str, Any], name: str) -> Tensor | None:
     slots = [slot for slot in found.slots if slot.contract == name]
     if not slots or any(gradients.get(slot.own) is None for slot in slots):
         return None
-    return torch.cat([slot.view(gradients[slot.own]) for slot in slots], 0)
+    return torch.cat([slot.view(gradients[slot.own]).reshape(slot.shape) for slot in slots], 0)

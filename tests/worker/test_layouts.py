@@ -144,6 +144,10 @@ def test_a_transposed_weight_under_the_name_of_the_contract_is_reported():
     assert [*fit.misshapen] == ["weight_ih_l0"]
 
 
+def test_a_parameter_is_reported_if_there_is_nothing_to_load():
+    assert layouts.fit({"P": torch.zeros(2)}, {}).unexpected == ["P"]
+
+
 def test_missing_biases_are_reported():
     fit = found(renamed("W_q", "W_k", "W_v", "W_o")(**EVEN, bias=False), weights(EVEN, True))
     assert fit.missing == ["W_q.bias", "W_k.bias", "W_v.bias", "W_o.bias"]

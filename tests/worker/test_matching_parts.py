@@ -21,6 +21,12 @@ def shapes(parts, prefix=""):
     return {f"{prefix}{part}.{name}": shape for part, inner in parts.items() for name, shape in inner.items()}
 
 
+def matched(match, own, wanted):
+    """Return contract name → own name."""
+    found = match({name: (name, shape) for name, shape in own.items()}, wanted)
+    return {name: mine for name, (mine, _shape) in found.items()}
+
+
 @pytest.mark.parametrize(
     ("own_attention", "cross_attention", "own_norm", "cross_norm"),
     [
@@ -36,7 +42,7 @@ def test_a_cross_attention_created_first_is_the_second_attention(
     # `norm1` and `norm2` name no attention, so they must be created in the order of their use.
     norms = {cross_norm: NORM, own_norm: NORM} if own_norm != "norm1" else {own_norm: NORM, cross_norm: NORM}
     parts = {cross_attention: ATTENTION, own_attention: ATTENTION, **norms, "ffn": NETWORK, "norm3": NORM}
-    found = names_by_structure(shapes(parts), shapes(CONTRACT))
+    found = matched(names_by_structure, shapes(parts), shapes(CONTRACT))
     assert found["attention1.W_q.weight"] == f"{own_attention}.W_q.weight"
     assert found["attention2.W_q.weight"] == f"{cross_attention}.W_q.weight"
     assert found["addnorm1.ln.weight"] == f"{own_norm}.ln.weight"
@@ -46,7 +52,7 @@ def test_a_cross_attention_created_first_is_the_second_attention(
 
 def test_names_without_an_order_are_matched_as_they_are_created():
     parts = {"mha_a": ATTENTION, "n_a": NORM, "mha_b": ATTENTION, "n_b": NORM, "net": NETWORK, "n_c": NORM}
-    found = names_by_structure(shapes(parts), shapes(CONTRACT))
+    found = matched(names_by_structure, shapes(parts), shapes(CONTRACT))
     assert found["attention1.W_q.weight"] == "mha_a.W_q.weight"
     assert found["addnorm3.ln.bias"] == "n_c.ln.bias"
 
@@ -56,6 +62,6 @@ def test_layers_of_two_blocks_stay_with_their_block():
     parts = {"attention1": ATTENTION, "attention2": ATTENTION}
     flat = {f"layers.{i}.{name}": shape for i in range(2) for name, shape in shapes(own, "x.").items()}
     wanted = {f"blks.{i}.{name}": shape for i in range(2) for name, shape in shapes(parts).items()}
-    found = layers_in_order(flat, wanted)
+    found = matched(layers_in_order, flat, wanted)
     assert found["blks.0.attention2.W_q.weight"] == "layers.0.x.cross_attn.W_q.weight"
     assert found["blks.1.attention1.W_q.weight"] == "layers.1.x.self_attn.W_q.weight"
