@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, product
 from math import prod
 from typing import Any
 
@@ -205,27 +205,29 @@ def _joined(names: Sequence[str], axis: int, layout: str, group: Shapes, held: N
 
 
 def _by_role(prefix: str, group: Shapes, near: Named) -> list[Slot]:
-    """Fit each projection to the parameters whose names show its role, or several to one parameter; if there is such a
-    parameter, the other weights to the only parameter of their shape. Return [] if one of them does not fit.
+    """Fit each projection to the parameters whose names show its role, else several to one parameter; then the weights
+    beside it to the only parameter of their shape. Return [] if one does not fit.
     """
-    wanted = {(role(name.rpartition(".")[0].rpartition(".")[2]), is_bias(name)): name for name in group}
+    roles = {name: (role(name.rpartition(".")[0].rpartition(".")[2]), is_bias(name)) for name in group}
     shown = {mine: (role(mine[len(prefix) :]), is_bias(mine)) for mine in near}
-    slots: list[Slot] = []
-    for (of, bias), name in wanted.items():
-        mine = [one for one in near if of and shown[one] == (of, bias)]
-        one = _one(name, group[name], mine[0], near, of) if len(mine) == 1 else []
-        slots += one or _per_head(name, group[name], mine, near)
-    sets = [
-        ([wanted.get((of, bias), "") for of in roles], axis, layout)
-        for roles, axis, layout in _JOINED
-        for bias in (False, True)
-    ]
-    for names, axis, layout in [*sets, *(([name], 0, "") for name in group)]:
-        used, covered = {slot.own for slot in slots}, {slot.contract for slot in slots}
-        if (layout or len(used) < len(slots)) and all(names) and covered.isdisjoint(names):
+    found: dict[str, list[Slot]] = {}
+    for name, of in roles.items():
+        mine = [one for one in near if of[0] and shown[one] == of]
+        one = _one(name, group[name], mine[0], near, of[0]) if len(mine) == 1 else []
+        found[name] = one or _per_head(name, group[name], mine, near)
+    inside = ""  # the roles of the projections that one parameter holds
+    for (joined, axis, layout), bias in product(_JOINED, (False, True)):
+        names = [name for of in joined for name in group if roles[name] == (of, bias)]
+        if len(names) == len(joined) and not all(map(found.get, names)):
+            slots = _joined(names, axis, layout, group, near)
+            found |= {slot.contract: [slot] for slot in slots}
+            inside = joined if slots else inside
+    for name in group:
+        if inside and not found[name] and (not roles[name][0] or roles[name][0] not in inside):
+            used = {slot.own for slots in found.values() for slot in slots}
             left = {mine: one for mine, one in near.items() if one[0] not in used}
-            slots += _joined(names, axis, layout, group, left)
-    return slots if {slot.contract for slot in slots} == group.keys() else []
+            found[name] = _joined([name], 0, "", group, left)
+    return [slot for slots in found.values() for slot in slots] if all(found.values()) else []
 
 
 def _in_order(group: Shapes, near: Named) -> list[Slot]:
