@@ -70,7 +70,7 @@ def grade_found(
     assert config.store is not None
     results = {n: _problem(file, bundles, config) for n, file in enumerate(found) if file.problem}
     tasks = (
-        Task(n, file.file, file.read, file.expected, file.modules)
+        Task(n, file.file, file.read, file.expected, file.beside())
         for n, file in enumerate(found)
         if not file.problem
     )

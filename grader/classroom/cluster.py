@@ -33,7 +33,6 @@ from grader.classroom.store import Store
 from grader.engine.process_pool import Lost
 from grader.engine.student_file import CourseTables
 from grader.intake.names import Definition
-from grader.intake.read import among
 from grader.report.model import from_text, to_text
 from grader.sandbox.base import SandboxError
 from grader.sandbox.choose import best_tier
@@ -122,7 +121,7 @@ def read_to_send(config: RunConfig, task: Task) -> TaskResult:
         return found
     # With the mark of UTF-8, because the text may begin with one.
     modules = {one.name: partial(bytes, one.source.encode("utf-8-sig")) for one in submission.neighbours}
-    sent = Task(task.number, task.file, partial(bytes, data), found.missing, among(modules))
+    sent = Task(task.number, task.file, partial(bytes, data), found.missing, modules)
     return replace(found, to_send=sent)
 
 

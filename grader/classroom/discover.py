@@ -20,7 +20,7 @@ from grader.bundle.model import Bundle
 from grader.classroom.archives import MAX_GRADABLE, SUFFIXES, is_archive, members, read_member
 from grader.classroom.bounded_reader import BoundedReader
 from grader.intake.names import answers, is_changed
-from grader.intake.read import KINDS, ReadFile, among, read_bytes
+from grader.intake.read import KINDS, read_bytes
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
@@ -51,10 +51,6 @@ class SubmittedFile:
     @property
     def file(self) -> Path:
         return Path(PurePosixPath(self.submission).name)
-
-    @property
-    def modules(self) -> ReadFile:
-        return among(self.beside())
 
 
 @dataclass(frozen=True)

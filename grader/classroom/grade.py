@@ -24,7 +24,7 @@ from grader.engine.process_pool import Lost, ProcessPool
 from grader.engine.result import result_without_checks
 from grader.intake.names import Definition, read_names
 from grader.intake.own_code import copied_blocks, own_tree
-from grader.intake.read import Blocked, ReadFile, Submission, among, shown, submission_from, with_neighbours
+from grader.intake.read import Blocked, Files, Submission, shown, submission_from, with_neighbours
 from grader.lines.find import Source, add_lines
 from grader.report.model import ExerciseResult, Outcome
 from grader.sandbox.choose import choose
@@ -63,7 +63,7 @@ class Task:
     file: Path
     read: Callable[[], bytes]
     expected: tuple[str, ...] = ()
-    beside: ReadFile = field(default_factory=lambda: among({}))
+    beside: Files = field(default_factory=dict)
     is_plain: bool = False
 
 

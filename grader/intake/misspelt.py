@@ -53,9 +53,7 @@ def of_scopes(
             continue
         if before is None:
             unknown |= {(line, name)} if name not in own and not starred else set()
-        elif (
-            submission.path.suffix
-        ):  # the code of a kernel is in no file: the second definition may be a newer try
+        elif submission.path.suffix:  # code of a kernel is in no file: the second one may be a newer try
             place = _("{file}, line {line}").format(file=before[0], line=before[1])
             says = _("{name} is defined twice; the last one counts, the other is at {place}")
             yield line, says.format(name=name, place=place)

@@ -195,14 +195,12 @@ def _blocks(text: str) -> Iterator[Block]:
                 ends = bool(mark and mark["mark"].startswith(block.fence) and not mark["info"].strip())
             else:
                 ends = True  # a block in a quotation also ends where the quotation ends
-        if block is not None and not begins and not ends:
+        if block and not begins and not ends:
             block.lines.append(line)
-        elif block is not None:
-            yield block
-            block = None
-        block = begins or block
-    if block is not None:
-        yield block
+        else:
+            yield from [block] if block else []
+            block = begins
+    yield from [block] if block else []
 
 
 def _without_prompts(text: str) -> str:

@@ -28,9 +28,8 @@ from grader.support.sanitize import sanitize
 
 KINDS = (".py", ".ipynb")  # files that students submit
 NOTES = (".md", ".txt")  # what `--file` reads as well
-MAX_FILE_BYTES = (
-    8 << 20
-)  # of a notebook: it may have pictures; JSON of this size needs less than 300 MiB to read
+# Of a notebook: it may have pictures; JSON of this size needs less than 300 MiB to read.
+MAX_FILE_BYTES = 8 << 20
 
 
 class Blocked(GraderError):
@@ -166,43 +165,16 @@ OTHER_FRAMEWORKS = frozenset({"flax", "jax", "keras", "mxnet", "paddle", "tensor
 MAX_IMPORTS = 200  # of one file that are looked up
 MAX_PARTS = 8  # of a dotted name that is looked up
 MAX_LENGTH = 4096  # of the name of a module: no path is longer
-ReadFile = Callable[[PurePosixPath], bytes | None]
+Files = Mapping[str, Callable[[], bytes]]  # path in the submitted folder → reads the file
 
 
-def inside(root: Path) -> ReadFile:
-    """Return a function that reads plain files of a folder, without following links. It can be pickled."""
-    return partial(_of_folder, root)
-
-
-def _of_folder(root: Path, place: PurePosixPath) -> bytes | None:
-    path = root / place
-    try:
-        steps = [path, *(p for p in path.parents if p != root and root in p.parents)]
-        has_link = any(step.is_symlink() for step in steps)
-        is_inside = path.is_file() and root in path.parents and not has_link
-    except (OSError, ValueError):
-        return None
-    return read_bytes(path) if is_inside else None
-
-
-def among(files: Mapping[str, Callable[[], bytes]]) -> ReadFile:
-    """Return a function that reads `files` by their path in the submitted folder. It can be pickled if `files` can."""
-    return partial(_of_files, files)
-
-
-def _of_files(files: Mapping[str, Callable[[], bytes]], place: PurePosixPath) -> bytes | None:
-    found = files.get(str(place))
-    return found() if found is not None else None
-
-
-def with_neighbours(submission: Submission, read: ReadFile | None = None) -> Submission:
+def with_neighbours(submission: Submission, files: Files | None = None) -> Submission:
     """Return the submission with the modules of its folder that it imports, and with those that these import.
 
     At most MAX_NEIGHBOURS modules are added. A worker uses one only if the import of that name fails.
-    read: returns the bytes of a file by its path in the folder, None if there is none; by default, it reads the folder
-    of the submission's path.
+    files: those of the folder; by default, they are read from the folder of the submission's path.
     """
-    text = cache(partial(_text, read or inside(submission.path.parent)))
+    text = cache(partial(_text, submission.path.parent, files))
     found: dict[PurePosixPath, Unit] = {}
     size, waiting = 0, [(PurePosixPath(), unit) for unit in submission.units]
     while waiting:
@@ -222,7 +194,7 @@ def with_neighbours(submission: Submission, read: ReadFile | None = None) -> Sub
     return replace(submission, neighbours=tuple(found.values()))
 
 
-def content_of(path: Path, data: bytes, beside: ReadFile) -> str:
+def content_of(path: Path, data: bytes, beside: Files) -> str:
     """Return the hash by which `grader grade` stores the results of a file. Raises Blocked."""
     return with_neighbours(submission_from(path, data), beside).content
 
@@ -264,12 +236,21 @@ def _places(module: str, folder: PurePosixPath) -> Iterator[PurePosixPath]:
             yield from (whole.with_name(f"{whole.name}.py"), whole / "__init__.py")
 
 
-def _text(read: ReadFile, place: PurePosixPath) -> str | None:
+def _text(root: Path, files: Files | None, place: PurePosixPath) -> str | None:
     """Return the text of a file; None if it is missing, not text, or beyond the limits of a submission."""
     try:
-        data = read(place)
-        source = None if data is None else text_of(Path(place), data)
-        check_sources([source or ""])
-    except (OSError, ValueError, GraderError):
+        data = _of_folder(root, place) if files is None else files[str(place)]()
+        source = text_of(Path(place), data)
+        check_sources([source])
+    except (OSError, ValueError, KeyError, GraderError):
         return None
     return source
+
+
+def _of_folder(root: Path, place: PurePosixPath) -> bytes:
+    """Read a plain file of a folder, without following links. Raises OSError."""
+    path = root / place
+    steps = [path, *(p for p in path.parents if p != root and root in p.parents)]
+    if not path.is_file() or root not in path.parents or any(step.is_symlink() for step in steps):
+        raise FileNotFoundError(path)
+    return read_bytes(path)

@@ -44,9 +44,7 @@ REPAIRS = frozenset({"MixedUpAttention", "TangledSelfAttention", "TransparentSel
 FAMILIES = ("attention", "encoding", "embedding", "norm", "ffn", "encoder", "decoder")
 WORDS = ("attention", "attn", "transformer", "softmax", "mask", "position", "feedforward")
 WORDS_OF_ATTENTION = ("attention", "attn", "numhead", "nhead")  # in a class with attention
-MOST_COMPARED = (
-    100  # names that `misspelt` compares, and definitions of one file that are compared with the exercises
-)
+MOST_COMPARED = 100  # names that `misspelt` compares, and definitions of one file
 
 
 def match(contracts: Mapping[str, Definition], names: Names, schools: bool = False) -> dict[str, str]:
@@ -55,16 +53,13 @@ def match(contracts: Mapping[str, Definition], names: Names, schools: bool = Fal
 
     contracts: exercise → its definition in the original stub. schools: also names of other schools.
     """
-    aliases = [ALIASES, OF_SCHOOLS] if schools else [ALIASES]
     spelt: dict[str, list[Definition]] = {}
     for definition in names.definitions.values():
         spelt.setdefault(plain(definition.name), []).append(definition)
     found: dict[str, str] = {}
     for exercise, stub in contracts.items():
-        for spelling in (
-            plain(exercise),
-            *(name for table in aliases for name in table.get(exercise, "").split()),
-        ):
+        aliases = [ALIASES.get(exercise, ""), OF_SCHOOLS.get(exercise, "") if schools else ""]
+        for spelling in (plain(exercise), *" ".join(aliases).split()):
             fitting = [one.name for one in spelt.get(spelling, ()) if _fits(exercise, stub, one)]
             if fitting:  # of several, the last definition counts
                 found.setdefault(exercise, exercise if exercise in fitting else fitting[-1])
@@ -151,31 +146,35 @@ def _compared(
     definition: Definition, found: Mapping[str, str], contracts: Mapping[str, Definition]
 ) -> NotGraded | None:
     """Return a definition with what it may be meant as, other than what it was taken for; None for other code."""
-    name = definition.name
-    exercise_of = {alias: exercise for exercise, alias in found.items()}
-    others = (e for e in contracts if e != exercise_of.get(name) and e not in REPAIRS)
-    like = next((e for e in others if _is_like(e, contracts[e], definition)), "")
-    if like or name in exercise_of:
+    name, taken_for = (
+        definition.name,
+        {exercise for exercise, alias in found.items() if alias == definition.name},
+    )
+    others = {exercise: stub for exercise, stub in contracts.items() if exercise not in taken_for | REPAIRS}
+    like = next((exercise for exercise, stub in others.items() if _is_like(exercise, stub, definition)), "")
+    if like or taken_for:
         return NotGraded(definition, like) if like else None
     same_name = next((exercise for exercise in contracts if plain(exercise) == plain(name)), "")
-    if same_name in found:
-        return NotGraded(definition, same_name, taken=found[same_name])
     if same_name:
-        return NotGraded(definition, same_name, taken="")
-    if definition.kind == "class" and not definition.forward:
+        return NotGraded(definition, same_name, taken=found.get(same_name, ""))
+    if name in BLOCKS or (definition.kind == "class" and not definition.forward):
         return None
-    meant = "" if name in BLOCKS else _meant(definition, contracts)
-    is_of_the_kind = name not in BLOCKS and any(word in plain(name) for word in (*FAMILIES, *WORDS))
+    meant = _meant(definition, contracts)
+    is_of_the_kind = any(word in plain(name) for word in (*FAMILIES, *WORDS))
     return NotGraded(definition, meant) if meant or is_of_the_kind else None
 
 
 def _is_like(exercise: str, stub: Definition, found: Definition) -> bool:
-    """Whether a class takes exactly the parameters of an exercise, and its `forward` as many arguments."""
-    wanted, own = _family(exercise), _family(found.name)
-    for_other_things = wanted and own and wanted != own
-    if found.kind != "class" or not found.parameters or not stub.parameters or for_other_things:
+    """Whether a class takes exactly the parameters of an exercise, and its `forward` as many arguments.
+
+    The words of FAMILIES in its name must be those of the exercise, too: of `Seq2SeqDecoder` only "decoder".
+    """
+    wanted, own = ({word for word in FAMILIES if word in plain(name)} for name in (exercise, found.name))
+    takes, asked, forward = found.parameters, stub.parameters, found.forward
+    if found.kind != "class" or (wanted and own and wanted != own):
         return False
-    return found.parameters.names == stub.parameters.names and _forward_fits(stub, found)
+    same = takes is not None and asked is not None and takes.names == asked.names
+    return bool(same and stub.forward and forward and forward.accepts(len(stub.forward.names)))
 
 
 def _meant(found: Definition, contracts: Mapping[str, Definition]) -> str:
@@ -187,12 +186,3 @@ def _meant(found: Definition, contracts: Mapping[str, Definition]) -> str:
     job = [exercise for exercise in contracts if named in SAME_JOB.get(exercise, "").split()]
     part = [exercise for exercise in others if plain(exercise) in named]
     return next(iter((*job, *part)), "") or misspelt(found.name, others)
-
-
-def _forward_fits(stub: Definition, found: Definition) -> bool:
-    return bool(stub.forward and found.forward and found.forward.accepts(len(stub.forward.names)))
-
-
-def _family(name: str) -> frozenset[str]:
-    """Return the words of a name that say what a class is for: of `Seq2SeqDecoder` only "decoder"."""
-    return frozenset(word for word in FAMILIES if word in plain(name))

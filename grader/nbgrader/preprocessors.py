@@ -98,7 +98,7 @@ class Grade(NbGraderPreprocessor):
         if file.problem:
             report = grader.blocked(known, file.problem)
         else:
-            task = Task(0, file.file, file.read, known, file.modules)
+            task = Task(0, file.file, file.read, known, file.beside())
             report = grader.grade(task, self.log.warning)
         extra = {"student": file.student, "submission": file.submission, "content": ""}
         report = replace(report, extra=extra)

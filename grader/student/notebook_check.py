@@ -25,7 +25,7 @@ from grader.engine.grading import GradingOptions
 from grader.engine.student_file import Part
 from grader.intake.course import Course, find
 from grader.intake.notebook import CHECKS, plain_python
-from grader.intake.read import Submission, Unit, inside, with_neighbours
+from grader.intake.read import Submission, Unit, with_neighbours
 from grader.intake.syntax import parse
 from grader.lines.find import Source, add_lines
 from grader.report.html import fragment, sentence
@@ -113,7 +113,7 @@ class _NotebookGrader:
         """Grade one exercise, or all that are defined. Raises UsageError if there is nothing to grade."""
         units = executed_units(_history())
         course, engine = self._open()
-        submission = with_neighbours(Submission(Path(_("this notebook")), units), inside(Path.cwd()))
+        submission = with_neighbours(Submission(Path(_("this notebook")), units))
         names = [name] if name else list(engine.known(submission))
         if not names:
             raise UsageError(_("this notebook defines no exercise yet; execute the cells that define them"))

@@ -33,7 +33,7 @@ from grader.engine.schools import form_of
 from grader.intake.course import read_course_file
 from grader.intake.names import read_names
 from grader.intake.own_code import restored
-from grader.intake.read import Blocked, among, content_of, imported_modules, submission_from
+from grader.intake.read import Blocked, content_of, imported_modules, submission_from
 from grader.intake.recognise import lost_exercises, match
 from grader.intake.slips import slips
 from grader.intake.uses import needs, units_to_run, uses
@@ -121,7 +121,7 @@ def read_notebook(data):
         path = Path(folder, "answer.ipynb")
         path.write_bytes(data)
         book, _remarks = readable(path, data)
-        content_of(path, nbformat.writes(book).encode(), among({}))
+        content_of(path, nbformat.writes(book).encode(), {})
         for cell in book.cells:
             exercise_of(cell.source)
 
