@@ -16,7 +16,7 @@ from grader.intake.elsewhere import elsewhere
 from grader.intake.names import Names
 from grader.intake.read import OTHER_FRAMEWORKS, Submission, Unit, imported_modules
 from grader.intake.recognise import lost_exercises, misspelt
-from grader.intake.uses import UNIT, first_use, missing_imports
+from grader.intake.uses import UNIT, bindings, missing_imports
 from grader.judge.exceptions import of_lost
 from grader.judge.observation import StudentError
 from grader.report.finding import Fact
@@ -238,7 +238,7 @@ def imports_added(file: StudentFile, exercises: Sequence[Exercise], terms: Terms
     imports = []
     for name, import_ in missing_imports(submission, sorted(blocks)).items():
         if name in needed:
-            unit, line = first_use(submission, name)
+            unit, line = bindings(submission.units).read[name]
             cell = unit.removeprefix(submission.path.name).strip() or None
             imports.append(Fact("import", {"import_": import_, "cell": cell, "line": line}))
     rule = "imports" if terms.asks_author else "imports/of-others"

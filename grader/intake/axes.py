@@ -28,9 +28,10 @@ def axes_needed(function: ast.FunctionDef) -> dict[str, int]:
 
 def _shown(node: ast.AST) -> Iterator[tuple[str, int]]:
     match node:
-        case ast.Assign([ast.Tuple(parts)], ast.Attribute(ast.Name(name), "shape")):
-            pass
-        case ast.Assign([ast.Tuple(parts)], ast.Call(ast.Attribute(ast.Name(name), "size"), [])):
+        case ast.Assign(
+            [ast.Tuple(parts)],
+            ast.Attribute(ast.Name(name), "shape") | ast.Call(ast.Attribute(ast.Name(name), "size"), []),
+        ):
             pass
         case ast.Call(ast.Attribute(ast.Name(name), "permute"), parts):
             pass

@@ -81,16 +81,13 @@ def _lines_below(source: str, header: re.Match[str]) -> int:
     lines, marks = source[header.start() :].split("\n"), header["marks"].strip()
     if marks.startswith("#"):
         lines = [*takewhile(lambda line: not line.strip() or line.lstrip().startswith("#"), lines)]
-    first, *rest = [_without_marks(line) for line in lines] if marks else lines
+    if marks:
+        lines = [line[found.end() :] if (found := _MARKS.match(line)) else line for line in lines]
+    first, *rest = lines
     deeper = len(first) - len(first.lstrip()) + 1
     body = takewhile(lambda line: not line[:deeper].strip() or line.lstrip().startswith(")"), rest)
     code = textwrap.dedent("\n".join((first, *body))).rstrip()
     return code.count("\n") if syntax_error(code) is None else 0
-
-
-def _without_marks(line: str) -> str:
-    found = _MARKS.match(line)
-    return line[found.end() :] if found else line
 
 
 def _around(source: str, line: int, header: re.Match[str]) -> tuple[str, str]:

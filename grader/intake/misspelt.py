@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
 from difflib import get_close_matches
 from functools import lru_cache
 
@@ -13,8 +12,8 @@ from pyflakes.checker import Assignment, Checker
 
 from grader.intake.names import plain
 from grader.intake.read import Submission, Unit
-from grader.intake.syntax import count_tokens, dotted, parse
-from grader.intake.uses import IMPORTS
+from grader.intake.syntax import check_sources, dotted, parse
+from grader.intake.uses import IMPORTS, Bindings
 from grader.support.i18n import _
 
 NEAR = 0.8  # how similar a name has to be to be offered instead
@@ -28,32 +27,20 @@ Found = Iterator[tuple[int, str]]  # line and sentence
 _Place = tuple[str, int]  # unit and line
 
 
-@dataclass(frozen=True)
-class Code:
-    """What the rules for slips need of the whole file."""
-
-    own: Mapping[str, ast.stmt]  # its top-level classes and functions
-    bound: Mapping[str, Sequence[str]]  # see `Bindings`
-    attributes: frozenset[str]  # that are set anywhere; also what is bound
-    variables: frozenset[str]  # that top-level assignments set
-    torch_nn: bool  # `nn` can only be torch.nn
-
-
 def of_scopes(
-    submission: Submission, unit: str, node: ast.stmt, own: Collection[str], starred: bool
+    submission: Submission, unit: str, node: ast.stmt, own: Collection[str], code: Bindings
 ) -> Found:
     """Report names in a definition that nothing binds, and a definition there that another one replaces unused.
 
-    own: the names that the definition binds or the file defines: those are right somewhere. starred: the file has
-    `from … import *`, which may bind any name.
+    own: the names that the definition binds or the file defines: those are right somewhere.
     """
     unknown = set()
     for (file, line), name, before in _scopes(submission.units):
-        if file != unit or not node.lineno <= line <= (node.end_lineno or node.lineno):
-            continue
-        if before is None:
-            unknown |= {(line, name)} if name not in own and not starred else set()
-        elif submission.path.suffix:  # code of a kernel is in no file: the second one may be a newer try
+        is_inside = file == unit and node.lineno <= line <= (node.end_lineno or node.lineno)
+        if is_inside and before is None and name not in own and "*" not in code.bound:
+            unknown.add((line, name))
+        # The code of a kernel is in no file: there, the second definition may be a newer try.
+        elif is_inside and before and submission.path.suffix:
             place = _("{file}, line {line}").format(file=before[0], line=before[1])
             says = _("{name} is defined twice; the last one counts, the other is at {place}")
             yield line, says.format(name=name, place=place)
@@ -68,9 +55,9 @@ def _scopes(units: tuple[Unit, ...]) -> list[tuple[_Place, str, _Place | None]]:
     All units are checked as one source. Nothing is found in one that is too large or too deeply nested for pyflakes.
     """
     whole = "\n".join(unit.source for unit in units)
-    if count_tokens(whole) > MOST:
-        return []
     try:
+        if check_sources([whole]) > MOST:
+            return []
         tree = parse(whole)
         found = _Checker(tree, builtins=_KNOWN, withDoctest=False).messages
     except Exception:  # such as a RecursionError: what pyflakes cannot read is no mistake
@@ -103,26 +90,23 @@ class _Checker(Checker):  # type: ignore[misc]
 
 
 METHODS = ["permute", "transpose", "masked_fill", "contiguous", "reshape", "repeat_interleave", "unsqueeze", "squeeze", "softmax", "flatten", "append", "register_buffer"]  # fmt: skip
-# The parameters of functions and layers of torch that answers often call.
-_KEYWORDS = {
+# Functions and layers of torch that answers often call → their parameters.
+_PARAMETERS = {
     "softmax": "input dim dtype",
     "Softmax": "dim",
-    "sum": "input dim keepdim dtype axis keepdims",
-    "mean": "input dim keepdim dtype axis keepdims",
-    "max": "input dim keepdim axis keepdims",
-    "argmax": "input dim keepdim axis keepdims",
+    "sum mean": "input dim keepdim dtype axis keepdims",
+    "max argmax": "input dim keepdim axis keepdims",
     "cat": "tensors dim out axis",
     "stack": "tensors dim out",
     "repeat_interleave": "input repeats dim output_size",
-    "unsqueeze": "input dim",
-    "squeeze": "input dim",
+    "unsqueeze squeeze": "input dim",
     "masked_fill": "input mask value",
-    "triu": "input diagonal",
-    "tril": "input diagonal",
+    "triu tril": "input diagonal",
     "Dropout": "p inplace",
     "Linear": "in_features out_features bias device dtype",
     "LayerNorm": "normalized_shape eps elementwise_affine bias device dtype",
 }
+_KEYWORDS = {name: row.split() for names, row in _PARAMETERS.items() for name in names.split()}
 
 
 def misspellings(name: str) -> set[str]:
@@ -134,18 +118,18 @@ def misspellings(name: str) -> set[str]:
 _METHOD_OF = {wrong: method for method in METHODS for wrong in misspellings(method)}
 
 
-def methods(node: ast.Attribute, code: Code) -> Found:
+def methods(node: ast.Attribute, code: Bindings) -> Found:
     """Report a method that is nearly one of METHODS, unless the file sets it."""
-    meant, owner = _METHOD_OF.get(node.attr, ""), dotted(node.value)
-    if meant and node.attr not in code.attributes and owner not in ("nn", "self"):
+    meant, is_set = _METHOD_OF.get(node.attr, ""), node.attr in code.attributes or node.attr in code.bound
+    if meant and not is_set and dotted(node.value) not in ("nn", "self"):
         says = _("there is no `.{name}`; did you mean `.{near}`?")
         yield node.lineno, says.format(name=node.attr, near=meant)
 
 
-def keywords(call: ast.Call, code: Code) -> Found:
+def keywords(call: ast.Call, code: Bindings) -> Found:
     """Report each keyword that looks like a misspelt parameter of a function of torch."""
     *owner, function = dotted(call.func).split(".")
-    right = _KEYWORDS.get(function, "").split() if {*owner} & {"torch", "nn", "F", "functional"} else []
+    right = _KEYWORDS.get(function, []) if {*owner} & {"torch", "nn", "F", "functional"} else []
     for keyword in call.keywords:
         name = keyword.arg or ""
         meant = [k for k in right if name in misspellings(k)] or [near(name, right)]
@@ -154,7 +138,7 @@ def keywords(call: ast.Call, code: Code) -> Found:
             yield keyword.value.lineno, says.format(function=function, name=name, near=meant[0])
 
 
-def variables_of_the_file(function: ast.FunctionDef, code: Code) -> Found:
+def variables_of_the_file(function: ast.FunctionDef, code: Bindings) -> Found:
     """Report each variable of the file that a function reads instead of a parameter with a similar name."""
     arguments = function.args
     parameters = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}

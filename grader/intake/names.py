@@ -9,6 +9,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from grader.intake.read import Blocked, Submission, Unit, submission_from, trees
 from grader.intake.syntax import Fault, dotted, fault_of, parse, statements
@@ -136,22 +137,21 @@ def hash_of(node: ast.stmt) -> str:
     Unlike `ast.dump`, this takes a tree of any depth.
     """
     parts: list[str] = []
-    waiting: list[object] = [node]
+    waiting: list[Any] = [node]
     while waiting:
         item = waiting.pop()
         kind = type(item).__name__
         if isinstance(item, ast.AST):
-            known = vars(item)
-            fields = [known[name] for name in item._fields if name in known]
+            fields = dict(ast.iter_fields(item))
             if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 first = item.body[0]
                 has_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-                rest = [field for field in fields if field is not item.body and field is not item.name]
-                fields = [*rest, item.body[has_text:], *([] if item is node else [item.name])]
-            parts.append(f"{kind}{len(fields)} ")
-            waiting += reversed(fields)
-        elif isinstance(item, list):
-            parts.append(f"list{len(item)} ")
+                fields["body"] = item.body[has_text:]
+            if item is node:
+                fields.pop("name", None)
+            item = [*fields.values()]
+        if isinstance(item, list):
+            parts.append(f"{kind}{len(item)} ")
             waiting += reversed(item)
         else:  # Python does not write very long integers as decimals
             parts.append(f"{kind} {hex(item) if type(item) is int else repr(item)} ")
@@ -213,11 +213,7 @@ def stub_names(stub: str) -> Names:
     return read_names(Submission(Path("stub.py"), (Unit("stub.py", stub),)))
 
 
-# Base classes whose subclasses must define `forward`.
-BARE_BASES = frozenset(
-    {"nn.Module", "torch.nn.Module", "Module", "d2l.Module", "Encoder", "Decoder", "AttentionDecoder"}
-    | {f"d2l.{name}" for name in ("Encoder", "Decoder", "AttentionDecoder")}
-)
+BARE_BASES = ("Module", "Encoder", "Decoder", "AttentionDecoder")  # their subclasses must define `forward`
 
 
 def function_of(names: Names, name: str, method: str = "") -> ast.FunctionDef | None:
@@ -272,8 +268,8 @@ def without_code(names: Names, name: str) -> str:
         return ""
     if method_of(family[0], "forward"):
         return f"{name}.forward"
-    known = forwards or base in BARE_BASES or isinstance(family[0], ast.FunctionDef)
-    return name if known and _is_bare(family[0]) else ""
+    is_bare = base.rpartition(".")[2] in BARE_BASES or isinstance(family[0], ast.FunctionDef)
+    return name if (forwards or is_bare) and _is_bare(family[0]) else ""
 
 
 def _is_bare(node: ast.FunctionDef | ast.ClassDef) -> bool:

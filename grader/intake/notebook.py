@@ -123,11 +123,9 @@ _FENCE = re.compile(r"(?P<quotes>(?:[ \t]{0,4}>)*)[ \t]*(?P<mark>`{3,}+|~{3,}+)(
 _CELL = re.compile(r"In ?\[(?:None|[\d *]{0,9})\]:[ \t]*(?P<source>.*)$")
 _OUTPUT = re.compile(r"Out ?\[\d{1,9}\]:")
 _LANGUAGE = re.compile(r"\{?\.?(?:code-cell\}?[ \t]*)?(?P<name>[\w+#-]*)")
-_TAB = re.compile(r"\s*(?:#@tab|%%tab)[^\S\n]++(?P<names>[^\n]*)\n")
+_TAB = re.compile(r"\s*(?:#@tab|%%tab)[^\S\n]++([^\n]*)\n")  # a first line such as `#@tab pytorch`
 _PROMPT = re.compile(r"(?:>>>|\.\.\.)(?: |$)")
-_PYTHON = frozenset(
-    {"python", "python3", "py", "py3", "ipython", "ipython3", "jupyter-python", "pycon", "doctest"}
-)
+_PYTHON = re.compile(r"(?:jupyter-|i)?python3?|py3?|pycon|doctest")
 MAX_QUOTES = 8  # nested quotations
 _FIRST_WORDS = re.compile(r"^(?:class|def|import|from)\b", re.M)
 
@@ -146,12 +144,6 @@ class Block:
     def text(self) -> str:
         return _without_prompts(textwrap.dedent("\n".join(self.lines)))
 
-    @property
-    def frameworks(self) -> str:
-        """The frameworks that its tab names; a tab is a first line such as `#@tab pytorch`."""
-        tab = _TAB.match(self.text)
-        return tab["names"] if tab else ""
-
 
 def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], str]:
     """Return the code of a document as one source, its syntax errors, and the text without its code.
@@ -160,25 +152,24 @@ def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], str]:
     An error in a block does not affect other blocks. Raises BadData.
     """
     blocks = [*_blocks(text)]
-    several = any("pytorch" in block.frameworks for block in blocks)
     check_sources(block.text for block in blocks)
+    tabs = [found[1] if (found := _TAB.match(block.text)) else "" for block in blocks]
+    several = any("pytorch" in tab for tab in tabs)
     rest, faults = text.split("\n"), []
     source = [""] * len(rest)
-    for block in blocks:
+    for block, tab in zip(blocks, tabs, strict=True):
         code, fault = around_error(plain_python(block.text), unit)
         is_fenced = block.language is not None
-        is_of_another = several and is_fenced and not re.search(r"\b(?:pytorch|all)\b", block.frameworks)
+        is_of_another = several and is_fenced and not re.search(r"\b(?:pytorch|all)\b", tab)
         if not is_of_another and not _is_python(block, code, fault):
             continue
         kept = code.split("\n")
-        rest[block.first : block.first + len(kept)] = [""] * len(kept)
-        if is_of_another:
-            continue
-        source[block.first : block.first + len(kept)] = kept
+        lines = slice(block.first, block.first + len(kept))
+        rest[lines] = [""] * len(kept)
+        source[lines] = rest[lines] if is_of_another else kept
         # Text below a copied cell that does not parse is probably its output, or prose.
-        if fault is not None and (is_fenced or fault.lost):
-            line = fault.line + block.first if fault.line else 0
-            resumed = fault.resumed + block.first if fault.resumed else 0
+        if fault is not None and not is_of_another and (is_fenced or fault.lost):
+            line, resumed = (place and place + block.first for place in (fault.line, fault.resumed))
             faults.append(replace(fault, line=line, resumed=resumed))
     return "\n".join(source), tuple(faults), "\n".join(rest)
 
@@ -222,10 +213,8 @@ def _begin(line: str, number: int) -> Block | None:
 
 def _is_python(block: Block, code: str, fault: Fault | None) -> bool:
     """Whether a block is Python: by its language; without one, by a statement or, with a syntax error, its first words."""
-    if block.language is None or block.language in _PYTHON:
-        return True
-    if block.language:
-        return False
+    if block.language is None or block.language:
+        return block.language is None or bool(_PYTHON.fullmatch(block.language))
     if fault is not None:
         return bool(_FIRST_WORDS.search(block.text))
     return any(not isinstance(node, ast.Expr) for node in parse(code).body)

@@ -57,12 +57,11 @@ def restored(text: str, name: str, stub: str, *, notebook: bool) -> str:
     Raises UsageError if the file cannot be read as Python or as a notebook, or if no cell defines `name`.
     """
     start, stop = definition_span(stub, name)
+    original = stub[start:stop]
     if notebook:
-        return _in_notebook(text, name, stub[start:stop])
-    if not text.strip():
-        return stub
+        return _in_notebook(text, name, original)
     try:
-        return _in_script(text, name, stub[start:stop])
+        return _in_script(text, name, original) if text.strip() else stub
     except SyntaxError as error:
         says = _("the file does not parse ({reason}), so {name} cannot be found; fix or delete that line")
         raise UsageError(says.format(reason=fault_of(error, "", "").why, name=name)) from None
@@ -70,12 +69,9 @@ def restored(text: str, name: str, stub: str, *, notebook: bool) -> str:
 
 def _in_script(text: str, name: str, original: str) -> str:
     spans = definition_spans(text, parse(text), name)
-    if not spans:
-        return text.rstrip("\n") + "\n\n\n" + original
-    for start, stop in reversed(spans[1:]):
-        text = text[:start] + text[stop:]
-    start, stop = spans[0]
-    return text[:start] + original + text[stop:]
+    for start, stop in reversed(spans):
+        text = text[:start] + (original if start == spans[0][0] else "") + text[stop:]
+    return text if spans else text.rstrip("\n") + "\n\n\n" + original
 
 
 def _in_notebook(text: str, name: str, original: str) -> str:
@@ -87,10 +83,10 @@ def _in_notebook(text: str, name: str, original: str) -> str:
         raise UsageError(_("the notebook cannot be read; take a fresh copy of it")) from None
     done = False
     for cell, source in zip(cells, sources, strict=True):
-        match cell.get("metadata"):
-            case {"headway": named} if named == name and syntax_error(source):
-                cell["source"], done = original.rstrip("\n"), True
-        if not syntax_error(source) and definition_spans(source, parse(source), name):
+        metadata, error = cell.get("metadata"), syntax_error(source)
+        if error and isinstance(metadata, dict) and metadata.get("headway") == name:
+            cell["source"], done = original.rstrip("\n"), True
+        elif not error and definition_spans(source, parse(source), name):
             cell["source"], done = _in_script(source, name, original).rstrip("\n"), True
     if not done:
         raise UsageError(_("no cell defines {name}; take a fresh copy of the notebook").format(name=name))

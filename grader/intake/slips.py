@@ -13,20 +13,11 @@ from difflib import get_close_matches
 from typing import Any
 
 from grader.given import BLOCKS
-from grader.intake.misspelt import (
-    Code,
-    Found,
-    keywords,
-    methods,
-    near,
-    nearest,
-    of_scopes,
-    variables_of_the_file,
-)
+from grader.intake.misspelt import Found, keywords, methods, near, nearest, of_scopes, variables_of_the_file
 from grader.intake.names import nodes_of
-from grader.intake.read import Submission, trees
+from grader.intake.read import Submission
 from grader.intake.syntax import dotted
-from grader.intake.uses import bindings, bound_by
+from grader.intake.uses import Bindings, bindings, bound_by
 from grader.support.i18n import _
 
 MAX_SLIPS = 3
@@ -62,24 +53,14 @@ class Slip:
 
 def slips(submission: Submission, name: str) -> list[Slip]:
     """Return the slips in the definition of a name, by line; at most MAX_SLIPS."""
-    nodes, known = nodes_of(submission.units), bindings(submission.units)
-    own = {n: node for n, (_unit, node) in nodes.items() if isinstance(node, ast.ClassDef | ast.FunctionDef)}
-    if name not in own:
+    code = bindings(submission.units)
+    if name not in code.own:
         return []
-    unit, node = nodes[name]
-    top = (statement for _unit, tree in trees(submission.units) for statement in tree.body)
-    assigned = (part for one in top if isinstance(one, ast.Assign) for part in ast.walk(one))
-    variables = frozenset(bound for part in assigned for bound in bound_by(part))
-    torch_nn = {*known.bound.get("nn", ("torch.nn",))} == {"torch.nn"}
-    code = Code(own, known.bound, frozenset((*known.attributes, *known.bound)), variables, torch_nn)
+    unit, node = nodes_of(submission.units)[name]
     parts = [*ast.walk(node)]
-    names = {bound for part in parts for bound in bound_by(part)} | own.keys()
-    of_class = _of_class(node, code) if isinstance(node, ast.ClassDef) else ()
-    found = [
-        *of_class,
-        *_of_result(node, code),
-        *of_scopes(submission, unit, node, names, "*" in known.bound),
-    ]
+    names = {bound for part in parts for bound in bound_by(part)} | code.own.keys()
+    found = [*_of_class(node, code)] if isinstance(node, ast.ClassDef) else []
+    found += [*_of_result(node, code), *of_scopes(submission, unit, node, names, code)]
     slips = [Slip(unit, *one) for one in found]
     for part in parts:
         for rule in _RULES.get(type(part), ()):
@@ -87,7 +68,7 @@ def slips(submission: Submission, name: str) -> list[Slip]:
     return sorted(dict.fromkeys(slips), key=lambda slip: slip.line)[:MAX_SLIPS]
 
 
-def _of_expression(node: ast.expr | ast.Expr, code: Code) -> Found:
+def _of_expression(node: ast.expr | ast.Expr, code: Bindings) -> Found:
     says = ""
     match node:
         case ast.Expr(ast.Attribute(ast.Call(ast.Name("super")), "__init__")):
@@ -115,7 +96,7 @@ def _is_nearly(right: str, name: str) -> bool:
 # ---- functions
 
 
-def _of_result(node: ast.stmt, code: Code) -> Found:
+def _of_result(node: ast.stmt, code: Bindings) -> Found:
     """Report what a function, or the method `forward` of a class, returns."""
     functions = [
         p for p in getattr(node, "body", ()) if isinstance(p, ast.FunctionDef) and p.name == "forward"
@@ -147,25 +128,16 @@ def _layers_as_functions(function: ast.FunctionDef) -> Found:
     """A layer that gets a tensor where it is constructed, and is never called."""
     parts = [*ast.walk(function)]
     called = {dotted(part.func) for part in parts if isinstance(part, ast.Call)}
-    for part in parts:
-        match part:
-            case ast.Assign(value=ast.Call(ast.Attribute(ast.Name("nn"), layer), [first, *_])):
-                pass
-            case ast.Return(ast.Call(ast.Attribute(ast.Name("nn"), layer), [first, *_])):
-                pass
-            case _:
-                continue
-        is_size = isinstance(first, ast.Constant | ast.UnaryOp | ast.Attribute)
-        if (
-            layer in _FUNCTIONS
-            and not is_size
-            and called.isdisjoint(map(dotted, getattr(part, "targets", ())))
-        ):
-            says = _("`nn.{layer}` is a layer; write `nn.{layer}(…)(X)`, or call `{function}`")
-            yield part.lineno, says.format(layer=layer, function=_FUNCTIONS[layer])
+    for part in (part for part in parts if isinstance(part, ast.Assign | ast.Return)):
+        match part.value:
+            case ast.Call(ast.Attribute(ast.Name("nn"), layer), [first, *_]) if layer in _FUNCTIONS:
+                is_size = isinstance(first, ast.Constant | ast.UnaryOp | ast.Attribute)
+                if not is_size and called.isdisjoint(map(dotted, getattr(part, "targets", ()))):
+                    says = _("`nn.{layer}` is a layer; write `nn.{layer}(…)(X)`, or call `{function}`")
+                    yield part.lineno, says.format(layer=layer, function=_FUNCTIONS[layer])
 
 
-def _tiny_fill(node: ast.AST, code: Code) -> Found:
+def _tiny_fill(node: ast.AST, code: Bindings) -> Found:
     """A fill value such as 1e-6, where -1e6 is meant."""
     match node:
         case (
@@ -179,7 +151,7 @@ def _tiny_fill(node: ast.AST, code: Code) -> Found:
             yield at.lineno, says.format(value=value, meant=-1 / value)
 
 
-def _unread(function: ast.FunctionDef, code: Code) -> Found:
+def _unread(function: ast.FunctionDef, code: Bindings) -> Found:
     """A changed tensor gets nearly its old name; the code below reads the tensor without the change."""
     parts = [*ast.walk(function)]
     names = [part for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)]
@@ -193,7 +165,7 @@ def _unread(function: ast.FunctionDef, code: Code) -> Found:
                     yield part.lineno, says.format(name=name, near=meant)
 
 
-def _unchanged(loop: ast.While, code: Code) -> Found:
+def _unchanged(loop: ast.While, code: Bindings) -> Found:
     """A loop whose body can neither change the names in the condition nor leave the loop.
 
     The value of a call, an attribute or an index in the condition may change without the names.
@@ -221,7 +193,7 @@ def _unchanged(loop: ast.While, code: Code) -> Found:
 # ---- classes
 
 
-def _of_class(node: ast.ClassDef, code: Code) -> Found:
+def _of_class(node: ast.ClassDef, code: Bindings) -> Found:
     defined = {part.name: part for part in node.body if isinstance(part, ast.FunctionDef)}
     bases = [dotted(base) for base in node.bases]
     used = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
@@ -261,7 +233,7 @@ def _is_module(base: str) -> bool:
     return base.endswith("Module") or base in _BASES
 
 
-def _without_super(built: ast.FunctionDef, code: Code) -> Found:
+def _without_super(built: ast.FunctionDef, code: Bindings) -> Found:
     """Report the first layer that is set before `nn.Module.__init__` was called."""
     for statement in built.body:
         attributes = [part.attr for part in ast.walk(statement) if isinstance(part, ast.Attribute)]
@@ -273,12 +245,12 @@ def _without_super(built: ast.FunctionDef, code: Code) -> Found:
                 return
 
 
-def _never_set(node: ast.ClassDef, code: Code) -> Found:
+def _never_set(node: ast.ClassDef, code: Bindings) -> Found:
     """Report an attribute of `self` that nothing sets, beside a similar one that the class sets."""
     parts = [part for part in ast.walk(node) if isinstance(part, ast.Attribute)]
     of_self = [part for part in parts if dotted(part) == f"self.{part.attr}"]
     words = {str(part.value) for part in ast.walk(node) if isinstance(part, ast.Constant)}
-    known = code.attributes | _OF_MODULES | words  # a word may be the name of a buffer
+    known = code.attributes | code.bound.keys() | _OF_MODULES | words  # a word may be the name of a buffer
     stored = {part.attr for part in of_self if not isinstance(part.ctx, ast.Load)}
     unknown = {(part.lineno, part.attr) for part in of_self if part.attr not in known}
     for line, name, meant in nearest(unknown, stored):
@@ -286,7 +258,7 @@ def _never_set(node: ast.ClassDef, code: Code) -> Found:
         yield line, says.format(name=name, near=meant)
 
 
-def _layers_in_lists(node: ast.ClassDef, code: Code) -> Found:
+def _layers_in_lists(node: ast.ClassDef, code: Bindings) -> Found:
     """Report lists, tuples and dicts of layers that `self` keeps, also if a local name or `append` fills them."""
     lists: dict[str, tuple[int, str]] = {}  # attribute → its line, and the name that is filled
     filled = set()
@@ -320,7 +292,7 @@ def _items(value: ast.expr) -> Iterator[ast.expr]:
             yield from _items(inner)
 
 
-def _is_layer(called: ast.expr, code: Code) -> bool:
+def _is_layer(called: ast.expr, code: Bindings) -> bool:
     """Whether a name, perhaps with a module before it, is that of a layer, a building block or a module of the file."""
     last = dotted(called).rpartition(".")[2]
     is_module = any(_is_module(dotted(base)) for base in getattr(code.own.get(last), "bases", ()))
@@ -331,7 +303,7 @@ def _names(node: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
-_RULES: Mapping[type[ast.AST], Sequence[Callable[[Any, Code], Found]]] = {
+_RULES: Mapping[type[ast.AST], Sequence[Callable[[Any, Bindings], Found]]] = {
     ast.FunctionDef: (variables_of_the_file, _unread),
     ast.While: (_unchanged,),
     ast.Expr: (_of_expression,),

@@ -35,19 +35,17 @@ _TOKEN = re.compile(r"\w+|#+|=+|\*+|[^\w\s]")
 _CHAIN = re.compile(rf"(?:\.[\s\\]*+[^\W\d]\w*+[\s\\]*+){{{MAX_DOTTED_NAMES}}}")
 
 
-def count_tokens(source: str) -> int:
-    """Return the number of words and symbols, also in strings and comments."""
-    return _TOKEN.subn("", source)[1]
-
-
 def check_sources(sources: Iterable[str]) -> int:
-    """Check all sources of one submission together; return their number of words and symbols. Raises BadData."""
+    """Check all sources of one submission together. Raises BadData.
+
+    Return their number of words and symbols, also in strings and comments.
+    """
     size = tokens = 0
     for source in sources:
         size += len(source.encode("utf-8", "surrogatepass"))
         if size > MAX_SOURCE_BYTES:
             raise BadData(_("the code is larger than {limit} MiB").format(limit=MAX_SOURCE_BYTES >> 20))
-        tokens += count_tokens(source)
+        tokens += _TOKEN.subn("", source)[1]
         if tokens > MAX_TOKENS:
             raise BadData(_("the code has more than {limit} words and symbols").format(limit=MAX_TOKENS))
         if _CHAIN.search(source):

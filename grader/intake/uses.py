@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from grader.intake.names import Names, nodes_of, read_names
 from grader.intake.read import Submission, Unit, trees
@@ -40,24 +40,35 @@ _BIND_NAME = (
 class Bindings:
     """What the code of a file reads and binds, in any scope."""
 
+    own: Mapping[str, ast.stmt]  # its top-level classes and functions
     read: dict[str, tuple[str, int]] = field(
         default_factory=dict
     )  # name → the unit and the line of its first use
     # Name → what binds it: the path of an import, such as "torch.nn", otherwise "". "*" is for `import *`.
     bound: dict[str, list[str]] = field(default_factory=dict)
     attributes: set[str] = field(default_factory=set)  # that are set
+    variables: set[str] = field(default_factory=set)  # that top-level assignments set
 
     @property
     def unbound(self) -> dict[str, tuple[str, int]]:
         """Name → its first use, for names that nothing binds; {} if there is `import *`."""
         return {} if "*" in self.bound else {n: at for n, at in self.read.items() if n not in self.bound}
 
+    @cached_property
+    def torch_nn(self) -> bool:
+        """Whether `nn` can only be torch.nn."""
+        return {*self.bound.get("nn", ("torch.nn",))} == {"torch.nn"}
 
-@lru_cache(maxsize=8)
+
+@lru_cache(maxsize=4)
 def bindings(units: tuple[Unit, ...]) -> Bindings:
     """Return what the code of a file reads and binds."""
-    found = Bindings()
+    nodes = {name: node for name, (_unit, node) in nodes_of(units).items()}
+    kinds = ast.ClassDef | ast.FunctionDef
+    found = Bindings({name: node for name, node in nodes.items() if isinstance(node, kinds)})
     for unit, tree in trees(units):
+        assigned = (part for one in tree.body if isinstance(one, ast.Assign) for part in ast.walk(one))
+        found.variables.update(name for part in assigned for name in bound_by(part))
         read: dict[str, int] = {}  # `ast.walk` does not follow the lines
         for node in ast.walk(tree):
             match node:
@@ -80,11 +91,6 @@ def missing_imports(submission: Submission, blocks: Iterable[str]) -> dict[str, 
     unbound = bindings(submission.units).unbound
     offered = IMPORTS | {block: f"from grader.given import {block}" for block in blocks}
     return {name: line for name, line in offered.items() if name in unbound}
-
-
-def first_use(submission: Submission, name: str) -> tuple[str, int]:
-    """Return the unit and the line where a submission first uses a name that it binds nowhere."""
-    return bindings(submission.units).unbound[name]
 
 
 def units_to_run(submission: Submission, blocks: Iterable[str] = ()) -> tuple[Unit, ...]:

@@ -33,7 +33,7 @@ def with_best(
         names, found = read_names(submission), engine.known(submission)
     except Exception:
         return submission, report  # the exercises of such a file have failed already
-    best, remarks = submission, dict[str, str]()
+    best, remarks = submission, dict[str, tuple[str, ...]]()
     for result in report.exercises:
         last = names.definitions.get(found.get(result.name, ""))
         earlier = [d for d in names.replaced if last and d.name == last.name and d.tree != last.tree][-MOST:]
@@ -43,19 +43,14 @@ def with_best(
         for definition in reversed(earlier):
             cut = _without_later(best, definition)
             tried.append((definition, cut, engine.grade(cut, [result.name]).exercises[0]))
-        chosen, best, _result = max(
-            tried, key=lambda one: one[2].score or 0
-        )  # of equal ones, the last definition
-        remarks[result.name] = _remark(
-            chosen, [(d, other) for d, _cut, other in tried if d is not chosen], names
-        )
+        # Of equally good ones, `max` returns the first one, which is the last definition.
+        chosen, best, _result = max(tried, key=lambda one: one[2].score or 0)
+        others = [(definition, other) for definition, _cut, other in tried if definition is not chosen]
+        remarks[result.name] = (_remark(chosen, others, names),)
     if best is not submission:
         report = engine.grade(best, wanted)
-    results = (
-        replace(one, remarks=(*one.remarks, remarks[one.name])) if one.name in remarks else one
-        for one in report.exercises
-    )
-    return best, replace(report, exercises=tuple(results))
+    exercises = [replace(e, remarks=(*e.remarks, *remarks.get(e.name, ()))) for e in report.exercises]
+    return best, replace(report, exercises=tuple(exercises))
 
 
 def _without_later(submission: Submission, kept: Definition) -> Submission:
