@@ -197,6 +197,11 @@ class Signatures(_Text, frozen=True):
         }
         return cls(slots, explains, tuple(vocabulary.tolist()), arrays)
 
+    def only(self, slots: Sequence[str]) -> Signatures:
+        """Return the table of these slots, which must be in its order."""
+        kept = [self.slots.index(slot) for slot in slots]
+        return Signatures.of(tuple(slots), self.explains, self.states[:, kept], self.numbers[:, kept])
+
     @cached_property
     def states(self) -> Array:
         """The states: (rows, slots) of texts."""

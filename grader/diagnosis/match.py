@@ -100,7 +100,8 @@ def known_rows(
         return together(answer, cases, budget or Budget())
     # A doubtful pair does not count if one of its mistakes is near alone: the other hardly changes the values.
     sure = all(any(set(one) <= set(ids) for one in near) for ids in doubtful)
-    return tuple(sorted(near, key=len)) if sure and () not in near else ()
+    fewest = [ids for ids in near if not any(set(one) < set(ids) for one in near)]
+    return tuple(sorted(fewest, key=len)) if sure and () not in near else ()
 
 
 def _kind(exercise: Exercise, known: tuple[tuple[str, ...], ...]) -> Kind:

@@ -36,7 +36,7 @@ from grader.engine.load_notes import (
 )
 from grader.engine.load_request import visible_blocks
 from grader.engine.result import finished
-from grader.engine.schools import form_of, in_form, takes_dropout
+from grader.engine.schools import TRAINED, form_of, in_form, takes_dropout
 from grader.engine.session import WorkerGone
 from grader.engine.student_file import StudentFile, student_file
 from grader.intake.names import without_code
@@ -145,7 +145,7 @@ class Attempt:
         if found is None or not isinstance(loaded, Loaded):
             return other if loaded else None
         school, form = found
-        if school.cases != self.exercise.name and self.grading.context.options.terms.counts:
+        if school.is_causal and self.grading.context.options.terms.counts:
             return other
         exercise = in_form(self.exercise, course.exercises, school, form)
         request = self.grading.request(file, exercise, self.replaced)
@@ -156,12 +156,15 @@ class Attempt:
             return None
         seen = [one.observation for one in cases if one.observation]
         lacks = [o for o in seen if o.parameters and any(o.parameters[what] for what in NOT_LOADED)]
-        if lacks or any(o.error and o.error.step == "build" for o in seen):
+        errors = [o.error for o in seen if o.error]
+        if missing := self._missing_code(errors):
+            return Draft("could_not_grade", missing, self._renamed())
+        if lacks or any(error.step == "build" for error in errors):
             return other
-        last = school.called.split()[-1] if school.called else "alone"
+        untrained = not takes_dropout(form) and school.says in TRAINED
         remarks = (
-            Fact(f"school/{last}", {"school": school.title}),
-            *([] if takes_dropout(form) or last == "alone" else [Fact("school/untrained")]),
+            Fact(f"school/{school.says}", {"school": school.title}),
+            *([Fact("school/untrained")] if untrained else []),
             *self._renamed(),
             *self._on_loading(loaded),
         )

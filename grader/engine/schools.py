@@ -1,4 +1,4 @@
-"""Forms of multi-head attention that other schools teach, and how a class in one of them is built and called.
+"""Forms of classes that other schools teach, and how a class in one of them is built and called.
 
 A class of such a form is not graded in the course's interface: it takes a mask instead of lengths, has equal sizes, or
 is causal self-attention. A row of SCHOOLS says what its parameters may mean, and which exercise has the cases for it.
@@ -12,51 +12,64 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from grader.bundle.model import Exercise, RecordedCase
+from grader.diagnosis.signature import named_by, slots
 from grader.intake.meanings import meaning
 from grader.intake.names import Names, Signature, attributes_of, signature
 from grader.worker.steps import Build, Form, Mode
 
-GRADED = "MultiHeadAttention"  # the exercise as which all forms are graded
-
 
 class School(NamedTuple):
-    """built: what the parameters of the constructor may mean. called: what those of `forward` mean, "" for one input.
-    cases: the exercise whose cases are used.
+    """exercise: as which its class is graded. built: what the parameters of the constructor may mean. called: what those
+    of `forward` mean, "" for one input. cases: the exercise whose cases are used. says: the rule of the remark.
     """
 
     title: str
+    exercise: str
     built: str
     called: str
     cases: str
+    says: str
+
+    @property
+    def is_causal(self) -> bool:
+        return self.cases == _CAUSAL
 
 
+_ATTENTION, _CAUSAL = "MultiHeadAttention", "TangledSelfAttention"
+_SIZES = "width heads dropout bias"
+_ANNOTATED, _FROM_SCRATCH = "The Annotated Transformer", "Build a Large Language Model (From Scratch)"
 SCHOOLS = (
-    School("The Annotated Transformer", "width heads dropout bias", "query key value mask", GRADED),
-    School("torch.nn.MultiheadAttention", "width heads dropout bias", "query key value length", GRADED),
-    School("nanoGPT", "config", "", "TangledSelfAttention"),
-    School(
-        "Build a Large Language Model (From Scratch)",
-        "input output length dropout heads bias",
-        "",
-        "TangledSelfAttention",
-    ),
-    School("a class with a width and heads", "width heads dropout bias length", "", "TangledSelfAttention"),
+    School(_ANNOTATED, _ATTENTION, _SIZES, "query key value mask", _ATTENTION, "mask"),
+    School("torch.nn.MultiheadAttention", _ATTENTION, _SIZES, "query key value length", _ATTENTION, "length"),
+    School("nanoGPT", _ATTENTION, "config", "", _CAUSAL, "causal"),
+    School(_FROM_SCRATCH, _ATTENTION, "input output length dropout heads bias", "", _CAUSAL, "causal"),
+    School("a class with a width and heads", _ATTENTION, f"{_SIZES} length", "", _CAUSAL, "causal"),
+    School(_ANNOTATED, "PositionWiseFFN", "width inner dropout", "", "PositionWiseFFN", "network"),
+    School(_ANNOTATED, "PositionalEncoding", "width length dropout", "", "PositionalEncoding", "positions"),
 )
+
+
+TRAINED = (
+    "mask",
+    "length",
+    "positions",
+)  # what School.says of classes that are also looked at in training mode
+_EQUAL = ("_size", "num_hiddens", "_input", "_outputs")  # ends of the names of sizes that a width stands for
 
 
 def form_of(exercise: Exercise, alias: str, source: Names) -> tuple[School, Form] | None:
     """Return the school of a class, and how it is built and called; None if no row of SCHOOLS fits."""
     init, forward = signature(source, alias, "__init__"), signature(source, alias, "forward")
-    if exercise.name != GRADED or init is None or forward is None:
+    if init is None or forward is None:
         return None
-    for school in SCHOOLS:
+    for school in (school for school in SCHOOLS if school.exercise == exercise.name):
         built = _meant(init, school.built.split())
         wanted = school.called.split()
         called = _meant(forward, wanted) if wanted else _alone(forward)
         if built and called and {*wanted} <= {*called.values()}:
             config = next((name for name, means in built.items() if means == "config"), "")
             attributes = {name: meaning(name) for name in attributes_of(source, alias, config)}
-            if wanted or _is_causal(alias, {*built.values(), *attributes.values()}):
+            if not school.is_causal or _is_causal(alias, {*built.values(), *attributes.values()}):
                 return school, Form(built, called, attributes)
     return None
 
@@ -83,23 +96,23 @@ def takes_dropout(form: Form) -> bool:
 
 
 def in_form(exercise: Exercise, exercises: Mapping[str, Exercise], school: School, form: Form) -> Exercise:
-    """Return the exercise with the cases for a form: without names of mistakes, which are about the course's own.
+    """Return the exercise with the cases for a form. A class that takes no rate of dropout is not trained.
 
-    Causal self-attention is another task, so it gets no points. A class that takes no rate of dropout is not trained.
+    Causal self-attention is another task, so it gets no points, and no name of a mistake.
     """
-    own = school.cases == exercise.name
     cases = tuple(filter(_has_equal_sizes, exercises[school.cases].cases))
     if not takes_dropout(form):
         cases = tuple(case for case in cases if not any(mode.train for mode in case.all_of(Mode)))
-    points = exercise.points if own else 0.0
-    return replace(exercise, cases=cases, mistakes=(), signatures=None, points=points)
+    if school.is_causal:
+        return replace(exercise, cases=cases, mistakes=(), signatures=None, points=0.0)
+    known = exercise.signatures
+    return replace(exercise, cases=cases, signatures=known and known.only(slots(named_by(cases))))
 
 
 def _has_equal_sizes(case: RecordedCase) -> bool:
     """Whether all inputs of its modules have as many features as the output, and no layer has a bias."""
     return all(
-        len({size for name, size in build.kwargs.items() if name.endswith("_size") or name == "num_hiddens"})
-        < 2
+        len({size for name, size in build.kwargs.items() if name.endswith(_EQUAL)}) < 2
         and not build.kwargs.get("bias")
         for build in case.all_of(Build)
     )

@@ -376,10 +376,14 @@ _REMARKS = {
     "school/length": _early(
         "graded in the form of {school}; not looked at: biases, and inputs of different sizes"
     ),
-    "school/alone": _early(
+    "school/causal": _early(
         "graded as causal self-attention in the form of {school}, which gets no points; not looked at: lengths, keys"
         " other than the queries, biases, and training mode"
     ),
+    "school/network": _early(
+        "graded in the form of {school}; not looked at: inputs and outputs of different sizes, and training mode"
+    ),
+    "school/positions": _early("graded in the form of {school}"),
     "school/untrained": _early(
         "training mode was not looked at, because the constructor takes no rate of dropout"
     ),
