@@ -34,6 +34,8 @@ CAUSES = (
     (r"'list' object has no attribute '(\w+)'", "a list stands where a tensor is meant: a list has no `{0}`"),
     (r"'(?:int|float)' object is not iterable|of type '(?:int|float)' has no len", "a single number stands where several are meant"),
     (r"'builtin_function_or_method' object.* on .*?\.(\w+)(?!\()\b[.\[ ]", "a method is not called: write `{0}()`"),
+    (r"cannot assign '.*' as parameter '(\w+)'", "`{0}` is a parameter of the layer: wrap the new tensor in `nn.Parameter`"),
+    (r"^(.+?) is not in list on", "{0} is looked up in a list that may not hold it: say what happens then"),
     (r"'(\w*Tensor)' object is not callable", "a tensor is called like a function: is an operator missing before the bracket?"),
     (r"'(?:int|float|tuple)' object is not callable", "a value is called like a function: is an operator missing before the bracket?"),
     (r"only supports boolean masks|bitwise_not|expected BoolTensor", "the mask holds numbers: it must be True and False, as a comparison gives it"),
@@ -80,6 +82,7 @@ CAUSES = (
     (r"Expected size (\d+) but got size (\d+)", "tensors that are joined have {0} and {1} on another axis, which must agree"),
     (r"Expected hidden size \(([\d, ]*)\), got \[([\d, ]*)\]", "the state of the recurrent layer has the shape ({1}), and this input asks for ({0}): batch and time are exchanged, or `batch_first` does not fit"),
     (r"output with shape (\[[\d, ]*\]) doesn't match the broadcast shape (\[[\d, ]*\])", "an operation in place cannot make a tensor of shape {0} larger, to {1}: write the result into a new tensor"),
+    (r"Expected target size \[([\d, ]*)\], got \[([\d, ]*)\]", "`cross_entropy` takes the classes on axis 1 of the scores, (B, V, T), and labels (B, T); from these scores it expects labels ({0}), and gets ({1})"),
     (r"normalized_shape=\[([\d, ]*)\].* size ?\[.*?(\d+)\]", "the normalisation is for {0} features, and {1} arrive"),
     # gradients
     (r"backward through the graph a second time", "the graph of one result is used for two gradients: compute the result anew for each, or keep the graph"),

@@ -159,7 +159,7 @@ class Attempt:
         errors = [o.error for o in seen if o.error]
         if missing := self._missing_code(errors):
             return Draft("could_not_grade", missing, self._renamed())
-        if lacks or any(error.step == "build" for error in errors):
+        if lacks or all(o.error and o.error.step == "build" for o in seen):
             return other
         untrained = not takes_dropout(form) and school.says in TRAINED
         remarks = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -15,7 +15,7 @@ from grader.engine.interface import way_to_be_graded
 from grader.engine.lease import Workers
 from grader.engine.load_notes import file_remarks, imports_added, is_faulty
 from grader.engine.load_request import offering, order_for_worker_reuse
-from grader.engine.student_file import CourseTables, Part, StudentFile, student_file
+from grader.engine.student_file import CourseTables, Part, StudentFile, school_fits, student_file
 from grader.intake.names import Definition, Names, read_names
 from grader.intake.read import Submission
 from grader.intake.recognise import lost_exercises, match
@@ -75,7 +75,8 @@ class Engine:
 
         Definitions with a syntax error are included, except under a name in `recognise.COMMON`.
         """
-        return known(self.contracts, read_names(submission), self.schools)
+        names, course = read_names(submission), self.context.course
+        return known(course.contracts, names, school_fits(course, names, self.schools))
 
     def way_to_be_graded(self, exercise: str, name: str, names: Names) -> Fact | None:
         """Return how code with another name differs from an exercise, and what to do; None if only its name differs."""
@@ -97,7 +98,7 @@ class Engine:
             if self.options.terms.offers_blocks:
                 course = offering(course, read_names(submission))
             file = student_file(course, submission, parts, self.schools)
-            names = known(course.contracts, file.names, file.schools) if wanted is None else wanted
+            names = lost_exercises(course.contracts, file.names) | file.aliases if wanted is None else wanted
             exercises = [exercise for name, exercise in course.exercises.items() if name in names]
             for exercise in order_for_worker_reuse(exercises):
                 self.options.on_exercise(exercise.name)
@@ -151,7 +152,9 @@ def as_sentences(facts: Iterable[Fact]) -> tuple[str, ...]:
     return tuple(sanitize(PUBLIC.sentence(fact), 600) for fact in facts)
 
 
-def known(contracts: Mapping[str, Definition], names: Names, schools: bool = False) -> dict[str, str]:
+def known(
+    contracts: Mapping[str, Definition], names: Names, *fits_school: Callable[[str, str], bool]
+) -> dict[str, str]:
     """Return exercise → the name it has among these names of a submission; see `Engine.known`."""
     # A definition that Python can read wins over one with a syntax error.
-    return lost_exercises(contracts, names) | match(contracts, names, schools)
+    return lost_exercises(contracts, names) | match(contracts, names, *fits_school)

@@ -248,9 +248,8 @@ def _built_otherwise(pair: _Pair, found: Signature, asked: Signature) -> Fact:
     lacks = [f"`{other}`" for other in asked.positional if other not in found.names]
     lacks_one = found.names < asked.names and len(asked.names - found.names) == 1
     shown = {"alias": pair.alias, "found": sanitize(found.text, 200)}
-    return Fact(
-        "interface/built", shown | {"lacks": lacks[0] if lacks_one else None} | _way_out(pair, "way/class")
-    )
+    lacking = lacks[0] if lacks_one or lacks == ["`dropout`"] else None
+    return Fact("interface/built", shown | {"lacks": lacking} | _way_out(pair, "way/class"))
 
 
 def _called_otherwise(pair: _Pair, method: str) -> Fact:
@@ -265,30 +264,43 @@ def _called_otherwise(pair: _Pair, method: str) -> Fact:
 
 def _way_out(pair: _Pair, rule: str) -> dict[str, Any]:
     """Return what the sentences say of how to have a definition graded: write the course's, which calls the own one."""
-    init, forward = pair.asked("__init__"), pair.asked("forward")
+    init, forward, own = pair.asked("__init__"), pair.asked("forward"), pair.own("forward")
     asked = init or pair.asked("")
-    call, unused = _call(pair)
-    data = {"call": call, "forward": forward and forward.text, "unused": ", ".join(unused) or None}
+    mine, call, unused = _call(pair)
+    data = {
+        "call": call,
+        "mine": mine,
+        "forward": forward and forward.text,
+        "unused": ", ".join(unused) or None,
+    }
     course = {"name": pair.exercise.name, "asked": asked.text if asked else ""}
-    return course | {"way": Fact(rule if forward else "way/function", data | course)}
+    if forward is None:
+        rule = "way/function"
+    elif own and len(own.needed) == 1 and {"query", "key"} <= {meaning(name) for name in forward.positional}:
+        rule, data = "way/one-input", data | {"own": sanitize(own.text, 200)}
+    elif rule == "way/class" and unused == ["`dropout`"]:
+        rule = "way/dropout"
+    elif rule == "way/class" and mine != pair.alias:
+        rule = "way/rename"
+    return course | {"way": Fact(rule, data | course)}
 
 
 # Parameters whose value follows from the meaning of their names; `d_k`, for example, may be the width of a head.
 _PASSED_ON = frozenset({"dropout", "length", "heads", "layers", "bias", "vocabulary", "inner", "width"})
 
 
-def _call(pair: _Pair) -> tuple[str, Sequence[str]]:
-    """Return how the course's definition may call the own one, as `Mine(d_model=num_hiddens, h=num_heads)`, and the
-    course's parameters that this does not pass on.
+def _call(pair: _Pair) -> tuple[str, str, Sequence[str]]:
+    """Return a name for the own definition, how the course's may call it, as `Mine(d_model=num_hiddens, h=num_heads)`, and
+    the course's parameters that this does not pass on.
     """
     first = "My" if pair.alias[0].isupper() else "my_"
     name = pair.alias if pair.alias != pair.exercise.name else first + pair.alias
     method = "__init__" if pair.own("__init__") else ""
     own, asked = pair.own(method), pair.asked(method)
     if own is None or asked is None:
-        return f"{name}(…)", ()
+        return name, f"{name}(…)", ()
     courses = {mine: course for course, mine in same(asked.positional, own.positional).items()}
     known = {mine for mine in courses if meaning(mine) in _PASSED_ON or mine in asked.names}
     given = [f"{mine}={courses[mine] if mine in known else '…'}" for mine in own.positional]
     unused = [f"`{course}`" for course in asked.positional if course not in {courses[mine] for mine in known}]
-    return sanitize(f"{name}({', '.join(given)})", 200), unused
+    return name, sanitize(f"{name}({', '.join(given)})", 300), unused

@@ -54,7 +54,10 @@ TRAINED = (
     "length",
     "positions",
 )  # what School.says of classes that are also looked at in training mode
-_EQUAL = ("_size", "num_hiddens", "_input", "_outputs")  # ends of the names of sizes that a width stands for
+# The sizes that a width stands for.
+_EQUAL = frozenset(
+    {"key_size", "query_size", "value_size", "num_hiddens", "ffn_num_input", "ffn_num_outputs"}
+)
 
 
 def form_of(exercise: Exercise, alias: str, source: Names) -> tuple[School, Form] | None:
@@ -112,7 +115,7 @@ def in_form(exercise: Exercise, exercises: Mapping[str, Exercise], school: Schoo
 def _has_equal_sizes(case: RecordedCase) -> bool:
     """Whether all inputs of its modules have as many features as the output, and no layer has a bias."""
     return all(
-        len({size for name, size in build.kwargs.items() if name.endswith(_EQUAL)}) < 2
+        len({size for name, size in build.kwargs.items() if name in _EQUAL}) < 2
         and not build.kwargs.get("bias")
         for build in case.all_of(Build)
     )

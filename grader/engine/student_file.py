@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from grader.bundle.model import Bundle, Exercise
 from grader.engine.interface import Interface, interface, keywords_in_place
+from grader.engine.schools import form_of
 from grader.intake.course import Course
 from grader.intake.names import Definition, Names, read_names, stub_names, untouched
 from grader.intake.read import Blocked, Submission, read_submission
@@ -74,7 +75,7 @@ class StudentFile:
     @cached_property
     def aliases(self) -> dict[str, str]:
         """Exercise → the name that it has in the text."""
-        return match(self.course.contracts, self.names, self.schools)
+        return match(self.course.contracts, self.names, school_fits(self.course, self.names, self.schools))
 
     @cached_property
     def content(self) -> str:
@@ -115,6 +116,11 @@ class StudentFile:
 
     def _stub(self, exercise: Exercise) -> Names:
         return self.course.stubs[exercise.assignment]
+
+
+def school_fits(course: CourseTables, names: Names, schools: bool) -> Callable[[str, str], bool]:
+    """Return a function: exercise, name of a class → whether it is graded in the form of a school."""
+    return lambda exercise, name: schools and form_of(course.exercises[exercise], name, names) is not None
 
 
 def student_file(

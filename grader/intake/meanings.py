@@ -8,9 +8,10 @@ from collections.abc import Sequence
 # Meaning → what a name with this meaning contains; underscores are spaces. The first row that fits counts.
 MEANINGS = (
     ("config", r"^(config|cfg|args)$"),
+    ("flag", r"^(return|use|is|with) (?!bias)"),
     ("mask", r"masks?$"),
     ("dropout", r"drop|prob|rate|^p$"),
-    ("length", r"len|steps|max pos|block size"),
+    ("length", r"len|steps|frames|max (pos|words|tokens)|(block|context) size"),
     ("width of a head", r"head (size|dim)|(size|dim) head|^d head"),
     ("heads", r"head|^h$"),
     ("layers", r"layer|block|blk|depth|^n$"),
@@ -23,7 +24,7 @@ MEANINGS = (
     ("input", r"\bin(puts?)?\b"),
     ("output", r"\bout(puts?)?\b"),
     ("inner", r"\b(d f|d?ff\w*|inner|intermediate( size| dim)?)\b"),
-    ("width", r"hid|model|emb|width|units|features|\bdim\b|^size$"),
+    ("width", r"hid|model|emb|width|units|features|\bdims?\b|^size$|^d$"),
 )
 # What a size measures; "": its name does not say it.
 SIZES = frozenset({"", "vocabulary", "key", "query", "value", "input", "output", "inner", "width"})

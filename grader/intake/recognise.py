@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
 
 from grader.given import BLOCKS
+from grader.intake.meanings import meaning
 from grader.intake.names import Definition, Names, plain, words_of
 
 # Exercise → other names that much code uses for it, as `plain` writes them: they are graded.
@@ -16,22 +18,24 @@ ALIASES = {
     "EncoderBlock": "transformerencoderblock",  # of edition 1.x of the book
     "DecoderBlock": "transformerdecoderblock",
 }
-# Exercise → names of classes that are graded in a form of another school, if at all.
-OF_SCHOOLS = {
-    "MultiHeadAttention": "causalselfattention selfattention multiheadattentionblock multiheadselfattention"
-}
-# Exercise → names of code with the same job: they are not graded, as much of it has another form.
+# Exercise → names of code with the same job. Much of it has another form: it is graded if that is the form of a school.
 SAME_JOB = {
     "AdditiveAttention": "mlpattention bahdanauattention concatattention",
-    "DotProductAttention": "attention dotattention scaledattention attentionhead scaleddotproduct",
-    "MultiHeadAttention": "selfattention causalselfattention casualselfattention causualselfattention maskedselfattention"
-    " multiheadedselfattention standardselfattention crossattention mha",
-    "PositionalEncoding": "positionalembedding positionalembeddings positionembedding",
+    "DotProductAttention": "attention dotattention scaledattention attentionhead scaleddotproduct"
+    " scaleddotproductattention",
+    "MultiHeadAttention": "multiheadattentionlayer multiheadattentionblock multiheadselfattention multiheadedselfattention"
+    " mha causalselfattention casualselfattention causualselfattention maskedselfattention selfattention"
+    " standardselfattention crossattention attention",
+    "PositionalEncoding": "positionencoding positionalencoder positionalembedding positionalembeddings positionembedding"
+    " positionlayer positionallayer sinusoidalpositionalembedding getpositionalencoding getpositionencoding",
+    "TokenEmbedding": "tokenembeddings embeddings inputembedding inputembeddings",
     "AddNorm": "addandnorm sublayerconnection residualconnection",
     "PositionWiseFFN": "feedforward feedfoward positionwisefeedforward poswisefeedforwardnet feedforwardblock"
-    " feedforwardnetwork",
+    " feedforwardnetwork pointwisefeedforwardnetwork positionfeedforward mlp ffn",
     "EncoderBlock": "encoderlayer transformerencoderlayer transformerblock vitblock",
     "DecoderBlock": "decoderlayer transformerdecoderlayer",
+    "TransformerEncoder": "encoder",
+    "TransformerDecoder": "decoder",
     "Seq2SeqAttentionDecoder": "bahdanaudecoder attentiondecoder attndecoder attndecoderrnn",
 }
 # Words of designs that the course does not ask for: such code is never meant as an exercise.
@@ -40,6 +44,7 @@ DESIGNS = ("adaptive", "learn", "relative", "rotary")
 COMMON = frozenset({"train", "greedy_decode", "TokenEmbedding"})
 # Broken classes that a lesson shows. Other code is never meant as one of them.
 REPAIRS = frozenset({"MixedUpAttention", "TangledSelfAttention", "TransparentSelfAttention"})
+VERSION = re.compile(r"v?\d+$")  # of a class that a file defines several times
 # Words that say what a class is for.
 FAMILIES = ("attention", "encoding", "embedding", "norm", "ffn", "encoder", "decoder")
 WORDS = ("attention", "attn", "transformer", "softmax", "mask", "position", "feedforward")
@@ -47,22 +52,31 @@ WORDS_OF_ATTENTION = ("attention", "attn", "numhead", "nhead")  # in a class wit
 MOST_COMPARED = 100  # names that `misspelt` compares, and definitions of one file
 
 
-def match(contracts: Mapping[str, Definition], names: Names, schools: bool = False) -> dict[str, str]:
+def match(
+    contracts: Mapping[str, Definition],
+    names: Names,
+    fits_school: Callable[[str, str], bool] = lambda _exercise, _name: False,
+) -> dict[str, str]:
     """Return exercise → its name in the submission: its own name, else one that differs only in case and underscores,
-    else a customary alias.
+    else a customary alias, else a class with the same job that has the form of a school.
 
-    contracts: exercise → its definition in the original stub. schools: also names of other schools.
+    contracts: exercise → its definition in the original stub. fits_school: whether, for an exercise, the class of a name
+    has such a form.
     """
     spelt: dict[str, list[Definition]] = {}
     for definition in names.definitions.values():
         spelt.setdefault(plain(definition.name), []).append(definition)
     found: dict[str, str] = {}
     for exercise, stub in contracts.items():
-        aliases = [ALIASES.get(exercise, ""), OF_SCHOOLS.get(exercise, "") if schools else ""]
-        for spelling in (plain(exercise), *" ".join(aliases).split()):
+        for spelling in (plain(exercise), *ALIASES.get(exercise, "").split()):
             fitting = [one.name for one in spelt.get(spelling, ()) if _fits(exercise, stub, one)]
             if fitting:  # of several, the last definition counts
                 found.setdefault(exercise, exercise if exercise in fitting else fitting[-1])
+        for spelling in (plain(exercise), *SAME_JOB.get(exercise, "").split()):
+            alike = (one for key in spelt if VERSION.sub("", key) == spelling for one in spelt[key])
+            fitting = [one.name for one in alike if fits_school(exercise, one.name)]
+            if fitting:
+                found.setdefault(exercise, fitting[-1])
     return found
 
 
@@ -184,5 +198,7 @@ def _meant(found: Definition, contracts: Mapping[str, Definition]) -> str:
     if any(word in named for word in DESIGNS):
         return ""
     job = [exercise for exercise in contracts if named in SAME_JOB.get(exercise, "").split()]
+    if found.parameters and any(meaning(name) == "heads" for name in found.parameters.names):
+        job = [exercise for exercise in job if exercise != "DotProductAttention"]
     part = [exercise for exercise in others if plain(exercise) in named]
     return next(iter((*job, *part)), "") or misspelt(found.name, others)

@@ -357,11 +357,23 @@ _REMARKS = {
         "`{name}` needs {needed} axes of `{parameter}`, and the course passes {passed}: to have it graded, write it for"
         " {passed} axes, or add and remove axes in a definition of this name that calls yours"
     ),
+    "way/rename": _early(
+        "to have it graded, rename yours to `{mine}`, and add a class of the course's name and parameters, whose"
+        " `forward({forward})` calls `{call}`; nothing in yours is for {unused}",
+        "to have it graded, rename yours to `{mine}`, and add a class of the course's name and parameters, whose"
+        " `forward({forward})` calls `{call}`",
+    ),
     "way/class": _early(
-        "to have it graded, add a class of this name and these parameters, with `forward({forward})`, that builds"
-        " yours as `{call}` and calls it; the cases also pass {unused}",
-        "to have it graded, add a class of this name and these parameters, with `forward({forward})`, that builds"
-        " yours as `{call}` and calls it",
+        "to have it graded, add a class of this name and these parameters, whose `forward({forward})` calls `{call}`;"
+        " nothing in yours is for {unused}",
+        "to have it graded, add a class of this name and these parameters, whose `forward({forward})` calls `{call}`",
+    ),
+    "way/dropout": _early(
+        "to have it graded, give its constructor the course's parameters, and apply `nn.Dropout(dropout)` to the result"
+    ),
+    "way/one-input": _early(
+        "its `forward({own})` takes one input, and the course passes different queries, keys and values: to have it"
+        " graded, write `forward({forward})`, with a layer for each of them, and take these parameters"
     ),
     "way/called": _early(
         "to have it graded, add the class `{name}({asked})`, whose `forward` calls yours, `{call}`"

@@ -14,14 +14,17 @@ _PLAIN = (Tensor, nn.Parameter)
 def move(module: nn.Module, dtype: torch.dtype, device: torch.device) -> None:
     """Move a module to a device and a dtype. Its parameters keep their hooks, as they do on a GPU.
 
+    In float32 it keeps its dtypes: nobody converts a module to the dtype that torch gives it anyway.
+
     Tensors of the simulated device are a subclass: torch makes new parameters and leaves the hooks with the
     old ones. Most modules need no move; `module.to` would take time nevertheless, so it is not called for them.
     """
     before = dict(module.named_parameters())
     tensors = (*before.values(), *dict(module.named_buffers()).values())
-    if all(type(t) in _PLAIN and t.dtype == dtype and t.device == device for t in tensors):
+    as_built = dtype == torch.float32
+    if all(type(t) in _PLAIN and (as_built or t.dtype == dtype) and t.device == device for t in tensors):
         return
-    module.to(device=device, dtype=dtype)
+    module.to(device=device, dtype=None if as_built else dtype)
     for name, parameter in module.named_parameters():
         if name in before and parameter is not before[name]:
             for hook in (before[name]._backward_hooks or {}).values():

@@ -28,6 +28,12 @@ MISTAKES = [
         asks="A query has a distance of 63 from every key. What are your exponentials, and what is their sum?",
     ),
     mistake(
+        "pool-number-added-to-sum",
+        edit("scores.softmax(dim=-1)", "scores.exp() / (scores.exp().sum(dim=-1, keepdim=True) + 1e-8)"),
+        says="a small number is added to the sum of the exponentials, so the weights of a query far from all keys are zero",
+        asks="A query is far from every key. What should its weights sum to, and what is 0 / (0 + 1e-8)?",
+    ),
+    mistake(
         "pool-divided-by-largest",
         edit("scores.softmax(dim=-1)", "(scores - scores.amax(dim=-1, keepdim=True)).exp()"),
         forms=[[edit("scores.softmax(dim=-1)", "scores.exp() / scores.exp().amax(dim=-1, keepdim=True)")]],

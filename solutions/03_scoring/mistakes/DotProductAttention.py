@@ -25,6 +25,12 @@ MISTAKES = [
         asks="Is the size of a typical score its variance or its standard deviation?",
     ),
     mistake(
+        "dot-scaled-by-half",
+        edit("math.sqrt(head_size)", "(head_size / 2)"),
+        says="the scores are divided by half the size of a key instead of its square root: Python computes a power before a division",
+        asks="What does Python compute first in `16 ** 1 / 2`, the power or the division?",
+    ),
+    mistake(
         "dot-scaled-by-number-of-keys",
         edit("queries.shape[-1]", "keys.shape[1]"),
         says="the scale is computed from the number of keys instead of their size",
