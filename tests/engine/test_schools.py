@@ -150,6 +150,28 @@ OF_TRAINING = {  # not looked at in all forms
     ),
 }
 
+NAMES = {
+    "no scaling": "mha-no-scaling",
+    "scaled up": "mha-scaled-up",
+    "scaled by all features": "mha-scaled-by-all-features",
+    "softmax over the queries": "mha-softmax-over-queries",
+    "softmax over the heads": "mha-softmax-over-heads",
+    "heads by view": "mha-heads-by-view",
+    "merge by view": "mha-merge-by-view",
+    "keys as values": "mha-projected-keys-as-values",
+    "no output layer": "mha-no-output-layer",
+    "normalised inside": "mha-normalised-inside",
+    "squeezed": "mha-squeeze-everything",
+    "weights cut off": "mha-keys-cut-off",
+    "dropout in evaluation": "mha-dropout-by-default",
+    "masked after the softmax": "mha-masked-after-softmax",
+    "no mask": "mha-lens-not-passed",
+    "first head only": "mha-lens-first-head-only",
+    "no dropout": "mha-no-dropout",
+    "dropout on the heads": "mha-dropout-on-heads",
+    "dropout before the softmax": "mha-dropout-before-softmax",
+}  # what a mistake is called, if its form is graded as multi-head attention
+
 
 @pytest.fixture(scope="module")
 def graded(engine):
@@ -157,9 +179,11 @@ def graded(engine):
     options = GradingOptions(terms=FOREIGN, torch_version="tested", reuse_worker=True)
     with closing(Engine(engine.bundles, engine.launcher, options)) as grader:
 
-        def grade(source, terms=FOREIGN):
-            submission = submission_of(source)
-            return grader.with_options(terms=terms).grade(submission, ["MultiHeadAttention"]).exercises[0]
+        def grade(source, terms=FOREIGN, names=()):
+            found = grader.with_options(terms=terms).grade(
+                submission_of(source), names or ["MultiHeadAttention"]
+            )
+            return found.exercises if names else found.exercises[0]
 
         yield grade
 
@@ -188,24 +212,76 @@ def test_a_course_may_count_forms_for_the_same_task(engine):
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_no_wrong_class_passes(graded, form):
-    passed = []
+    passed, misnamed = [], []
     for mistake, (old, new) in (MISTAKES if form in UNTRAINED else MISTAKES | OF_TRAINING).items():
         source = FORMS[form].replace("\n        scores = q @", "\n        before = scores = q @")
         assert old in source
-        if graded(source.replace(old, new)).outcome == "passed":
-            passed.append(mistake)
+        found = graded(source.replace(old, new))
+        named = {name for names in found.diagnosis.alternatives for name in names}
+        passed += [mistake] if found.outcome == "passed" else []
+        # With a fill value of -10000, the mask of this mistake hides nothing.
+        right = {NAMES.get(mistake), "mha-lens-not-passed" if "-10000" in source else None}
+        misnamed += [(mistake, named)] if not named <= right else []
     assert not passed
+    assert not misnamed
 
 
-def test_self_attention_that_is_not_called_causal_is_another_interface(graded):
-    assert (
-        graded(FORMS["causal"].replace("CausalSelfAttention", "SelfAttention")).outcome == "other_interface"
-    )
+def test_self_attention_that_is_not_called_causal_is_not_graded(graded):
+    assert graded(FORMS["causal"].replace("CausalSelfAttention", "SelfAttention")).outcome == "blocked"
 
 
-def test_a_mask_without_a_meaning_is_another_interface(graded):
+def test_a_mask_without_an_effect_is_a_mistake(graded):
     ignored = FORMS["annotated"].replace("mask.unsqueeze(1) == 0", "mask.unsqueeze(1) != mask.unsqueeze(1)")
-    assert graded(ignored).outcome == "other_interface"
+    assert graded(ignored).diagnosis.alternatives == (("mha-lens-not-passed",),)
+
+
+def test_a_slip_that_raises_with_and_without_a_mask_is_a_mistake(graded):
+    found = graded(FORMS["annotated"].replace("k.transpose(-2, -1)", "k.tranpose(-2, -1)"))
+    assert found.outcome == "failed"
+    assert "tranpose" in found.checks[0].message
+
+
+def test_a_mask_of_another_shape_is_another_interface(graded):
+    of_keys = FORMS["annotated"].replace("mask.unsqueeze(1) == 0", "mask[:, None, None, :] == 0")
+    assert graded(of_keys).outcome == "other_interface"
+
+
+def test_a_causal_class_with_a_mask_is_another_interface(graded):
+    also = (
+        "scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1).bool(), -1e9)\n        weights ="
+    )
+    assert graded(FORMS["annotated"].replace("weights =", also)).outcome == "other_interface"
+
+
+@pytest.mark.parametrize("takes", ["d_model, max_len=500", "d_model, dropout, max_len"])
+def test_positions_and_networks_of_a_school(graded, takes):
+    positions = f"""
+class PositionalEncoding(nn.Module):
+    def __init__(self, {takes}):
+        super().__init__()
+        at = torch.arange(max_len)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+        self.register_buffer("pe", torch.stack([at.sin(), at.cos()], 2).flatten(1)[None, :, :d_model])
+        self.drop = nn.Dropout({"dropout" if "dropout" in takes else 0.0})
+
+    def forward(self, x):
+        return self.drop(x + self.pe[:, : x.shape[1]])
+"""
+    network = """
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff, dropout=0.1):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Dropout(dropout), nn.Linear(d_ff, d_model))
+
+    def forward(self, x):
+        return self.net(x)
+"""
+    asked = ["PositionalEncoding", "PositionWiseFFN"]
+    outcomes = [one.outcome for one in graded(IMPORTS + positions + network, names=asked)]
+    assert outcomes == ["passed", "passed"]
+    wrong = (positions + network).replace("at.sin(), at.cos()", "at.cos(), at.sin()").replace("ReLU", "GELU")
+    results = {one.name: one for one in graded(IMPORTS + wrong, names=asked)}
+    assert results["PositionalEncoding"].diagnosis.alternatives == (("pos-sine-cosine-exchanged",),)
+    assert results["PositionWiseFFN"].outcome == "failed"
 
 
 def test_a_mask_with_two_meanings_is_another_interface(graded):

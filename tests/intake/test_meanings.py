@@ -6,9 +6,10 @@ from grader.intake.meanings import MEANINGS, counterparts, meaning
 
 NAMES = {
     "config": "config cfg",
+    "flag": "return_intermediate use_cache with_mask",
     "mask": "mask src_mask tgt_mask key_padding_mask masks",
     "dropout": "dropout drop_prob dropout_rate p drop_p attn_pdrop drop prob rate",
-    "length": "valid_lens lens valid_length max_len seq_len num_steps block_size context_length",
+    "length": "valid_lens lens valid_length max_len seq_len num_steps block_size context_length max_frames",
     "width of a head": "head_size head_dim d_head dim_head",
     "heads": "num_heads n_heads n_head nhead heads h",
     "layers": "num_layers n_layer N num_blks n_blocks depth",

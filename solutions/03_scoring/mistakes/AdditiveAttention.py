@@ -280,6 +280,15 @@ MISTAKES = [
         asks="Which weight does a key get when its score is set to zero?",
     ),
     mistake(
+        "additive-dropout-by-default",
+        edit(
+            "self.dropout(self.attention_weights) @ values",
+            "nn.functional.dropout(self.attention_weights) @ values",
+        ),
+        says="dropout is called without the rate and without the mode: it drops one half, also in evaluation mode",
+        asks="Which rate does `nn.functional.dropout(x)` use, and how does it know the mode of your module?",
+    ),
+    mistake(
         "additive-dropout-always",
         edit("self.dropout = nn.Dropout(dropout)", "self.rate = dropout"),
         edit(

@@ -985,6 +985,12 @@ MISTAKES = [
         asks="Is the rate the share of weights that is kept or the share that is dropped?",
     ),
     mistake(
+        "mha-dropout-by-default",
+        with_scores(values_with="nn.functional.dropout(weights)"),
+        says="dropout is called without the rate and without the mode: it drops one half, also in evaluation mode",
+        asks="Which rate does `nn.functional.dropout(x)` use, and how does it know the mode of your module?",
+    ),
+    mistake(
         "mha-dropout-in-evaluation",
         with_scores(values_with="nn.functional.dropout(weights, self.attention.dropout.p)"),
         says="dropout is also applied in evaluation mode",

@@ -267,6 +267,12 @@ MISTAKES = [
         asks="In one dropped vector, are some features zero, or all of them?",
     ),
     mistake(
+        "pos-dropout-by-default",
+        edit("self.dropout(X + P)", "nn.functional.dropout(X + P)"),
+        says="dropout is called without the rate and without the mode: it drops one half, also in evaluation mode",
+        asks="Which rate does `nn.functional.dropout(x)` use, and how does it know the mode of your module?",
+    ),
+    mistake(
         "pos-dropout-in-evaluation",
         edit("self.dropout(X + P)", "nn.functional.dropout(X + P, self.dropout.p)"),
         says="dropout is still active in evaluation",

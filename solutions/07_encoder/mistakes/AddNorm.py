@@ -82,6 +82,12 @@ MISTAKES = [
         asks="Call it twice in training mode, on the same input. Should the results agree?",
     ),
     mistake(
+        "addnorm-dropout-by-default",
+        edit("self.ln(self.dropout(Y) + X)", "self.ln(nn.functional.dropout(Y) + X)"),
+        says="dropout is called without the rate and without the mode: it drops one half, also in evaluation mode",
+        asks="Which rate does `nn.functional.dropout(x)` use, and how does it know the mode of your module?",
+    ),
+    mistake(
         "addnorm-dropout-in-evaluation",
         edit("self.ln(self.dropout(Y) + X)", "self.ln(nn.functional.dropout(Y, self.dropout.p) + X)"),
         says="dropout is still active in evaluation",
