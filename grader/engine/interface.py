@@ -245,10 +245,10 @@ def _without_default(found: Signature, ways: Sequence[Way], asked: Signature) ->
 
 
 def _built_otherwise(pair: _Pair, found: Signature, asked: Signature) -> Fact:
-    lacks = [f"`{other}`" for other in asked.positional if other not in found.names]
-    lacks_one = found.names < asked.names and len(asked.names - found.names) == 1
+    has = same(asked.positional, found.positional)
+    lacks = [f"`{name}`" for name in asked.positional if name not in has]
     shown = {"alias": pair.alias, "found": sanitize(found.text, 200)}
-    lacking = lacks[0] if lacks_one or lacks == ["`dropout`"] else None
+    lacking = lacks[0] if len(lacks) == 1 else None
     return Fact("interface/built", shown | {"lacks": lacking} | _way_out(pair, "way/class"))
 
 
