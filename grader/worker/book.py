@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import types
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -16,7 +17,21 @@ from typing import Any
 import torch
 from torch import nn
 
-from grader.worker.constructors import EDITION_1, edition_1
+from grader.worker.constructors import EDITION_1, named
+
+
+class StandIn(types.ModuleType):
+    """A module that looks up each name when it is used. find: returns what a name stands for, or raises."""
+
+    def __init__(self, name: str, find: Callable[[str], Any]):
+        super().__init__(name)
+        self.__path__: list[str] = []
+        self._find = find
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._find(name)
 
 
 class HyperParameters:
@@ -27,10 +42,7 @@ class HyperParameters:
 
         Names in `ignore` and names that begin with an underscore are left out.
         """
-        here = inspect.currentframe()
-        caller = here.f_back if here is not None else None
-        given = inspect.getargvalues(caller).locals if caller is not None else {}
-        for name, value in dict(given).items():
+        for name, value in dict(sys._getframe(1).f_locals).items():
             if name != "self" and name not in ignore and not name.startswith("_"):
                 setattr(self, name, value)
 
@@ -51,35 +63,6 @@ def add_to_class(owner: type) -> Callable[[Any], None]:
     return add
 
 
-# The names of edition 1.x for blocks of the course.
-_EDITION_1 = {"TransformerEncoderBlock": "EncoderBlock", "TransformerDecoderBlock": "DecoderBlock"}
-# The functions and dtypes of torch that the book's package offers, under the same or another name.
-_SAME_IN_TORCH = (
-    "abs arange cos cosh exp eye float32 int32 int64 linspace log matmul meshgrid normal ones ones_like rand randn"
-    " sigmoid sin sinh stack tanh tensor zeros zeros_like"
-)
-_NOT_BLOCKS: dict[str, Any] = {
-    **{name: getattr(torch, name) for name in _SAME_IN_TORCH.split()},
-    "argmax": torch.Tensor.argmax,
-    "astype": torch.Tensor.type,
-    "batch_matmul": torch.bmm,
-    "concat": torch.cat,
-    "expand_dims": torch.Tensor.unsqueeze,
-    "reduce_mean": torch.Tensor.mean,
-    "reduce_sum": torch.Tensor.sum,
-    "repeat": torch.Tensor.repeat,
-    "reshape": torch.Tensor.reshape,
-    "size": torch.Tensor.numel,
-    "swapaxes": torch.Tensor.swapaxes,
-    "to": torch.Tensor.to,
-    "transpose": torch.Tensor.t,
-    "HyperParameters": HyperParameters,
-    "Module": Module,
-    "add_to_class": add_to_class,
-}
-_WITHOUT_EFFECT = ("logger", "Logger", "check_len", "check_shape", "init_seq2seq")
-
-
 class _Silent:
     """Replace the book's logger, initialisers and checks: accept everything, do nothing."""
 
@@ -95,63 +78,64 @@ class _Silent:
         return self
 
 
-class _Book(types.ModuleType):
-    """A book's helper package: the allowed blocks, the base classes, functions of torch, a silent logger."""
+# The names of the book's package: those of torch, those of a tensor's methods, and others.
+_OF_TORCH = (
+    "abs arange batch_matmul=bmm concat=cat cos cosh exp eye float32 int32 int64 linspace log matmul meshgrid normal"
+    " ones ones_like rand randn sigmoid sin sinh stack tanh tensor zeros zeros_like"
+)
+_OF_TENSORS = (
+    "argmax astype=type expand_dims=unsqueeze reduce_mean=mean reduce_sum=sum repeat reshape size=numel swapaxes to"
+    " transpose=t"
+)
+_NAMES: Mapping[str, Any] = {
+    **{name: getattr(torch, its) for name, its in named(_OF_TORCH).items()},
+    **{name: getattr(torch.Tensor, its) for name, its in named(_OF_TENSORS).items()},
+    "HyperParameters": HyperParameters,
+    "Module": Module,
+    "add_to_class": add_to_class,
+    "Logger": _Silent,
+    **dict.fromkeys(("logger", "check_len", "check_shape", "init_seq2seq"), _Silent()),
+}
+# The names of edition 1.x for blocks of the course.
+_BLOCKS = named("TransformerEncoderBlock=EncoderBlock TransformerDecoderBlock=DecoderBlock")
+_BOOKS = ("d2l", "d2l.torch", "d2lzh_pytorch")
+_OTHER_FRAMEWORKS = ("mxnet", "tensorflow", "jax", "paddle")
 
-    def __init__(self, name: str, given: types.ModuleType):
-        super().__init__(name)
-        self.__path__: list[str] = []
-        self._given = given
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if name in _WITHOUT_EFFECT:
-            return _Silent if name[0].isupper() else _Silent()
-        if name in _NOT_BLOCKS:
-            return _NOT_BLOCKS[name]
+def packages(given: StandIn) -> dict[str, types.ModuleType]:
+    """Return the blocks, and the books' packages, which offer them, too."""
+
+    def of_book(package: str, name: str) -> Any:
         try:
-            return getattr(self._given, _EDITION_1.get(name, name))
+            return _NAMES[name] if name in _NAMES else getattr(given, _BLOCKS.get(name, name))
         except AttributeError:
             raise AttributeError(
-                f"{self.__name__}.{name} is not available: the grader offers only this course's blocks, and some names of torch"
+                f"{package}.{name} is not available: the grader offers only this course's blocks, and some names of torch"
             ) from None
 
+    def of_other(package: str, name: str) -> Any:
+        raise ImportError(f"{package} is not available: these exercises are graded in PyTorch only")
 
-class _OtherFramework(types.ModuleType):
-    """`d2l.mxnet` and the like: an import works, any use raises ImportError."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise ImportError(f"{self.__name__} is not available: these exercises are graded in PyTorch only")
-
-
-def packages(given: types.ModuleType) -> dict[str, types.ModuleType]:
-    """Return the books' packages. They offer the blocks of `given`."""
-    books = {name: _Book(name, given) for name in ("d2l", "d2l.torch", "d2lzh_pytorch")}
-    others = {name: _OtherFramework(f"d2l.{name}") for name in ("mxnet", "tensorflow", "jax", "paddle")}
-    books["d2l"].__dict__.update({"torch": books["d2l.torch"], **others})
-    return {**books, **{one.__name__: one for one in others.values()}}
+    others = [f"d2l.{name}" for name in _OTHER_FRAMEWORKS]
+    finders = dict.fromkeys(_BOOKS, of_book) | dict.fromkeys(others, of_other)
+    made = {name: StandIn(name, functools.partial(find, name)) for name, find in finders.items()}
+    made["d2l"].__dict__.update({name.removeprefix("d2l."): made[name] for name in ("d2l.torch", *others)})
+    return {"grader.given": given, **made}
 
 
 def accept_both(block: Any) -> Any:
     """Let the constructor of a building block accept the arguments of edition 1.x as well. Returns the block."""
-    if getattr(block, "__name__", "") not in EDITION_1:
+    forms = EDITION_1.get(getattr(block, "__name__", ""))
+    if forms is None:
         return block
     build = block.__init__
-    forms = edition_1(block.__name__)  # the parameter in edition 1.x → the course's parameter
     ours = inspect.signature(build)
-    this = next(iter(ours.parameters.values()))
-    theirs = inspect.Signature(
-        [this, *(ours.parameters[ours_name].replace(name=name) for name, ours_name in forms.items())]
-    )
+    this = ours.parameters["self"]
+    theirs = inspect.Signature([this, *(ours.parameters[forms[name]].replace(name=name) for name in forms)])
 
     @functools.wraps(build)
     def either(self: Any, *args: Any, **kwargs: Any) -> None:
-        given = None
-        if _bound(ours, self, *args, **kwargs) is None:
-            given = _bound(theirs, self, *args, **kwargs)
+        given = None if _bound(ours, self, *args, **kwargs) else _bound(theirs, self, *args, **kwargs)
         if given is None:  # they fit `ours`, or neither signature: then `build` raises TypeError
             build(self, *args, **kwargs)
         else:
@@ -177,13 +161,12 @@ def _build_lazily(
 
     given: the course's parameter → its argument. A `norm_shape` that is not given is `num_hiddens`, as in edition 1.x.
     """
-    needed = [name for name, p in ours.parameters.items() if p.default is p.empty][1:]  # without `self`
-    unknown = {
-        name: given["num_hiddens"] if name == "norm_shape" else 0 for name in needed if name not in given
-    }
+    sizes = {name: 0 for name, p in ours.parameters.items() if p.default is p.empty and name != "self"}
+    if "norm_shape" in sizes:
+        sizes["norm_shape"] = given["num_hiddens"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch warns of layers without inputs
-        build(module, **unknown, **given)
+        build(module, **{**sizes, **given})
     for owner in list(module.modules()):
         for name, layer in list(owner.named_children()):
             if isinstance(layer, nn.Linear) and layer.in_features == 0:

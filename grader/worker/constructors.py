@@ -9,21 +9,31 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-# Class → the parameters of its constructor in edition 1.x. "theirs=ours": the course calls the parameter `ours`.
+
+def named(words: str) -> dict[str, str]:
+    """Return other name → the course's name, for words "same" or "other=ours"."""
+    pairs = (word.partition("=") for word in words.split())
+    return {theirs: ours or theirs for theirs, _, ours in pairs}
+
+
+# Class → the parameters of its constructor in edition 1.x, and the course's names for them.
 EDITION_1 = {
-    "AdditiveAttention": "num_hiddens dropout",
-    "MultiHeadAttention": "num_hiddens num_heads dropout bias",
-    "MixedUpAttention": "num_hiddens num_heads dropout bias",  # the course's own: as MultiHeadAttention
-    "AddNorm": "norm_shape=normalized_shape dropout",
-    "PositionWiseFFN": "ffn_num_hiddens ffn_num_outputs",
-    "EncoderBlock": "num_hiddens ffn_num_hiddens num_heads dropout use_bias",
-    "TransformerEncoder": "vocab_size num_hiddens ffn_num_hiddens num_heads num_blks=num_layers dropout use_bias",
-    "DecoderBlock": "num_hiddens ffn_num_hiddens num_heads dropout i",
-    "TransformerDecoder": "vocab_size num_hiddens ffn_num_hiddens num_heads num_blks=num_layers dropout",
+    "AdditiveAttention": named("num_hiddens dropout"),
+    "MultiHeadAttention": named("num_hiddens num_heads dropout bias"),
+    "MixedUpAttention": named("num_hiddens num_heads dropout bias"),  # the course's own
+    "AddNorm": named("norm_shape=normalized_shape dropout"),
+    "PositionWiseFFN": named("ffn_num_hiddens ffn_num_outputs"),
+    "EncoderBlock": named("num_hiddens ffn_num_hiddens num_heads dropout use_bias"),
+    "TransformerEncoder": named(
+        "vocab_size num_hiddens ffn_num_hiddens num_heads num_blks=num_layers dropout use_bias"
+    ),
+    "DecoderBlock": named("num_hiddens ffn_num_hiddens num_heads dropout i"),
+    "TransformerDecoder": named(
+        "vocab_size num_hiddens ffn_num_hiddens num_heads num_blks=num_layers dropout"
+    ),
 }
 # Class → the defaults of its parameters, for a submission in which they have none.
 DEFAULTS: Mapping[str, dict[str, Any]] = {
@@ -44,7 +54,7 @@ def accepted_forms(
     """
     forms = [dict(kwargs)]
     if name in EDITION_1:
-        forms.append({theirs: kwargs[ours] for theirs, ours in edition_1(name).items() if ours in kwargs})
+        forms.append({theirs: kwargs[ours] for theirs, ours in EDITION_1[name].items() if ours in kwargs})
     if defaults := DEFAULTS.get(name):
         forms += [defaults | form for form in forms]
     if renamed:
@@ -63,25 +73,10 @@ def fitting_form(
     Keywords fit if `build` has a parameter for each of them, and if all its other parameters have defaults.
     """
     try:
-        named, needed = _parameters(build)
+        parameters = inspect.signature(build).parameters.values()
     except (TypeError, ValueError):
         return None
-    if needed <= kwargs.keys() <= named:  # the usual case: the other forms are not needed
-        return dict(kwargs)
-    return next(
-        (form for form in accepted_forms(name, kwargs, renamed) if needed <= form.keys() <= named), None
-    )
-
-
-@lru_cache(maxsize=64)  # each case builds the same class
-def _parameters(build: Callable[..., Any]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names of the parameters, and of those without a default. Raises TypeError or ValueError."""
-    parameters = [p for p in inspect.signature(build).parameters.values() if p.kind in _BY_NAME]
-    needed = [p for p in parameters if p.default is p.empty]
-    return frozenset(p.name for p in parameters), frozenset(p.name for p in needed)
-
-
-def edition_1(name: str) -> dict[str, str]:
-    """Return the parameters of the constructor of a class: name in edition 1.x → the course's name."""
-    pairs = (word.partition("=") for word in EDITION_1[name].split())
-    return {theirs: ours or theirs for theirs, _, ours in pairs}
+    possible = {p.name: p.default is p.empty for p in parameters if p.kind in _BY_NAME}
+    needed = {name for name, is_needed in possible.items() if is_needed}
+    forms = accepted_forms(name, kwargs, renamed)
+    return next((form for form in forms if needed <= form.keys() <= possible.keys()), None)

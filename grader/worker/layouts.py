@@ -112,13 +112,10 @@ def _by_layout(held: Named, wanted: Shapes, own: Mapping[str, Tensor]) -> Fit:
 
 def _shared(slots: Sequence[Slot], own: Mapping[str, Tensor]) -> list[list[str]]:
     """Return pairs of contract names that share one parameter, which has two names in the module."""
-    seen: dict[int, Slot] = {}
-    pairs = []
-    for slot in slots:
-        first = seen.setdefault(id(own[slot.own]), slot)
-        if first.own != slot.own:
-            pairs.append((first.contract, slot.contract))
-    return [list(pair) for pair in dict.fromkeys(pairs)]
+    firsts: dict[int, Slot] = {}
+    pairs = [(firsts.setdefault(id(own[slot.own]), slot), slot) for slot in slots]
+    named = dict.fromkeys((a.contract, b.contract) for a, b in pairs if a.own != b.own)
+    return [list(pair) for pair in named]
 
 
 def _holder(name: str) -> str:
@@ -161,16 +158,16 @@ def _one(name: str, shape: Shape, mine: str, held: Named, of: str = "") -> list[
     return []
 
 
-def _per_head(name: str, shape: Shape, mine: Sequence[str], held: Named) -> list[Slot]:
-    """Fit one parameter per head, in the order of the numbers at the ends of the segments of their names."""
+def _of_role(name: str, shape: Shape, mine: Sequence[str], near: Named, of: str) -> list[Slot]:
+    """Fit one parameter, or one per head in the order of the numbers at the ends of the segments of their names."""
     # (0, 12) for "heads.0.q12".
     numbered = sorted(mine, key=lambda one: [int(n) for n in re.findall(r"(?<!\d)\d++(?=\.|$)", one)])
-    part = (shape[0] // max(len(mine), 1), *shape[1:])
-    if any(held[one][1] != part for one in mine):
+    rows = shape[0] // max(len(mine), 1)
+    found = [_one(name, (rows, *shape[1:]), one, near, of) for one in numbered]
+    slots = [replace(slot, start=h * rows) for h, one in enumerate(found) for slot in one]
+    if len(slots) * rows != shape[0]:
         return []
-    return [
-        Slot(name, held[one][0], part, start=h * part[0], layout=PER_HEAD) for h, one in enumerate(numbered)
-    ]
+    return slots if len(mine) == 1 else [replace(slot, layout=PER_HEAD) for slot in slots]
 
 
 # Projections whose matrices may be one parameter: their roles, the axis, and the name of the layout.
@@ -180,27 +177,24 @@ _JOINED = (
 )
 
 
-def _joined(names: Sequence[str], axis: int, layout: str, group: Shapes, held: Named) -> list[Slot]:
+def _joined(names: Sequence[str], axis: int, layout: str, group: Shapes, near: Named) -> list[Slot]:
     """Fit weights to the only parameter that has their shape, joined along an axis."""
-    shapes = [list(group[name]) for name in names]
-    if any(len(shape) <= axis for shape in shapes):  # a bias has no columns
+    try:
+        whole = torch.cat([torch.empty(group[name], device="meta") for name in names], axis).shape
+    except (IndexError, RuntimeError):  # a bias has no columns, and other sizes cannot be joined
         return []
-    lengths = [shape.pop(axis) for shape in shapes]
-    whole = (*shapes[0][:axis], sum(lengths), *shapes[0][axis:])
-    found = [
-        own for mine, (own, sizes) in held.items() if sizes == whole and is_bias(mine) == is_bias(names[0])
-    ]
-    if len(found) != 1 or any(shape != shapes[0] for shape in shapes):
+    bias = is_bias(names[0])
+    found = [own for mine, (own, sizes) in near.items() if sizes == whole and is_bias(mine) == bias]
+    if len(found) != 1:
         return []
+    lengths = [group[name][axis] for name in names]
+    views = (
+        partial(torch.narrow, dim=axis, start=start, length=length)
+        for start, length in zip(accumulate(lengths, initial=0), lengths, strict=False)
+    )
     return [
-        Slot(
-            name,
-            found[0],
-            group[name],
-            partial(torch.narrow, dim=axis, start=start, length=length),
-            layout=layout,
-        )
-        for name, start, length in zip(names, accumulate(lengths, initial=0), lengths, strict=False)
+        Slot(name, found[0], group[name], view, layout=layout)
+        for name, view in zip(names, views, strict=True)
     ]
 
 
@@ -213,8 +207,7 @@ def _by_role(prefix: str, group: Shapes, near: Named) -> list[Slot]:
     found: dict[str, list[Slot]] = {}
     for name, of in roles.items():
         mine = [one for one in near if of[0] and shown[one] == of]
-        one = _one(name, group[name], mine[0], near, of[0]) if len(mine) == 1 else []
-        found[name] = one or _per_head(name, group[name], mine, near)
+        found[name] = _of_role(name, group[name], mine, near, of[0])
     inside = ""  # the roles of the projections that one parameter holds
     for (joined, axis, layout), bias in product(_JOINED, (False, True)):
         names = [name for of in joined for name in group if roles[name] == (of, bias)]

@@ -33,8 +33,8 @@ def role(name: str) -> str:
 
 
 def is_bias(name: str) -> bool:
-    """Whether a name is that of a bias: bias, beta, shift, b_q, b2, b.W_q."""
-    return bool(re.search(r"bias|(^|[._])(beta|shift|b_?[qkvo\d]?)$|(^|\.)b\.", name.lower()))
+    """Whether a name is that of a bias: bias, beta, shift, b_q, b_q.0, b2, b.W_q."""
+    return bool(re.search(r"bias|(^|[._])(beta|shift|b_?[qkvo\d]?)(\.\d+)?$|(^|\.)b\.", name.lower()))
 
 
 def is_bare(name: str) -> bool:

@@ -16,10 +16,11 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from typing import Any
 
-from grader.worker.book import accept_both, packages
+from grader.worker.book import StandIn, accept_both, packages
 
 _offered: set[str] = set()  # names of the modules that this file put into sys.modules
 
+_compiled = lru_cache(maxsize=256)(compile)
 # Makes a context in which the student's parts (definitions for earlier assignments) replace the blocks.
 Switch = Callable[[], AbstractContextManager[None]]
 
@@ -44,50 +45,37 @@ class Withheld:
 _Own = tuple[Mapping[str, Any], str]  # namespace of a part's file, and the part's name in it
 
 
-class _Given(types.ModuleType):
-    """`grader.given` while one exercise is graded: the allowed blocks, loaded when first used.
+def _given(
+    sources: Mapping[str, str], withheld: Collection[str], own: Mapping[str, _Own] | None = None
+) -> StandIn:
+    """Return `grader.given` while one exercise is graded: the allowed blocks, loaded when first used.
 
     own: parts that the student wrote, which replace the blocks of the same names; None for the blocks as they are.
     """
+    loaded: dict[str, Any] = {}
+    # Blocks that use the student's parts are separate modules.
+    stem = "grader.given._" if own is None else "grader.given._own_"
 
-    def __init__(
-        self, sources: Mapping[str, str], withheld: Collection[str], own: Mapping[str, _Own] | None = None
-    ):
-        super().__init__("grader.given", "The building blocks this exercise may use.")
-        self.__path__: list[str] = []
-        self._sources = dict(sources)
-        self._withheld = frozenset(withheld)
-        self._own = own if own is not None else {}
-        # Blocks that use the student's parts are separate modules.
-        self._stem = "grader.given._" if own is None else "grader.given._own_"
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if name in self._own:
-            namespace, bound = self._own[name]
-            if bound in namespace:
-                return namespace[bound]
-        if name in self._withheld:
+    def find(name: str) -> Any:
+        if name in loaded:
+            return loaded[name]
+        namespace, bound = (own or {}).get(name, ({}, ""))
+        if bound in namespace:
+            return namespace[bound]
+        if name in withheld:
             return Withheld(name)
-        if name not in self._sources:
+        if name not in sources:
             raise AttributeError(f"grader.given has no building block {name}")
-        file = f"given/{name}.py"
-        source = self._sources[name]
+        file, source = f"given/{name}.py", sources[name]
         linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-        module = types.ModuleType(f"{self._stem}{name}")
+        module = types.ModuleType(f"{stem}{name}")
         module.__file__ = file
-        sys.modules[module.__name__] = module
-        _offered.add(module.__name__)
-        exec(_compiled(source, file), module.__dict__)
-        block = accept_both(getattr(module, name))
-        setattr(self, name, block)
-        return block
+        offer({module.__name__: module})
+        exec(_compiled(source, file, "exec"), module.__dict__)
+        loaded[name] = accept_both(getattr(module, name))
+        return loaded[name]
 
-
-@lru_cache(maxsize=256)
-def _compiled(source: str, file: str) -> types.CodeType:
-    return compile(source, file, "exec")
+    return StandIn("grader.given", find)
 
 
 def install(
@@ -99,8 +87,8 @@ def install(
     Within that context, the parts replace the blocks of the same names, also inside of other blocks.
     """
     remove()
-    usual = _modules(_Given(sources, withheld))
-    theirs = _modules(_Given(sources, withheld, {} if own is None else own))
+    usual = packages(_given(sources, withheld))
+    theirs = packages(_given(sources, withheld, {} if own is None else own))
     _offer(usual)
 
     @contextmanager
@@ -119,7 +107,7 @@ def remove() -> None:
     per name.
     """
     there = sys.modules.get("grader.given")
-    if there is not None and type(there) is not _Given:  # the real package: this process is not a worker
+    if there is not None and type(there) is not StandIn:  # the real package: this process is not a worker
         _offered.update(name for name in sys.modules if name.startswith(("grader.given", "d2l")))
     for name in (*_offered, "submission"):
         sys.modules.pop(name, None)
@@ -137,8 +125,3 @@ def _offer(modules: Mapping[str, types.ModuleType]) -> None:
     offer(modules)
     shown = {"given": modules["grader.given"], "check": lambda *args, **kwargs: 0.0}
     sys.modules["grader"].__dict__.update(shown)
-
-
-def _modules(given: _Given) -> dict[str, types.ModuleType]:
-    """Return the blocks, and the books' packages that offer them."""
-    return {"grader.given": given, **packages(given)}

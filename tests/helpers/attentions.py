@@ -107,6 +107,25 @@ class Numbered(nn.Module):
         return self.W_o(torch.cat([*heads], -1))
 
 
+class BareHeads(nn.Module):
+    """`x @ W_q[h] + b_q[h]`: a list of parameters of shape (in, head size)."""
+
+    def __init__(self, query_size, key_size, value_size, bias):
+        super().__init__()
+        for role, size in zip("qkv", (query_size, key_size, value_size), strict=True):
+            setattr(self, f"W_{role}", nn.ParameterList(torch.randn(size, d) for _ in range(H)))
+            biases = [nn.Parameter(torch.randn(d)) for _ in range(H)]
+            setattr(self, f"b_{role}", nn.ParameterList(biases) if bias else [0.0] * H)
+        self.W_o = nn.Linear(D, D, bias=bias)
+
+    def use(self, role, x):
+        heads = zip(getattr(self, f"W_{role}"), getattr(self, f"b_{role}"), strict=True)
+        return torch.cat([x @ weight + bias for weight, bias in heads], -1)
+
+    def forward(self, q, k, v):
+        return self.W_o(attend(self.use("q", q), self.use("k", k), self.use("v", v)))
+
+
 class ThreeAxes(nn.Module):
     """Parameters with three axes, whose order is `shape` (H: heads, i: in, d: head size).
 
@@ -183,6 +202,7 @@ LAYOUTS = {
     "bare, square and in order": (BareOfNoRole, EVEN),
     "fused": (Fused, EVEN),
     "Linear per head": (Numbered, SIZES),
+    "bare per head": (BareHeads, SIZES),
     "(H, in, d)": (three_axes("Hid"), SIZES),
     "(H, d, in)": (three_axes("Hdi"), SIZES),
     "(in, H, d)": (three_axes("iHd"), SIZES),

@@ -148,6 +148,12 @@ def test_a_parameter_is_reported_if_there_is_nothing_to_load():
     assert layouts.fit({"P": torch.zeros(2)}, {}).unexpected == ["P"]
 
 
+def test_heads_that_do_not_fill_the_matrix_are_reported():
+    own = {f"q{h}.weight": torch.zeros(2, 5) for h in range(3)}
+    assert layouts.fit(own, {"W_q.weight": (6, 5)}).layout == "projections per head"
+    assert layouts.fit(own, {"W_q.weight": (7, 5)}).missing == ["W_q.weight"]
+
+
 def test_missing_biases_are_reported():
     fit = found(renamed("W_q", "W_k", "W_v", "W_o")(**EVEN, bias=False), weights(EVEN, True))
     assert fit.missing == ["W_q.bias", "W_k.bias", "W_v.bias", "W_o.bias"]
