@@ -10,11 +10,10 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 
 from grader.worker.parameter_names import is_bare
 
-# Arguments of a constructor that give the size of an input.
-_INPUTS = ("key_size", "query_size", "value_size")
 Build = Callable[[Mapping[str, Any]], nn.Module]
 
 
@@ -24,7 +23,7 @@ def held_as_linear(module: nn.Module, build: Build, kwargs: Mapping[str, Any]) -
     `build` makes a second module with other input sizes. A matrix is (out, in) if only its second axis differs between
     the two modules. If this is true of all matrices that differ, those that do not differ count as (out, in), too.
     """
-    inputs = [name for name in _INPUTS if isinstance(kwargs.get(name), int)]
+    inputs = [name for name in ("key_size", "query_size", "value_size") if isinstance(kwargs.get(name), int)]
     bare = _bare_shapes(module) if inputs else {}
     square = {name for name, shape in bare.items() if shape[0] == shape[1]}
     if not square:
@@ -41,9 +40,5 @@ def held_as_linear(module: nn.Module, build: Build, kwargs: Mapping[str, Any]) -
 
 
 def _bare_shapes(module: nn.Module) -> dict[str, tuple[int, ...]]:
-    own = {n: p for n, p in module.named_parameters() if is_bare(n)}
-    return {
-        n: tuple(p.shape)
-        for n, p in own.items()
-        if not isinstance(p, nn.UninitializedParameter) and p.dim() == 2
-    }
+    own = ((name, p) for name, p in module.named_parameters() if is_bare(name) and not is_lazy(p))
+    return {name: tuple(p.shape) for name, p in own if p.dim() == 2}
