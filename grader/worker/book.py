@@ -20,18 +20,24 @@ from torch import nn
 from grader.worker.constructors import EDITION_1, named
 
 
-class StandIn(types.ModuleType):
-    """A module that looks up each name when it is used. find: returns what a name stands for, or raises."""
+class Asked:
+    """An object that looks up each name when it is used, with `_find`, which may raise."""
 
-    def __init__(self, name: str, find: Callable[[str], Any]):
-        super().__init__(name)
-        self.__path__: list[str] = []
-        self._find = find
+    _find: Callable[[str], Any]
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         return self._find(name)
+
+
+class StandIn(Asked, types.ModuleType):
+    """A module whose names are found when they are used."""
+
+    def __init__(self, name: str, find: Callable[[str], Any]):
+        super().__init__(name)
+        self.__path__: list[str] = []
+        self._find = find
 
 
 class HyperParameters:
@@ -63,19 +69,16 @@ def add_to_class(owner: type) -> Callable[[Any], None]:
     return add
 
 
-class _Silent:
+class _Silent(Asked):
     """Replace the book's logger, initialisers and checks: accept everything, do nothing."""
 
     def __init__(self, *args: Any, **kwargs: Any):
         pass
 
-    def __getattr__(self, name: str) -> _Silent:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self
-
     def __call__(self, *args: Any, **kwargs: Any) -> _Silent:
         return self
+
+    _find = __call__
 
 
 # The names of the book's package: those of torch, those of a tensor's methods, and others.

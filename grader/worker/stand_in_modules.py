@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from typing import Any
 
-from grader.worker.book import StandIn, accept_both, packages
+from grader.worker.book import Asked, StandIn, accept_both, packages
 
 _offered: set[str] = set()  # names of the modules that this file put into sys.modules
 
@@ -25,21 +25,16 @@ _compiled = lru_cache(maxsize=256)(compile)
 Switch = Callable[[], AbstractContextManager[None]]
 
 
-class Withheld:
+class Withheld(Asked):
     """A block that this exercise may not use. It can be imported; a call, subclass or attribute raises NameError."""
 
     def __init__(self, name: str):
-        self.__dict__["_name"] = name
+        self._name = name
 
     def _refuse(self, *args: Any, **kwargs: Any) -> Any:
         raise NameError(f"{self._name} is not among the building blocks of this exercise")
 
-    __call__ = __mro_entries__ = _refuse
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self._refuse()
+    __call__ = __mro_entries__ = _find = _refuse
 
 
 _Own = tuple[Mapping[str, Any], str]  # namespace of a part's file, and the part's name in it
