@@ -36,7 +36,7 @@ from grader.engine.load_notes import (
 )
 from grader.engine.load_request import visible_blocks
 from grader.engine.result import finished
-from grader.engine.schools import TRAINED, form_of, in_form, takes_dropout
+from grader.engine.schools import TRAINED, form_of, in_form, small_layers, takes_dropout
 from grader.engine.session import WorkerGone
 from grader.engine.student_file import StudentFile, student_file
 from grader.intake.names import without_code
@@ -159,6 +159,8 @@ class Attempt:
         errors = [o.error for o in seen if o.error]
         if missing := self._missing_code(errors):
             return Draft("could_not_grade", missing, self._renamed())
+        if lacks and (small := small_layers(file.alias(exercise), lacks[0].parameters)):
+            return replace(other, message=small)
         if lacks or all(o.error and o.error.step == "build" for o in seen):
             return other
         untrained = not takes_dropout(form) and school.says in TRAINED

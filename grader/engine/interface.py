@@ -5,7 +5,7 @@ Nothing runs, so an exception inside a student's code is never taken for another
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -186,6 +186,7 @@ def _constructor(pair: _Pair, builds: Sequence[Build]) -> Interface:
             remarks = _without_default(found, [(0, form) for form in passed], asked)
             if renamed:
                 remarks = (_of_pairs("other-names/built", renamed),)
+            remarks = (*remarks, *_smaller_defaults(found, asked, renamed))
             return Interface(renamed, without_sizes=without, remarks=remarks)
     return Interface(other=otherwise)
 
@@ -239,6 +240,14 @@ def _without_default(found: Signature, ways: Sequence[Way], asked: Signature) ->
     passed = [(*found.positional[:count], *keys) for count, keys in ways]
     left_out = [name for name in missing if any(name not in names for names in passed)]
     return tuple(Fact("no-default", {"name": name}) for name in left_out)
+
+
+def _smaller_defaults(found: Signature, asked: Signature, renamed: Mapping[str, str]) -> Iterator[Fact]:
+    """Yield a remark per size whose default is smaller than the course's."""
+    for name, default in asked.defaults.items():
+        own = found.defaults.get(renamed.get(name, name))
+        if type(default) is int and type(own) is int and own < default:
+            yield Fact("smaller-default", {"name": renamed.get(name, name), "found": own, "asked": default})
 
 
 # ---- how it differs, and what to do

@@ -7,7 +7,7 @@ is causal self-attention. A row of SCHOOLS says what its parameters may mean, an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -15,6 +15,7 @@ from grader.bundle.model import Exercise, RecordedCase
 from grader.diagnosis.signature import named_by, slots
 from grader.intake.meanings import meaning
 from grader.intake.names import Names, Signature, attributes_of, signature
+from grader.report.finding import Fact
 from grader.worker.steps import Build, Form, Mode
 
 
@@ -119,3 +120,15 @@ def _has_equal_sizes(case: RecordedCase) -> bool:
         and not build.kwargs.get("bias")
         for build in case.all_of(Build)
     )
+
+
+def small_layers(name: str, loaded: Mapping[str, Any] | None) -> Fact | None:
+    """Return the reason if the weights do not fit a class because it has small layers that all heads share; else None.
+
+    name: of the class. loaded: how the weights of a case fit, as in `Observation.parameters`.
+    """
+    if loaded is None:
+        return None
+    shapes = {tuple(shape) for shape in loaded["shapes"].values()}
+    is_small = len(shapes) == 1 and len(loaded["misshapen"]) == 3 and len({*next(iter(shapes))}) == 1
+    return Fact("school/small-layers", {"name": name, "shape": str(next(iter(shapes)))}) if is_small else None

@@ -28,6 +28,14 @@ class Signature:
     def names(self) -> frozenset[str]:
         return frozenset((*self.positional, *self.keyword_only))
 
+    @property
+    def defaults(self) -> dict[str, object]:
+        """Return parameter → its default, where that is a constant."""
+        found = self._node
+        by_position = zip(reversed(self.positional), reversed(found.defaults), strict=False)
+        given = (*by_position, *zip(self.keyword_only, found.kw_defaults, strict=True))
+        return {name: default.value for name, default in given if isinstance(default, ast.Constant)}
+
     def accepts(self, count: int, keywords: Collection[str] = ()) -> bool:
         """Whether a call with `count` positional arguments and these keywords is possible."""
         by_position, named = {*self.positional[:count]}, {*keywords}

@@ -346,6 +346,7 @@ _REMARKS = {
     "other-names/called": _early("called with other names of some parameters: {pairs}"),
     "by-name": _early("`{name}` was called by the names of its parameters: {found}"),
     "no-default": _early("`{name}` has no default, but some calls of the course leave it out"),
+    "smaller-default": _early("`{name}` is {found} by default, and {asked} in the course"),
     "interface/built": _early(
         "this file builds it as `{alias}({found})`, without {lacks}; the course asks for `{name}({asked})`: {way}",
         "this file builds it as `{alias}({found})`; the course asks for `{name}({asked})`: {way}",
@@ -396,6 +397,10 @@ _REMARKS = {
         "graded in the form of {school}; not looked at: inputs and outputs of different sizes, and training mode"
     ),
     "school/positions": _early("graded in the form of {school}"),
+    "school/small-layers": _early(
+        "`{name}` projects with layers of {shape}, which all heads share; the course has one matrix of (num_hiddens,"
+        " num_hiddens) each for queries, keys and values, so that each head has rows of its own: project first, then split"
+    ),
     "school/untrained": _early(
         "training mode was not looked at, because the constructor takes no rate of dropout"
     ),

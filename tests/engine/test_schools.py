@@ -241,6 +241,18 @@ def test_a_slip_that_raises_with_and_without_a_mask_is_a_mistake(graded):
     assert "tranpose" in found.checks[0].message
 
 
+def test_small_layers_that_all_heads_share_are_named(graded):
+    source = FORMS["annotated"].replace(
+        "self.last = (nn.Linear(d_model, d_model) for _ in range(4))",
+        "_ = (nn.Linear(d_model // h, d_model // h) for _ in range(4))\n        self.last = nn.Linear(d_model, d_model)",
+    )
+    for layer in "qkv":
+        source = source.replace(f"split(self.w_{layer}(", f"self.w_{layer}(split(")
+    found = graded(source)
+    assert found.outcome == "other_interface"
+    assert "layers of (4, 4), which all heads share" in found.message
+
+
 def test_a_mask_of_another_shape_is_another_interface(graded):
     of_keys = FORMS["annotated"].replace("mask.unsqueeze(1) == 0", "mask[:, None, None, :] == 0")
     assert graded(of_keys).outcome == "other_interface"
