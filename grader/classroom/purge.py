@@ -16,7 +16,7 @@ from grader.classroom.discover import SubmittedFile, discover, student_id
 from grader.classroom.pages import pages_of
 from grader.classroom.regrade import side_store
 from grader.classroom.store import Store, StoreKey, default_store
-from grader.intake.read import Blocked, Files, content_of
+from grader.intake.read import Blocked, Files, submission_from, with_neighbours
 from grader.support.errors import GraderError, UsageError
 from grader.support.i18n import _
 
@@ -96,7 +96,7 @@ def _content(file: SubmittedFile, reader: BoundedReader) -> str:
     if file.problem:
         return ""
     try:
-        return reader.call(_content_of, file.file, file.read, file.beside())
+        return reader.call(content_of, file.file, file.read, file.beside())
     except Blocked:  # a file that is no submission has no stored results
         return ""
     except GraderError as error:
@@ -107,5 +107,6 @@ def _content(file: SubmittedFile, reader: BoundedReader) -> str:
         raise GraderError(says.format(file=file.submission, why=error)) from None
 
 
-def _content_of(path: Path, read: Callable[[], bytes], beside: Files) -> str:
-    return content_of(path, read(), beside)
+def content_of(path: Path, read: Callable[[], bytes], beside: Files) -> str:
+    """Return the hash by which `grader grade` stores the results of a file. Raises Blocked."""
+    return with_neighbours(submission_from(path, read()), beside).content

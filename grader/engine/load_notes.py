@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.bundle.model import Exercise
@@ -210,12 +210,30 @@ def file_remarks(
 ) -> list[Fact]:
     """Return remarks on imports that were added, other files that were used, and statements that were skipped.
 
-    notes: what a worker said about the file. failed: those of the exercises whose reports say what is wrong; a
-    statement that stops in their code is not mentioned.
+    A statement that ends Python, starts a debugger or timed out is always among them. One that raised any other
+    exception is among them only if it defines no name that an exercise needs, and did not raise it in code that a failed
+    exercise needs: its report says what is wrong. notes: what a worker said about the file.
     """
+    out = imports_added(file, exercises, terms)
     others = [note.file[:100] for note in notes if note.neighbour]
-    used = [Fact("file/used", {"files": ", ".join(others)[:300], "n": len(others)})] if others else []
-    return [*imports_added(file, exercises, terms), *used, *_skipped(file, notes, exercises, failed)]
+    if others:
+        out.append(Fact("file/used", {"files": ", ".join(others)[:300], "n": len(others)}))
+    raised: tuple[list[Fact], list[Fact]] = ([], [])  # the second, for code that is not available here
+    needed, reported = _needed(file, exercises), _needed(file, failed)
+    told = [d for d in file.names.definitions.values() if d.name in reported]
+    for note, lacking in _lacking(file, notes):
+        error, (at, line), place = note.error, _place(note), {"file": note.file, "line": note.line}
+        kind = "endless" if note.endless else ""
+        if error is not None:
+            kind = "exit" if error.ends_python else "debugger" if error.starts_debugger else kind
+        known = any(one.unit == at and one.line <= line <= one.end for one in told)
+        if kind:
+            out.append(Fact(f"left-out/{kind}", place))
+        elif error is not None and needed.isdisjoint(note.defines) and not known:
+            inner = {"at": at} if (at, line) != (note.file, note.line) else {}
+            what = Fact("error", {**_raised(note), **inner})
+            raised[lacking].append(Fact("left-out/raised", {**place, "what": what}))
+    return [*out, *(replace(found[0], data={**found[0].data, "n": len(found)}) for found in raised if found)]
 
 
 def is_faulty(file: StudentFile, notes: Notes) -> bool:
@@ -245,49 +263,18 @@ def imports_added(file: StudentFile, exercises: Sequence[Exercise], terms: Terms
     return [Fact(rule, {"file": submission.path.name, "imports": tuple(imports)})] if imports else []
 
 
-def _skipped(
-    file: StudentFile, notes: Notes, exercises: Sequence[Exercise], failed: Sequence[Exercise]
-) -> list[Fact]:
-    """Return remarks on statements that were skipped.
-
-    A statement that ends Python, starts a debugger or timed out is always among them. One that raised any other
-    exception is among them only if it defines no name that an exercise needs, and did not raise it in code that a failed
-    exercise needs.
-    """
-    out: list[Fact] = []
-    raised: tuple[list[Fact], list[Fact]] = ([], [])  # the second, for code that is not available here
-    needed, reported = _needed(file, exercises), _needed(file, failed)
-    told = [d for d in file.names.definitions.values() if d.name in reported]
-    for note, lacking in _lacking(file, notes):
-        error, (at, line), place = note.error, _place(note), {"file": note.file, "line": note.line}
-        kind = "endless" if note.endless else ""
-        if error is not None:
-            kind = "exit" if error.ends_python else "debugger" if error.starts_debugger else kind
-        known = any(one.unit == at and one.line <= line <= one.end for one in told)
-        if kind:
-            out.append(Fact(f"left-out/{kind}", place))
-        elif error is not None and needed.isdisjoint(note.defines) and not known:
-            inner = {"at": at} if (at, line) != (note.file, note.line) else {}
-            what = Fact("error", {**_raised(note), **inner})
-            raised[bool(lacking)].append(Fact("left-out/raised", {**place, "what": what}))
-    counted = (replace(found[0], data={**found[0].data, "n": len(found)}) for found in raised if found)
-    return [*out, *counted]
-
-
 _WITHHELD = re.compile(r"\w+ is not among the building blocks|[\w.]+ is not available: the grader")
 
 
-def _lacking(file: StudentFile, notes: Notes) -> list[tuple[Note, bool]]:
-    """Return each note on the file's own statements, and whether the statement lacks code that is not available here.
+def _lacking(file: StudentFile, notes: Notes) -> Iterator[tuple[Note, bool]]:
+    """Yield each note on the file's own statements, and whether the statement lacks code that is not available here.
 
     Notes on the grader's own modules, such as the maps that a lesson shows, are left out.
     """
     missing = missing_names(notes, (*file.submission.units, *file.submission.neighbours))
-    out: list[tuple[Note, bool]] = []
     for note in notes:
-        cause = blamed(note.error, missing) if note.error is not None else None
+        cause = note.error and blamed(note.error, missing)
         module = note.module or (cause.module if cause else "")
-        withheld = note.error is not None and _WITHHELD.match(note.error.message)
+        withheld = note.error and _WITHHELD.match(note.error.message)
         if note.file != UNIT and not module.startswith("grader."):
-            out.append((note, bool(module or withheld)))
-    return out
+            yield note, bool(module or withheld)

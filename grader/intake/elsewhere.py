@@ -97,9 +97,8 @@ def _around(source: str, line: int, header: re.Match[str]) -> tuple[str, str]:
     around = [node for node in ast.walk(parse(source)) if _holds(node, line)]
     if any(isinstance(node, ast.Constant) and isinstance(node.value, str) for node in around):
         return "string", ""
-    outer = (
-        node for node in around if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    )
+    definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    outer = (node for node in around if isinstance(node, definitions))
     return next((("inside", node.name) for node in outer), ("", ""))
 
 

@@ -13,7 +13,7 @@ from pyflakes.checker import Assignment, Checker
 from grader.intake.names import plain
 from grader.intake.read import Submission, Unit
 from grader.intake.syntax import check_sources, dotted, parse
-from grader.intake.uses import IMPORTS, Bindings
+from grader.intake.uses import IMPORTS, Bindings, bound_by
 from grader.support.i18n import _
 
 NEAR = 0.8  # how similar a name has to be to be offered instead
@@ -27,14 +27,10 @@ Found = Iterator[tuple[int, str]]  # line and sentence
 _Place = tuple[str, int]  # unit and line
 
 
-def of_scopes(
-    submission: Submission, unit: str, node: ast.stmt, own: Collection[str], code: Bindings
-) -> Found:
-    """Report names in a definition that nothing binds, and a definition there that another one replaces unused.
-
-    own: the names that the definition binds or the file defines: those are right somewhere.
-    """
-    unknown = set()
+def of_scopes(submission: Submission, unit: str, node: ast.stmt, code: Bindings) -> Found:
+    """Report names in a definition that nothing binds, and a definition there that another one replaces unused."""
+    # Names that the definition binds or the file defines are right somewhere.
+    own, unknown = {name for part in ast.walk(node) for name in bound_by(part)} | code.own.keys(), set()
     for (file, line), name, before in _scopes(submission.units):
         is_inside = file == unit and node.lineno <= line <= (node.end_lineno or node.lineno)
         if is_inside and before is None and name not in own and "*" not in code.bound:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.intake.read import Blocked, Submission, Unit, submission_from, trees
-from grader.intake.syntax import Fault, dotted, fault_of, parse, statements
+from grader.intake.syntax import Fault, dotted, fault_of, statements, syntax_error
 
 
 @dataclass(frozen=True)
@@ -111,32 +112,27 @@ def read_names(submission: Submission) -> Names:
 @lru_cache(maxsize=8)
 def _names_in(units: tuple[Unit, ...]) -> Names:
     found: dict[str, Definition] = {}
-    faults: list[Fault] = []
     replaced: list[Definition] = []
-    for unit in units:
-        try:
-            for definition in _definitions(unit):
-                earlier = found.pop(definition.name, None)
-                if earlier and {earlier.kind, definition.kind} <= {"def", "class"}:
-                    replaced.append(earlier)
-                found[definition.name] = definition
-        except SyntaxError as error:
-            faults.append(fault_of(error, unit.name, unit.source))
-    return Names(units, found, tuple(faults), tuple(replaced))
+    nodes = ((unit, node) for unit, tree in trees(units) for node in statements(tree.body))
+    for definition in (definition for unit, node in nodes for definition in _definitions(unit, node)):
+        earlier = found.pop(definition.name, None)
+        if earlier and {earlier.kind, definition.kind} <= {"def", "class"}:
+            replaced.append(earlier)
+        found[definition.name] = definition
+    errors = ((unit, syntax_error(unit.source)) for unit in units)
+    faults = tuple(fault_of(error, unit.name, unit.source) for unit, error in errors if error)
+    return Names(units, found, faults, tuple(replaced))
 
 
-def _definitions(unit: Unit) -> Iterator[Definition]:
-    for node in statements(parse(unit.source).body):
-        names = _bound(node)
-        if names:
-            place = (unit.name, node.lineno, node.end_lineno or node.lineno)
-            tree = hash_of(node)
-            built, forward = method_of(node, "__init__"), method_of(node, "forward")
-            parameters = signature_of(built, skip=1) if built else None
-            if isinstance(node, ast.FunctionDef):
-                parameters = signature_of(node, skip=0)
-            called = signature_of(forward, skip=1) if forward else None
-            yield from (Definition(name, *place, tree, kind, parameters, called) for name, kind in names)
+def _definitions(unit: str, node: ast.stmt) -> Iterator[Definition]:
+    if names := _bound(node):
+        init, forward = method_of(node, "__init__"), method_of(node, "forward")
+        parameters = signature_of(init, skip=1) if init else None
+        if isinstance(node, ast.FunctionDef):
+            parameters = signature_of(node, skip=0)
+        called, tree = signature_of(forward, skip=1) if forward else None, hash_of(node)
+        place = (unit, node.lineno, node.end_lineno or node.lineno)
+        yield from (Definition(name, *place, tree, kind, parameters, called) for name, kind in names)
 
 
 def hash_of(node: ast.stmt) -> str:
@@ -221,7 +217,8 @@ def stub_names(stub: str) -> Names:
     return read_names(Submission(Path("stub.py"), (Unit("stub.py", stub),)))
 
 
-BARE_BASES = ("Module", "Encoder", "Decoder", "AttentionDecoder")  # their subclasses must define `forward`
+# Base classes whose subclasses must define `forward`.
+_BARE_BASE = re.compile(r"(?:(?:torch\.)?nn\.|d2l\.)?(?:Module|Encoder|Decoder|AttentionDecoder)")
 
 
 def function_of(names: Names, name: str, method: str = "") -> ast.FunctionDef | None:
@@ -268,7 +265,7 @@ def without_code(names: Names, name: str) -> str:
     """Return the function, class or `forward` of a class that has no statement besides a docstring, `...`, `pass` or
     `raise NotImplementedError`; "" if it has one.
 
-    A class without code must also inherit no code for `forward`, as far as the file and BARE_BASES show it.
+    A class without code must also inherit no code for `forward`, as far as the file and _BARE_BASE show it.
     """
     family, base = _family(names, name)
     forwards = [forward for node in family if (forward := method_of(node, "forward"))]
@@ -276,7 +273,7 @@ def without_code(names: Names, name: str) -> str:
         return ""
     if method_of(family[0], "forward"):
         return f"{name}.forward"
-    is_bare = base.rpartition(".")[2] in BARE_BASES or isinstance(family[0], ast.FunctionDef)
+    is_bare = isinstance(family[0], ast.FunctionDef) or _BARE_BASE.fullmatch(base)
     return name if (forwards or is_bare) and _is_bare(family[0]) else ""
 
 

@@ -23,14 +23,12 @@ _MAGIC = re.compile(
     r"(?:%{1,2}[A-Za-z_]|!|\?|[A-Za-z_][\w.\[\]]*\?{1,2}[ \t]*$).*(?:(?<=\\)\n.*)*",
     re.M,
 )
-# A cell that writes a Python file is one of Python.
-_WRITES = r"(?:writefile|file)\b"
-_FOREIGN_CELL = re.compile(
-    rf"^%%(?:(?:bash|sh|script|html|javascript|js|latex|markdown|perl|ruby|svg|cmd|R)\b|{_WRITES}(?!.*\.py\W*$))"
+# A cell of another language, or one that writes another file than one of Python. Any other cell that begins with a `%%`
+# magic counts only if it parses as Python; the magics that this pattern excludes are always followed by Python.
+_OTHER_CELL = re.compile(
+    r"%%(?!(?:time|timeit|capture|prun)\b|(?:writefile|file)\b.*\.py\W*$)"
+    r"(?P<foreign>(?:bash|sh|script|html|javascript|js|latex|markdown|perl|ruby|svg|cmd|R|writefile|file)\b)?"
 )
-# A cell that begins with any other `%%` magic counts only if it parses as Python. The magics that this pattern
-# excludes are always followed by Python.
-_CELL_OF_ANOTHER = re.compile(rf"^%%(?!(?:time|timeit|capture|prun)\b|{_WRITES})")
 SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which JSON can express and UTF-8 cannot encode
 MAX_MAGICS = 16  # lines of one cell that are replaced one by one; the cell is parsed again for each
 CHECKS = re.compile(r"\s*(?:check\([^()]*\)[\s;]*)+")  # a cell that only checks: it is no part of an answer
@@ -50,12 +48,12 @@ def cells_of(text: str) -> list[tuple[int, str, str]]:
 def _cells(text: str) -> list[object]:
     try:
         book = json.loads(text)
-    except RecursionError:
-        raise BadData(_("it is nested too deeply")) from None
-    except json.JSONDecodeError as error:
-        raise BadData(_("line {line} is not JSON").format(line=error.lineno)) from None
-    except ValueError:  # a number of thousands of digits
-        raise BadData(_("it is not JSON")) from None
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", 0)  # there is none for a number of thousands of digits
+        why = _("line {line} is not JSON").format(line=line) if line else _("it is not JSON")
+        if isinstance(error, RecursionError):
+            why = _("it is nested too deeply")
+        raise BadData(why) from None
     match book:
         case {"cells": list(cells)}:
             return cells
@@ -90,11 +88,11 @@ def plain_python(source: str) -> str:
     # Python ends a line at \r, too.
     source = source.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     first, blank = source.lstrip().partition("\n")[0], "\n" * source.count("\n")
-    if _FOREIGN_CELL.match(first):
+    other = _OTHER_CELL.match(first)
+    if other and other["foreign"]:
         return blank
     plain = _one_by_one(source) or _MAGIC.sub(_plain, source)
-    is_of_another = _CELL_OF_ANOTHER.match(first) and syntax_error(plain) is not None
-    return blank if is_of_another else plain
+    return blank if other and syntax_error(plain) else plain
 
 
 def _one_by_one(source: str) -> str | None:

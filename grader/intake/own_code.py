@@ -24,8 +24,8 @@ def own_tree(submission: Submission, stubs: tuple[str, ...]) -> str:
     The hash is equal for files that differ only in comments, layout and order. Definitions that are equal to one in a
     stub do not count.
     """
-    defined = [d for d in read_names(submission).definitions.values() if d.kind != "name"]
-    own = [d for d in defined if d.tree not in _trees(stubs)]
+    defined = read_names(submission).definitions.values()
+    own = [d for d in defined if d.kind != "name" and d.tree not in _trees(stubs)]
     if sum(d.end - d.line + 1 for d in own) < LEAST_LINES:
         return ""
     return hashlib.sha256("".join(sorted(d.tree for d in own)).encode()).hexdigest()
@@ -33,7 +33,8 @@ def own_tree(submission: Submission, stubs: tuple[str, ...]) -> str:
 
 def copied_blocks(submission: Submission, exercises: Collection[str]) -> list[str]:
     """Return the exercises whose building block a file holds, under any name and with any comments and docstrings."""
-    found = {d.tree for d in read_names(submission).definitions.values()}
+    names = read_names(submission)
+    found = {definition.tree for definition in (*names.definitions.values(), *names.replaced)}
     return [name for name in exercises if name in given.BLOCKS and _of_block(name) in found]
 
 

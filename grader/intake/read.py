@@ -13,14 +13,7 @@ from os.path import isdir
 from pathlib import Path, PurePosixPath
 
 from grader.intake.notebook import cells_of, code_of_notes, plain_python
-from grader.intake.syntax import (
-    MAX_SOURCE_BYTES,
-    Fault,
-    around_error,
-    check_sources,
-    parse,
-    statements,
-)
+from grader.intake.syntax import MAX_SOURCE_BYTES, Fault, around_error, check_sources, parse, statements
 from grader.support.errors import BadData, GraderError
 from grader.support.files import read_regular
 from grader.support.i18n import _
@@ -192,11 +185,6 @@ def with_neighbours(submission: Submission, files: Files | None = None) -> Submi
             modules = dict.fromkeys((*found[place].modules, module))
             found[place] = replace(found[place], modules=tuple(modules))
     return replace(submission, neighbours=tuple(found.values()))
-
-
-def content_of(path: Path, data: bytes, beside: Files) -> str:
-    """Return the hash by which `grader grade` stores the results of a file. Raises Blocked."""
-    return with_neighbours(submission_from(path, data), beside).content
 
 
 def imported_modules(units: Iterable[Unit]) -> Iterator[str]:

@@ -160,10 +160,8 @@ def _compared(
     definition: Definition, found: Mapping[str, str], contracts: Mapping[str, Definition]
 ) -> NotGraded | None:
     """Return a definition with what it may be meant as, other than what it was taken for; None for other code."""
-    name, taken_for = (
-        definition.name,
-        {exercise for exercise, alias in found.items() if alias == definition.name},
-    )
+    name = definition.name
+    taken_for = {exercise for exercise, alias in found.items() if alias == name}
     others = {exercise: stub for exercise, stub in contracts.items() if exercise not in taken_for | REPAIRS}
     like = next((exercise for exercise, stub in others.items() if _is_like(exercise, stub, definition)), "")
     if like or taken_for:

@@ -14,19 +14,18 @@ from typing import Any
 
 from grader.given import BLOCKS
 from grader.intake.misspelt import Found, keywords, methods, near, nearest, of_scopes, variables_of_the_file
-from grader.intake.names import nodes_of
+from grader.intake.names import method_of, nodes_of
 from grader.intake.read import Submission
 from grader.intake.syntax import dotted
-from grader.intake.uses import Bindings, bindings, bound_by
+from grader.intake.uses import Bindings, bindings
 from grader.support.i18n import _
 
 MAX_SLIPS = 3
 ALIKE = 0.85  # how similar the name of a method is to the one that Python or PyTorch calls
 # Layers that a function can replace → the function.
 _FUNCTIONS = {"ReLU": "torch.relu", "GELU": "F.gelu", "Dropout": "F.dropout", "LayerNorm": "F.layer_norm"}
-LAYERS = frozenset(
-    ["Linear", "Embedding", "Sequential", "ModuleList", "GRU", "LSTM", "Conv1d", "MultiheadAttention"]
-) | set(_FUNCTIONS)
+LAYERS = {"Linear", "Embedding", "Sequential", "ModuleList", "GRU", "LSTM", "Conv1d", "MultiheadAttention"}
+LAYERS |= _FUNCTIONS.keys()
 # A class that uses one of these may set attributes in another way, or register the layers of a list.
 _DYNAMIC = {"setattr", "__dict__", "__getattr__", "__setattr__", "vars", "save_hyperparameters"}
 _DYNAMIC |= {"add_module", "register_module"}
@@ -57,12 +56,10 @@ def slips(submission: Submission, name: str) -> list[Slip]:
     if name not in code.own:
         return []
     unit, node = nodes_of(submission.units)[name]
-    parts = [*ast.walk(node)]
-    names = {bound for part in parts for bound in bound_by(part)} | code.own.keys()
     found = [*_of_class(node, code)] if isinstance(node, ast.ClassDef) else []
-    found += [*_of_result(node, code), *of_scopes(submission, unit, node, names, code)]
+    found += [*_of_result(node, code), *of_scopes(submission, unit, node, code)]
     slips = [Slip(unit, *one) for one in found]
-    for part in parts:
+    for part in ast.walk(node):
         for rule in _RULES.get(type(part), ()):
             slips += [Slip(unit, *one, wins=rule in _WINNING) for one in rule(part, code)]
     return sorted(dict.fromkeys(slips), key=lambda slip: slip.line)[:MAX_SLIPS]
@@ -98,14 +95,11 @@ def _is_nearly(right: str, name: str) -> bool:
 
 def _of_result(node: ast.stmt, code: Bindings) -> Found:
     """Report what a function, or the method `forward` of a class, returns."""
-    functions = [
-        p for p in getattr(node, "body", ()) if isinstance(p, ast.FunctionDef) and p.name == "forward"
-    ]
-    for function in [node] if isinstance(node, ast.FunctionDef) else functions:
-        if not _has_value(function):
-            says = _("{name} returns no value; did you forget `return`?")
-            yield function.lineno, says.format(name=function.name)
-        yield from _layers_as_functions(function) if code.torch_nn else ()
+    function = node if isinstance(node, ast.FunctionDef) else method_of(node, "forward")
+    if function and not _has_value(function):
+        says = _("{name} returns no value; did you forget `return`?")
+        yield function.lineno, says.format(name=function.name)
+    yield from _layers_as_functions(function) if function and code.torch_nn else ()
 
 
 def _has_value(function: ast.FunctionDef) -> bool:

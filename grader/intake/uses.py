@@ -28,9 +28,8 @@ _ROOT = "torch"  # of the paths of all calls that an exercise forbids
 # Characters that are kept of a module's name, and of each name that is imported from it. The path of each imported name
 # repeats the module's name, so long names would take much memory.
 _MAX_PATH = 400
-_BIND_NAME = (
-    ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar
-)
+_DEFINES = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_BIND_NAME = _DEFINES | ast.ExceptHandler | ast.MatchAs | ast.MatchStar
 
 
 # ---- names that nothing binds
@@ -41,9 +40,8 @@ class Bindings:
     """What the code of a file reads and binds, in any scope."""
 
     own: Mapping[str, ast.stmt]  # its top-level classes and functions
-    read: dict[str, tuple[str, int]] = field(
-        default_factory=dict
-    )  # name → the unit and the line of its first use
+    # Name → the unit and the line of its first use.
+    read: dict[str, tuple[str, int]] = field(default_factory=dict)
     # Name → what binds it: the path of an import, such as "torch.nn", otherwise "". "*" is for `import *`.
     bound: dict[str, list[str]] = field(default_factory=dict)
     attributes: set[str] = field(default_factory=set)  # that are set

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from grader.engine.engine import Engine
-from grader.intake.names import Definition, Names, read_names
+from grader.intake.names import Definition, read_names
 from grader.intake.read import Submission
 from grader.intake.syntax import parse
-from grader.report.model import ExerciseResult, Report
+from grader.report.model import Report
 from grader.report.shared_sentences import points
 from grader.student.not_graded import place_of
 from grader.support.code import definition_spans
@@ -45,8 +45,13 @@ def with_best(
             tried.append((definition, cut, engine.grade(cut, [result.name]).exercises[0]))
         # Of equally good ones, `max` returns the first one, which is the last definition.
         chosen, best, _result = max(tried, key=lambda one: one[2].score or 0)
-        others = [(definition, other) for definition, _cut, other in tried if definition is not chosen]
-        remarks[result.name] = (_remark(chosen, others, names),)
+        others = [(place_of(d, names), other) for d, _cut, other in tried if d is not chosen]
+        shown = (f"{place}: {points(other.score, other.points)}" for place, other in others)
+        place, name = place_of(chosen, names), chosen.name
+        says = _(
+            "of several definitions of `{name}`, the one in {place} was graded; points of the others: {others}"
+        )
+        remarks[result.name] = (says.format(name=name, place=place, others="; ".join(shown)),)
     if best is not submission:
         report = engine.grade(best, wanted)
     exercises = [replace(e, remarks=(*e.remarks, *remarks.get(e.name, ()))) for e in report.exercises]
@@ -65,11 +70,3 @@ def _without_later(submission: Submission, kept: Definition) -> Submission:
         is_below = is_below or unit.name == kept.unit
         units.append(replace(unit, source=source))
     return replace(submission, units=tuple(units))
-
-
-def _remark(graded: Definition, others: Sequence[tuple[Definition, ExerciseResult]], names: Names) -> str:
-    says = _(
-        "of several definitions of `{name}`, the one in {place} was graded; points of the others: {others}"
-    )
-    shown = (f"{place_of(other, names)}: {points(result.score, result.points)}" for other, result in others)
-    return says.format(name=graded.name, place=place_of(graded, names), others="; ".join(shown))

@@ -14,11 +14,10 @@ from grader.classroom.bounded_reader import BoundedReader
 from grader.classroom.formats import FORMATS
 from grader.classroom.pages import pages_of, write_pages
 from grader.classroom.pseudonyms import pseudonym, pseudonymous
-from grader.classroom.purge import SET_ASIDE, find_stored, remove
+from grader.classroom.purge import SET_ASIDE, content_of, find_stored, remove
 from grader.classroom.regrade import side_store
 from grader.classroom.roster import Person
 from grader.classroom.store import Store, StoreKey, default_store
-from grader.intake.read import content_of
 from grader.report.model import Code, ExerciseResult, Line
 from grader.support.errors import BadData, GraderError, UsageError
 
@@ -150,7 +149,7 @@ def submitted(tmp_path, monkeypatch) -> Path:
     for store in (default_store(root), side_store(root), tmp_path / "mine"):
         with closing(Store(store, NO_KEY)) as opened:
             files = ["ada/a.py", "ada/b.py"]
-            contents = [content_of(root / file, (root / file).read_bytes(), {}) for file in files]
+            contents = [content_of(root / file, (root / file).read_bytes, {}) for file in files]
             results = [
                 ExerciseResult("e", "a", "passed", 1.0, 1.0, content=one) for one in [*contents, "old"]
             ]

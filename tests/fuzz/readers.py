@@ -23,6 +23,7 @@ import numpy as np
 from grader.bundle.files import load_all
 from grader.bundle.safetensors import encode
 from grader.classroom.archives import members, read_member
+from grader.classroom.purge import content_of
 from grader.classroom.store import Store, StoreKey
 from grader.diagnosis.match import diagnose
 from grader.engine.draft import Draft
@@ -33,7 +34,7 @@ from grader.engine.schools import form_of
 from grader.intake.course import read_course_file
 from grader.intake.names import read_names
 from grader.intake.own_code import restored
-from grader.intake.read import Blocked, content_of, imported_modules, submission_from
+from grader.intake.read import Blocked, imported_modules, submission_from
 from grader.intake.recognise import lost_exercises, match
 from grader.intake.slips import slips
 from grader.intake.uses import needs, units_to_run, uses
@@ -121,7 +122,7 @@ def read_notebook(data):
         path = Path(folder, "answer.ipynb")
         path.write_bytes(data)
         book, _remarks = readable(path, data)
-        content_of(path, nbformat.writes(book).encode(), {})
+        content_of(path, lambda: nbformat.writes(book).encode(), {})
         for cell in book.cells:
             exercise_of(cell.source)
 

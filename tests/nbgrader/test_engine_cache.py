@@ -16,8 +16,9 @@ from grader.authoring.build import build
 from grader.authoring.scaffold import scaffold
 from grader.classroom.grade import Task
 from grader.classroom.groups import Groups, Named, write_groups
+from grader.classroom.purge import content_of
 from grader.classroom.store import Store, StoreKey
-from grader.intake.read import Blocked, content_of, read_bytes
+from grader.intake.read import Blocked, read_bytes
 from grader.nbgrader import engine_cache
 from grader.nbgrader.engine_cache import CourseGrader, Headway
 from grader.nbgrader.notebook_file import readable
@@ -96,7 +97,7 @@ def scores(grader: CourseGrader, warnings: list[str], *names: str) -> dict[str, 
 
 def stored(path: Path, key: StoreKey) -> Path:
     """Make a store with a result that no grader would compute."""
-    content = content_of(FILE, BOOK, {})
+    content = content_of(FILE, lambda: BOOK, {})
     with closing(Store(path, key)) as store:
         store.put([ExerciseResult("transpose_qkv", "04_heads", "failed", 2.25, 3.0, content=content)])
     return path

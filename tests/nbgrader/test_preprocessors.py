@@ -8,7 +8,8 @@ import pytest
 from nbgrader.converters import Autograde, GenerateAssignment
 from traitlets.config import Config
 
-from grader.intake.read import content_of, read_submission
+from grader.classroom.purge import content_of
+from grader.intake.read import read_submission
 from grader.nbgrader.course import CourseOptions, our_config
 from grader.nbgrader.notebook_file import readable
 from grader.nbgrader.preprocessors import _part, exercise_of, outputs
@@ -84,7 +85,7 @@ def test_a_notebook_has_the_same_hash_as_in_grader_grade(tmp_path):
     book = nbformat.v4.new_notebook(cells=cells)
     path = tmp_path / "04_heads.ipynb"
     nbformat.write(book, path)
-    assert content_of(path, path.read_bytes(), {}) == read_submission(path).content
+    assert content_of(path, path.read_bytes, {}) == read_submission(path).content
 
 
 @pytest.mark.parametrize(
