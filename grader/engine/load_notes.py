@@ -101,9 +101,8 @@ def load_remarks(notes: Notes, needed: frozenset[str], visible: Collection[str])
 def parts_remark(own: Collection[str], wanted: Sequence[str]) -> Fact:
     """Return a remark on who wrote the parts of a model (wanted): the student (own) or the course."""
     mine = [name for name in wanted if name in own]
-    if not mine:
-        return Fact("parts/reference")
-    return Fact("parts/own") if len(mine) == len(wanted) else Fact("parts/some", {"names": ", ".join(mine)})
+    rule = "parts/own" if len(mine) == len(wanted) else "parts/some"
+    return Fact(rule if mine else "parts/reference", {"names": ", ".join(mine)})
 
 
 # ---- a module or a GPU that is missing

@@ -94,13 +94,10 @@ def _around(source: str, line: int, header: re.Match[str]) -> tuple[str, str]:
     """Return the place of a header in code, and the name of what it is in; "" for one at the top level."""
     if header["marks"].strip().startswith("#"):
         return "comments", ""
-    around = [node for node in ast.walk(parse(source)) if _holds(node, line)]
+    ends = ((node, getattr(node, "end_lineno", 0) or 0) for node in ast.walk(parse(source)))
+    around = [node for node, end in ends if getattr(node, "lineno", line) < line <= end]
     if any(isinstance(node, ast.Constant) and isinstance(node.value, str) for node in around):
         return "string", ""
     definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     outer = (node for node in around if isinstance(node, definitions))
     return next((("inside", node.name) for node in outer), ("", ""))
-
-
-def _holds(node: ast.AST, line: int) -> bool:
-    return getattr(node, "lineno", line) < line <= (getattr(node, "end_lineno", 0) or 0)

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pyflakes import messages
 from pyflakes.checker import Assignment, Checker
 
-from grader.intake.names import plain
+from grader.intake.names import plain, signature_of
 from grader.intake.read import Submission, Unit
 from grader.intake.syntax import check_sources, dotted, parse
 from grader.intake.uses import IMPORTS, Bindings, bound_by
@@ -136,8 +136,7 @@ def keywords(call: ast.Call, code: Bindings) -> Found:
 
 def variables_of_the_file(function: ast.FunctionDef, code: Bindings) -> Found:
     """Report each variable of the file that a function reads instead of a parameter with a similar name."""
-    arguments = function.args
-    parameters = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    parameters = signature_of(function, skip=0).names
     parts = [part for part in ast.walk(function) if isinstance(part, ast.Name)]
     own = parameters | {part.id for part in parts if not isinstance(part.ctx, ast.Load)}
     read = {(part.lineno, part.id) for part in parts if part.id in code.variables - own}

@@ -195,21 +195,20 @@ def is_changed(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequ
     A file that cannot be read, or that has a syntax error, counts as changed.
     """
     found, original = _names(path, read), stub_names(stub)
-    return found is None or bool(found.faults) or not all(untouched(e, found, original) for e in exercises)
+    return bool(found.faults) or not all(untouched(name, found, original) for name in exercises)
 
 
 def answers(path: Path, read: Callable[[], bytes], stub: str, exercises: Sequence[str]) -> bool:
     """Whether a file defines one of the exercises, and not as the stub does."""
     found, original = _names(path, read), stub_names(stub)
-    mine = found.definitions.keys() & {*exercises} if found else ()
-    return found is not None and not all(untouched(name, found, original) for name in mine)
+    return any(n in found.definitions and not untouched(n, found, original) for n in exercises)
 
 
-def _names(path: Path, read: Callable[[], bytes]) -> Names | None:
+def _names(path: Path, read: Callable[[], bytes]) -> Names:
     try:
         return read_names(submission_from(path, read()))
-    except (Blocked, OSError):
-        return None
+    except (Blocked, OSError) as error:
+        return Names((), {}, (Fault(path.name, 0, str(error)),))
 
 
 def stub_names(stub: str) -> Names:

@@ -140,7 +140,11 @@ class Block:
 
     @property
     def text(self) -> str:
-        return _without_prompts(textwrap.dedent("\n".join(self.lines)))
+        """The code; of what was typed at Python's prompt, with empty lines for its output."""
+        text = textwrap.dedent("\n".join(self.lines))
+        if not text.lstrip("\n").startswith(">>> "):
+            return text
+        return "\n".join(line[4:] if _PROMPT.match(line) else "" for line in text.split("\n"))
 
 
 def code_of_notes(text: str, unit: str) -> tuple[str, tuple[Fault, ...], str]:
@@ -190,13 +194,6 @@ def _blocks(text: str) -> Iterator[Block]:
             yield from [block] if block else []
             block = begins
     yield from [block] if block else []
-
-
-def _without_prompts(text: str) -> str:
-    """Return the code that was typed at Python's prompt, with empty lines for its output; other text as it is."""
-    if not text.lstrip("\n").startswith(">>> "):
-        return text
-    return "\n".join(line[4:] if _PROMPT.match(line) else "" for line in text.split("\n"))
 
 
 def _begin(line: str, number: int) -> Block | None:

@@ -85,20 +85,18 @@ def _fits(exercise: str, stub: Definition, found: Definition) -> bool:
 
     Of a function with a common name, also half of the names of its parameters must be those of the stub.
     """
+    asked, own = stub.parameters, found.parameters
     if found.name != exercise and found.kind != stub.kind:
         return False
-    if exercise not in COMMON or not stub.parameters or (found.kind == "class" and not found.parameters):
+    if exercise not in COMMON or not asked or (found.kind == "class" and not own):
         return True
-    asked, own = stub.parameters, found.parameters
-    if own is None or not own.accepts(len(asked.names)):
-        return False
-    return found.kind == "class" or 2 * len(asked.names & own.names) >= len(asked.names)
+    is_enough = found.kind == "class" or (own and 2 * len(asked.names & own.names) >= len(asked.names))
+    return bool(is_enough and own and own.accepts(len(asked.names)))
 
 
 def misspelt(name: str, names: Iterable[str]) -> str:
     """Return the one of `names` that is nearly `name`, for a hint; "" if there is none."""
-    found = get_close_matches(name[:100], islice(names, MOST_COMPARED), n=1, cutoff=0.9)
-    return found[0] if found else ""
+    return next(iter(get_close_matches(name[:100], islice(names, MOST_COMPARED), n=1, cutoff=0.9)), "")
 
 
 def lost_exercises(exercises: Iterable[str], names: Names) -> dict[str, str]:
@@ -119,11 +117,6 @@ class NotGraded:
     definition: Definition
     meant: str = ""
     taken: str | None = None
-
-    @property
-    def is_renamed(self) -> bool:
-        """Whether only its name may keep it from being graded."""
-        return bool(self.meant) and self.taken is None
 
 
 def not_graded(

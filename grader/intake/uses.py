@@ -24,7 +24,6 @@ IMPORTS = {
     "plt": "from matplotlib import pyplot as plt",
 }
 UNIT = "added imports"  # the name of the unit with the missing imports
-_ROOT = "torch"  # of the paths of all calls that an exercise forbids
 # Characters that are kept of a module's name, and of each name that is imported from it. The path of each imported name
 # repeats the module's name, so long names would take much memory.
 _MAX_PATH = 400
@@ -173,7 +172,7 @@ def uses(submission: Submission, name: str, forbids: Sequence[str]) -> list[Use]
     for statement, unit in _reached(read_names(submission), name)[1].items():
         for part in ast.walk(statement):
             root, *rest = _path(part, known)
-            for call, pattern in patterns.items() if root == _ROOT else ():
+            for call, pattern in patterns.items() if root == "torch" else ():
                 if isinstance(part, ast.expr) and any(fnmatchcase(word, pattern) for word in rest):
                     found.setdefault(call, Use(call, unit, part.lineno))
     return list(found.values())

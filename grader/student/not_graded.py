@@ -29,7 +29,11 @@ def of_others(engine: Engine, submission: Submission, results: Sequence[Exercise
     ways, near, rest = list[str](), list[str](), list[str]()
     for other in not_graded(found, graded, engine.contracts, names):
         one, place = other.definition, place_of(other.definition, names)
-        way = engine.way_to_be_graded(other.meant, one.name, names) if other.is_renamed else None
+        way = (
+            engine.way_to_be_graded(other.meant, one.name, names)
+            if other.meant and other.taken is None
+            else None
+        )
         if way and len(ways) < MOST_WAYS:
             says = _("`{name}` ({place}), if it is meant as {exercise}: {how}")
             how = PUBLIC.sentence(way)
