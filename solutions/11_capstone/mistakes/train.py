@@ -69,6 +69,15 @@ MISTAKES = [
         asks="Which call updates the weights, and where is it in your loop?",
     ),
     mistake(
+        "train-optimizer-of-decoder",
+        edit(
+            "torch.optim.Adam(model.parameters(), lr=0.003)",
+            "torch.optim.Adam(model.decoder.parameters(), lr=0.003)",
+        ),
+        says="the optimizer has the weights of the decoder only, so the encoder never learns",
+        asks="Which weights does your optimizer update? Compare each with its value before the training.",
+    ),
+    mistake(
         "train-no-backward",
         edit("loss.backward()", "loss.detach()"),
         says="the loss is computed, but there is no backward pass",
