@@ -48,6 +48,9 @@ from grader.report.model import ExerciseResult
 from grader.sandbox.base import SandboxError
 from grader.support.i18n import _
 
+STEPS_FIRST = frozenset(
+    {"pos-by-batch"}
+)  # known mistakes that are right for (T, B, D), as PyTorch's tutorial writes it
 NOT_LOADED = ("missing", "unexpected", "misshapen")  # in how the weights of a case were loaded
 
 
@@ -130,9 +133,10 @@ class Attempt:
         A class with another interface is graded in the form of its school, if it has one and the terms allow it.
         """
         draft = self._in_course_s_form()
-        if draft and draft.outcome == "other_interface" and self.file.schools:
-            return self._in_form_of_a_school(draft)
-        return draft
+        if draft is None or draft.outcome != "other_interface" or not self.file.schools:
+            return draft
+        steps_first = draft.message is not None and draft.message.rule == "interface/steps-first"
+        return draft if steps_first else self._in_form_of_a_school(draft)
 
     def _in_form_of_a_school(self, other: Draft) -> Draft | None:
         """Return the draft of a class that is graded in the form of its school; `other` if no form fits it.
@@ -189,6 +193,9 @@ class Attempt:
             return None
         remarks += self._on_loading(found)
         draft = draft_of(self.file, self.exercise, cases, remarks)
+        smaller = next((fact for fact in remarks if fact.rule == "smaller-default"), None)
+        if draft.outcome == "failed" and smaller and not draft.diagnosed.alternatives:
+            draft = replace(draft, slip=smaller, remarks=tuple(fact for fact in remarks if fact != smaller))
         return self._instead_of(draft, cases, remarks) or draft
 
     def _renamed(self) -> tuple[Fact, ...]:
@@ -268,8 +275,8 @@ class Attempt:
 
         It is replaced if a missing module or package caused an exception, also if other checks pass, if the code gets
         no points because it needs a GPU, and if the constructor does not take sizes that the class needs. For code not
-        written for the course, it is also replaced if no known mistake was found and `forward` has a mask where the
-        course passes lengths.
+        written for the course, it is also replaced if the class takes the steps first, and if no known mistake was found
+        and `forward` has a mask where the course passes lengths.
         """
         if draft.outcome != "failed":
             return None
@@ -279,6 +286,8 @@ class Attempt:
             return Draft("could_not_grade", missing, remarks)
         interface = self.file.interface(self.exercise)
         other = interface.without_sizes
+        if self.file.schools and {id for ids in draft.diagnosed.alternatives for id in ids} & STEPS_FIRST:
+            other = Fact("interface/steps-first", {"name": self.file.alias(self.exercise)})
         if not other and not draft.diagnosed.alternatives and self.file.schools:
             other = interface.for_other_inputs
         return Draft("other_interface", other, self._renamed()) if other else None

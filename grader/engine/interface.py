@@ -257,7 +257,7 @@ def _built_otherwise(pair: _Pair, found: Signature, asked: Signature) -> Fact:
     has = same(asked.positional, found.positional)
     lacks = [f"`{name}`" for name in asked.positional if name not in has]
     shown = {"alias": pair.alias, "found": sanitize(found.text, 200)}
-    lacking = lacks[0] if len(lacks) == 1 else None
+    lacking = lacks[0] if len(lacks) == 1 and found.names <= {*has.values()} else None
     return Fact("interface/built", shown | {"lacks": lacking} | _way_out(pair, "way/class"))
 
 

@@ -144,7 +144,7 @@ def with_slips(draft: Draft, submission: Submission, name: str) -> Draft:
         slip: Fact("slip", {"file": slip.unit, "line": slip.line, "slip": slip.says}) for slip in found
     }
     begins = remarks.pop(first) if first else None
-    draft = replace(draft, slip=begins, remarks=(*remarks.values(), *draft.remarks))
+    draft = replace(draft, slip=begins or draft.slip, remarks=(*remarks.values(), *draft.remarks))
     return replace(draft, diagnosed=Diagnosed("unknown")) if begins else draft
 
 

@@ -360,17 +360,22 @@ _REMARKS = {
     ),
     "way/rename": _early(
         "to have it graded, rename yours to `{mine}`, and add a class of the course's name and parameters, whose"
-        " `forward({forward})` calls `{call}`; nothing in yours is for {unused}",
+        " `forward({forward})` calls `{call}`; the course also passes {unused}",
         "to have it graded, rename yours to `{mine}`, and add a class of the course's name and parameters, whose"
         " `forward({forward})` calls `{call}`",
     ),
+    "interface/steps-first": _early(
+        "`{name}` takes the steps on the first axis, (T, B, D), and the course passes (B, T, D): to have it graded, slice and"
+        " add along axis 1"
+    ),
     "way/class": _early(
         "to have it graded, add a class of this name and these parameters, whose `forward({forward})` calls `{call}`;"
-        " nothing in yours is for {unused}",
+        " the course also passes {unused}",
         "to have it graded, add a class of this name and these parameters, whose `forward({forward})` calls `{call}`",
     ),
     "way/dropout": _early(
-        "to have it graded, give its constructor the course's parameters, and apply `nn.Dropout(dropout)` to the result"
+        "to have it graded, give its constructor the course's parameters, and use `nn.Dropout(dropout)` where the lesson"
+        " says"
     ),
     "way/one-input": _early(
         "its `forward({own})` takes one input, and the course passes different queries, keys and values: to have it"

@@ -265,6 +265,27 @@ def test_a_causal_class_with_a_mask_is_another_interface(graded):
     assert graded(FORMS["annotated"].replace("weights =", also)).outcome == "other_interface"
 
 
+def test_positions_with_the_steps_first_are_another_interface(graded):
+    source = (
+        IMPORTS
+        + """
+class PositionalEncoding(nn.Module):
+    def __init__(self, d_model, dropout, max_len=5000):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+        at = torch.arange(max_len)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+        self.register_buffer("pe", torch.stack([at.sin(), at.cos()], 2).flatten(1)[:, None, :d_model])
+
+    def forward(self, x):
+        return self.dropout(x + self.pe[: x.size(0)])
+"""
+    )
+    (found,) = graded(source, names=["PositionalEncoding"])
+    assert found.outcome == "other_interface"
+    assert "(T, B, D)" in found.message
+    assert graded(source, PUBLIC, ["PositionalEncoding"])[0].outcome == "failed"
+
+
 @pytest.mark.parametrize("takes", ["d_model, max_len=500", "d_model, dropout, max_len"])
 def test_positions_and_networks_of_a_school(graded, takes):
     positions = f"""
