@@ -14,14 +14,14 @@ from grader.engine.grading import Context, Grading
 from grader.engine.student_file import Part, StudentFile, student_file
 from grader.intake.read import Submission, Unit
 from grader.lines.places import Edit, Place, Span, Statement, places
-from grader.lines.rules import KINDS, edits, ordered
+from grader.lines.rules import CHANGES, edits, ordered
 from grader.lines.search import Budget, Search, runnable
 from grader.lines.statement_words import statements
-from grader.lines.suspects import agreement, likeness, prior, ranked
+from grader.lines.suspects import likeness, prior, ranked
 from grader.report.model import Certainty, ExerciseResult, Line, Report
 from grader.support.sanitize import sanitize
 
-DOUBTFUL = 0.05  # agreement of a certified line with a named mistake, below which the line is not shown
+LITTLE = 0.05  # of the largest likeness to a named mistake
 MAX_CERTIFICATIONS = 3
 MAX_LINES = 3  # of a report
 MAX_TEXT = 200  # characters of a line
@@ -40,8 +40,8 @@ class Source:
 class Found:
     """The result of a search.
 
-    repairs: the edits that passed every case of the search. certified: the certified repair, if it has something in
-    common with the named mistake. suspects: the statements most likely to be wrong. seconds: CPU seconds in all.
+    repairs: the edits that passed every case of the search. certified: the certified repair. suspects: the statements
+    most likely to be wrong. seconds: CPU seconds in all.
     """
 
     places: Sequence[Place]
@@ -109,7 +109,7 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     # The lines that the report names, such as the line of an exception.
     marked = {(result.code.file, line) for line in result.code.marked} if result.code else set()
     failed = [check for check in result.checks if check.outcome == "failed"]
-    scores = prior(searched, alike, marked, {check.facet for check in failed} == {"weights"})
+    scores = prior(searched, alike, marked)
     until = time.monotonic() + budget.wall_left / 2  # the other half is left to try them
     made = ordered((edit for place in searched for edit in edits(place, until)), scores)
     # The id of a check begins with the id of its case.
@@ -118,12 +118,13 @@ def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budge
     found = Found(searched)
     trial = Search(engine.context.workers, grading.request(file, exercise, result.replaced), budget)
     # If the search may not run one of the failing cases, there are only suspects.
-    if made and failing <= {case.id for case in cases}:
+    if made and failing and failing <= {case.id for case in cases}:
         found.repairs = trial.run(made, cases, failing)
         engine.close()  # edits may have changed what the worker holds: it grades nothing after a search
-        agreeing = [one for one in found.repairs if agreement(alike, one.neighbours) >= DOUBTFUL]
-        # If some repairs are similar to the named mistake, only these count: the others may only imitate them.
         passes = partial(passes_with, engine.context, file, exercise, result)
+        # A repair that has little in common with the named mistake may only imitate the others; alone it contradicts it.
+        little = LITTLE * max(alike.values(), default=0.0)
+        agreeing = [one for one in found.repairs if one.inserts or alike.get(one.statement, 0.0) >= little]
         repair = _certified(trial, agreeing or found.repairs, passes)
         found.certified = repair if repair in agreeing else None
     repaired = [repair.statement for repair in found.repairs]
@@ -175,7 +176,7 @@ def point(found: Found, detail: bool) -> tuple[Line, ...]:
         edit = found.certified
         start, stop = edit.at
         number = edit.place.text.line(start)
-        change = KINDS[edit.kind][1] if detail else ""
+        change = CHANGES.get(edit.kind, "") if detail else ""
         part = (start, stop if detail else start)
         line = _line(edit.place, number, change, part)
         # It is stored under its own number and its statement's: then `setdefault` adds neither as a suspect.

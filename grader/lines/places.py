@@ -10,7 +10,7 @@ from functools import cached_property
 
 from grader.intake.names import Names
 from grader.intake.read import Submission
-from grader.intake.uses import bound_by, needs
+from grader.intake.uses import needs
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINES = (*FUNCTIONS, ast.ClassDef)
@@ -36,11 +36,6 @@ class Text:
         for line in self.raw.splitlines(keepends=True):
             starts.append(starts[-1] + len(line))
         return starts
-
-    @cached_property
-    def bound(self) -> frozenset[str]:
-        """Return every name that the text binds anywhere."""
-        return frozenset(name for node in ast.walk(ast.parse(self.source)) for name in bound_by(node))
 
     def span(self, node: ast.AST) -> Span:
         return (
@@ -88,9 +83,8 @@ class Place:
 
     @cached_property
     def statements(self) -> list[int]:
-        """Return the first lines of all its statements and decorators, in order."""
-        decorators = {d.lineno for part in self.parts for d in getattr(part, "decorator_list", ())}
-        return sorted({part.lineno for part in self.parts} | decorators)
+        """Return the first lines of all its statements, in order."""
+        return sorted({part.lineno for part in self.parts})
 
 
 @dataclass(frozen=True)
@@ -111,13 +105,6 @@ class Edit:
     @property
     def statement(self) -> Statement:
         return self.place.unit, self.line
-
-    @property
-    def neighbours(self) -> list[Statement]:
-        """Return `statement`, and the statements before and after it."""
-        order = self.place.statements
-        here = order.index(self.line)
-        return [(self.place.unit, line) for line in order[max(here - 1, 0) : here + 2]]
 
     @property
     def touched(self) -> set[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
@@ -21,10 +21,8 @@ from grader.sandbox.base import SandboxError
 from grader.worker.steps import Load, Stages, observes
 
 BATCH = 32  # edits per request, at most
-SECONDS_PER_BATCH = 0.25  # that a request may take, as estimated
-SECONDS_FOR_SCREENS = 0.2  # CPU seconds after which no other failing case is timed; see `_screen`
+SECONDS_PER_BATCH = 0.25  # of CPU time that a request may take
 MORE_SECONDS = 0.4  # of CPU time after the first repair, to see whether another line repairs too
-MAX_REPAIRS = 12
 LONGER = 1.1  # running all cases again in a new worker may take this many times as long as in the search
 SECONDS_PER_EDIT = 0.25  # of CPU time, for one run of a case
 SUBMITTED = {"file": "", "source": ""}  # an edit that changes nothing
@@ -85,7 +83,7 @@ class Search:
         """
         found: list[Edit] = []
         try:
-            screen = self._screen(case for case in cases if case.id in failing)
+            screen = self._screen([case for case in cases if case.id in failing])
             failing_first = sorted(cases, key=lambda c: c.id not in failing)
             for edit in self._survivors(edits, screen) if screen else ():
                 before = self.budget.spent
@@ -94,10 +92,6 @@ class Search:
                     self.passing = max(self.passing, self.budget.spent - before)
                     last = self.budget.most - LONGER * self.passing  # leaves the time to certify
                     self.until = min(self.until, self.budget.spent + MORE_SECONDS, last)
-                else:
-                    self.effects.passed_one[edit.statement] += 1
-                if len(found) == MAX_REPAIRS:
-                    break
         except (WorkerGone, SandboxError):
             self.workers.close()
         return found
@@ -112,43 +106,35 @@ class Search:
         self.budget.worker += self.passing
         return True
 
-    def _screen(self, failing: Iterable[RecordedCase]) -> RecordedCase | None:
-        """Return the screen: the failing case that takes least time, up to its first failing check; None if none fails.
+    def _screen(self, failing: Sequence[RecordedCase]) -> RecordedCase | None:
+        """Return the screen: a failing case up to its first failing check; None if it passes when it is repeated.
 
-        At most four failing cases are timed: float32 before other dtypes, then few steps before many.
-        Set `own`, `each` and `effects.at_first` from runs of the submission itself.
+        It is float32 rather than another dtype, then the one of the fewest steps.
+        Set `own`, `each` and `effects.at_first` from a run of the submission itself.
         """
-        timed: list[tuple[float, int, RecordedCase, Observation]] = []
-        for case in sorted(failing, key=lambda c: (c.dtype != "float32", len(c.steps)))[:4]:
-            if timed and self.budget.spent > SECONDS_FOR_SCREENS:
-                break
-            for whole in self._observe(case, [SUBMITTED]):  # at most one observation
-                short = up_to_first_failure(case, whole)
-                before = self.budget.worker
-                seen = self._observe(short, [SUBMITTED])
-                if seen and not passes(short, seen[0]):
-                    timed.append((self.budget.worker - before, len(timed), short, seen[0]))
-        if not timed:
-            return None
-        self.own, _number, screen, result = min(timed, key=lambda one: one[:2])
-        self.effects.at_first = distance(screen, result)
-        if result.error is None:
-            self.each = min(SECONDS_PER_EDIT, TIMES_OWN * self.own + 0.02)
-        return screen
+        case = min(failing, key=lambda c: (c.dtype != "float32", len(c.steps)))
+        for whole in self._observe(case, [SUBMITTED]):  # at most one observation
+            screen = up_to_first_failure(case, whole)
+            before = self.budget.worker
+            for seen in self._observe(screen, [SUBMITTED]):
+                self.own = self.budget.worker - before
+                self.effects.at_first = distance(screen, seen)
+                if seen.error is None:
+                    self.each = min(SECONDS_PER_EDIT, TIMES_OWN * self.own + 0.02)
+                return None if passes(screen, seen) else screen
+        return None
 
     def _survivors(self, edits: Sequence[Edit], screen: RecordedCase) -> Iterator[Edit]:
         """Yield the edits that pass the screen, until the time is over."""
-        start, mean, began = 0, max(0.02, self.own), self.budget.spent  # mean: CPU seconds per edit
+        start = 0
         while start < len(edits):
             left = min(self.budget.cpu_left, self.budget.wall_left, self.until - self.budget.spent)
-            expected = max(mean, self.own)
-            if left < expected:
+            if left < self.own:
                 return
-            size = int(min(left, SECONDS_PER_BATCH) / expected)
-            batch = edits[start : start + min(max(size, 1), BATCH)]
-            seen = self._observe(screen, [edit.edited for edit in batch], each=self.each)
+            batch = edits[start : start + BATCH]
+            most = min(left, SECONDS_PER_BATCH)
+            seen = self._observe(screen, [edit.edited for edit in batch], most, self.each)
             start += max(len(seen), 1)  # at least 1: a wrong reply may have no observation
-            mean = (self.budget.spent - began) / start
             for edit, observation in zip(batch, seen, strict=False):
                 self.effects.add(edit.statement, distance(screen, observation))
                 if passes(screen, observation):
@@ -165,9 +151,10 @@ class Search:
         self,
         case: RecordedCase,
         edits: Sequence[Mapping[str, str]],
+        cpu: float = inf,
         each: float = SECONDS_PER_EDIT,
     ) -> list[Observation]:
-        cpu, wall = max(self.budget.cpu_left, 0.05), max(self.budget.wall_left, 0.05)
+        cpu, wall = max(min(cpu, self.budget.cpu_left), 0.05), max(self.budget.wall_left, 0.05)
         lease = self.workers.lease(self.request)
         lease.load()
         observations, seconds = lease.try_edits(case, edits, cpu, wall, each)

@@ -85,8 +85,8 @@ def _try(
 def _edited(names: dict[str, Any], edit: Mapping[str, Any]) -> Iterator[None]:
     """Apply an edit: functions and methods of the file get the code of those in the edited statement.
 
-    So whatever holds a function, such as a table or a subclass, has the edited one. A method that lost its decorator
-    takes the place of the decorated one. Afterwards all is as before, but `names`, which the caller restores.
+    So whatever holds a function, such as a table or a subclass, has the edited one. Afterwards all is as before, but
+    `names`, which the caller restores.
     """
     inside = dict(names)
     exec(compile(edit["source"], edit["file"], "exec", dont_inherit=True), inside)
@@ -97,9 +97,7 @@ def _edited(names: dict[str, Any], edit: Mapping[str, Any]) -> Iterator[None]:
                 continue
             if isinstance(new, type) and isinstance(old, type):
                 for key, method in vars(new).items():
-                    if not _exchanged(vars(old).get(key), method, undo) and _is_function(method):
-                        undo.callback(setattr, old, key, vars(old)[key])
-                        setattr(old, key, method)
+                    _exchanged(vars(old).get(key), method, undo)
             elif not _exchanged(old, new, undo):
                 names[name] = new
         yield
@@ -107,13 +105,9 @@ def _edited(names: dict[str, Any], edit: Mapping[str, Any]) -> Iterator[None]:
 
 def _exchanged(old: Any, new: Any, undo: contextlib.ExitStack) -> bool:
     """Give a function the code of another one until `undo` ends; False if that is not possible."""
-    if not (_is_function(old) and _is_function(new)) or old.__code__.co_freevars != new.__code__.co_freevars:
+    if not type(old) is type(new) is FunctionType or old.__code__.co_freevars != new.__code__.co_freevars:
         return False
     for field in ("__code__", "__defaults__"):
         undo.callback(setattr, old, field, getattr(old, field))
         setattr(old, field, getattr(new, field))
     return True
-
-
-def _is_function(value: object) -> bool:
-    return type(value) is FunctionType

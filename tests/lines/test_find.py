@@ -32,6 +32,8 @@ TWO_PLACES = WRONG.replace("= value", "= value + 1")
 UNKNOWN = RIGHT.replace("torch.arange(X.shape[1])[None, :]", "torch.arange(X.shape[1])[None, :] * 3")
 # Replaces the valid values instead of the padding.
 TURNED = HEAD + MASK.replace("~keep", "keep")
+# The named mistake has words in common with the head of the function alone.
+ALIKE_HEAD = {("answer.py", line): float(line == 4) for line in range(4, 9)}
 # Changes the copy Y, and returns X.
 UNUSED = RIGHT.replace("    X = X.clone()\n", "    Y = X.clone()\n").replace("X[~keep]", "Y[~keep]")
 RIGHT_LINE = "    keep = torch.arange(X.shape[-1]) < lens[:, :, None]"
@@ -132,7 +134,7 @@ def test_a_line_whose_result_is_not_used_is_not_certain(engine):
 
 
 def test_a_line_that_contradicts_the_named_mistake_is_unsure(engine, plain, monkeypatch):
-    monkeypatch.setattr("grader.lines.find.agreement", lambda *_: 0.0)
+    monkeypatch.setattr("grader.lines.find.likeness", lambda *_: ALIKE_HEAD)
     diagnosis = checked(engine, WRONG).diagnosis
     assert diagnosis.alternatives == plain.diagnosis.alternatives != ()
     assert {line.certainty for line in diagnosis.lines} == {"suspected"}

@@ -82,12 +82,6 @@ def test_an_edit_reaches_what_holds_the_function():
     assert results(loaded(held), threefold, NOTHING, threefold) == [19.0, 13.0, 19.0]
 
 
-def test_an_edit_can_leave_out_a_decorator():
-    held = SOURCE.replace("    def forward", "    @torch.no_grad()\n    def forward")
-    plain = {"file": "answer.py", "source": "class Scale:\n" + FORWARD.replace("* X", "/ X")}
-    assert results(loaded(held), NOTHING, plain, NOTHING) == [7.0, 2.5, 7.0]
-
-
 def test_the_next_edit_starts_with_the_model_as_it_was_built():
     zero = edit("self.seen.append(1)", "self.W.weight.data.zero_()")
     new = edit("self.seen.append(1)", "self.W.weight = torch.nn.Parameter(torch.ones(1, 1))")
