@@ -45,8 +45,8 @@ WORDS = {
 }
 CHANGES = {kind: words for words, kinds in WORDS.items() for kind in kinds}
 
-# Kinds that few answers offer, but that repair many of these.
-EARLY = {"insert statement": 10, "unused layer": 10}
+# Kinds of edits that repair more answers than their number lets expect → how many times as early they are tried.
+EARLY = {"insert statement": 20, "unused layer": 20, "drop method": 2, "insert transpose": 2, "function": 2}
 
 # Each sign, and those that may be meant instead.
 OPERATIONS = {"+": "-*", "-": "+", "*": "/+@", "/": "*", "|": "&", "&": "|"}
@@ -77,6 +77,7 @@ RULES = (
         )
         for sign in COMPARISONS
     ),
+    Rule("comparison", "A in B", "A not in B"),
     Rule("sign", "~A", "A"),
     Rule("sign", "A.masked_fill(B, C)", "A.masked_fill(~B, C)"),
     Rule("choice", "A if B else C", "A", "C", "C if B else A"),

@@ -85,6 +85,7 @@ LINES = [
     ("drop side", "return X * Y", ["return X", "return Y"]),
     ("drop side", "X *= Y", ["X = Y"]),
     ("operation", "return X * Y", ["return (X / Y)", "return (X + Y)", "return (X @ Y)"]),
+    ("comparison", "return X in Y", ["return (X not in Y)"]),
     ("sign", "return X.masked_fill(~Y, 0)", ["return X.masked_fill(Y, 0)"]),
     ("sign", "return X.masked_fill(Y, 0)", ["return X.masked_fill(~Y, 0)"]),
     ("term", "return X @ Y", ["return (Y + (X @ Y))"]),
