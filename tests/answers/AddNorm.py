@@ -506,3 +506,24 @@ class AddNorm(nn.Module):
 
     def forward(self, X, Y):
         return self.ln(self.dropout(Y) + X)
+
+
+# %% wrong_norm_before_sum: X + ln(dropout(Y))
+# kind: different
+# breaks: defaults, gradients, modes, values
+# equals: addnorm-norm-inside-after-dropout
+
+import torch
+from torch import nn
+
+
+class AddNorm(nn.Module):
+    def __init__(self, normalized_shape: int | list[int], dropout: float):
+        super().__init__()
+        self.ln = nn.LayerNorm(normalized_shape)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:
+        Y = self.dropout(Y)
+        Y = self.ln(Y)
+        return X + Y   # residual connection

@@ -783,3 +783,170 @@ class AdditiveAttention(nn.Module):
         scores = self.w_v(features).squeeze(-1)
         self.attention_weights = masked_softmax(scores, valid_lens)
         return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_three_biases: the three layers keep their default bias
+# kind: different
+# breaks: defaults, gradients, purity, values, weights
+# equals: additive-with-biases
+
+import torch
+from torch import nn
+
+from grader.given import masked_softmax
+
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size: int, query_size: int, num_hiddens: int, dropout: float) -> None:
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens)
+        self.W_q = nn.Linear(query_size, num_hiddens)
+        self.w_v = nn.Linear(num_hiddens, 1)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self,
+        queries: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+        valid_lens: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        queries, keys = self.W_q(queries), self.W_k(keys)
+        hidden = torch.tanh(queries.unsqueeze(2) + keys.unsqueeze(1))  # (B, T, S, h)
+        scores = self.w_v(hidden).squeeze(-1)
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_dropout_without_self: the dropout layer is a local variable of the constructor
+# kind: mistake
+# breaks: shapes
+# equals: nothing
+
+import torch
+from torch import nn
+
+from grader.given import masked_softmax
+
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size: int, query_size: int, num_hiddens: int, dropout: float) -> None:
+        super().__init__()
+        linear = lambda n, m: nn.Linear(n, m, bias=False)
+        self.W_k = linear(key_size, num_hiddens)
+        self.W_q = linear(query_size, num_hiddens)
+        self.w_v = linear(num_hiddens, 1)
+        dropout = nn.Dropout(dropout)
+
+    def forward(
+        self,
+        queries: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+        valid_lens: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        Q = self.W_q(queries).unsqueeze(2)
+        K = self.W_k(keys).unsqueeze(1)
+        scores = self.w_v(torch.tanh(Q + K)).squeeze(-1)
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+
+
+# %% right_concatenated_pairs: query and key are concatenated, and so are the weights of their layers
+# kind: same
+
+import torch
+from torch import nn
+
+from grader.given import masked_softmax
+
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size: int, query_size: int, num_hiddens: int, dropout: float) -> None:
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self,
+        queries: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+        valid_lens: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        B, T, q = queries.shape
+        S, k = keys.shape[1:]
+        # Bahdanau draws it as [q; k] going into one hidden layer, so do exactly that
+        pairs = torch.cat(
+            [queries[:, :, None, :].expand(B, T, S, q), keys[:, None, :, :].expand(B, T, S, k)], dim=-1
+        )
+        big_W = torch.cat([self.W_q.weight, self.W_k.weight], dim=1)  # (h, q + k)
+        hidden = torch.tanh(nn.functional.linear(pairs, big_W))
+        self.attention_weights = masked_softmax((hidden * self.w_v.weight[0]).sum(-1), valid_lens)
+        return self.dropout(self.attention_weights).matmul(values)
+
+
+# %% wrong_query_and_key_axes_swapped: the new axes of queries and keys are exchanged
+# kind: mistake
+# breaks: modes, shapes, values
+# equals: additive-axes-exchanged
+
+import torch
+from torch import nn
+
+from grader.given import masked_softmax
+
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size, query_size, num_hiddens, dropout):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.drop = nn.Dropout(dropout)
+        self.attention_weights = None
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        q = self.W_q(queries)[:, None, :, :]
+        k = self.W_k(keys)[:, :, None, :]
+        features = torch.tanh(q + k)
+        scores = self.w_v(features)[..., 0]
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return self.drop(self.attention_weights) @ values
+
+
+# %% wrong_tanh_before_the_sum: tanh on each projection instead of on their sum
+# kind: mistake
+# breaks: defaults, gradients, values, weights
+# equals: additive-bent-apart
+
+import torch
+from torch import nn
+
+from grader.given import masked_softmax
+
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, key_size: int, query_size: int, num_hiddens: int, dropout: float) -> None:
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(p=dropout)
+
+    def forward(
+        self,
+        queries: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+        valid_lens: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        # hidden layer for both inputs
+        hidden_q = self.W_q(queries).tanh()
+        hidden_k = self.W_k(keys).tanh()
+        pairs = hidden_q.unsqueeze(2) + hidden_k.unsqueeze(1)
+        a = self.w_v(pairs).squeeze(dim=3)
+        self.attention_weights = masked_softmax(a, valid_lens)
+        return torch.einsum("bts,bsv->btv", self.dropout(self.attention_weights), values)

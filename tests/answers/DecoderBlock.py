@@ -2800,3 +2800,274 @@ class DecoderBlock(nn.Module):
         Y2 = self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens)
         Z = self.addnorm2(Y, Y2)
         return self.addnorm3(Z, self.ffn(Z)), state
+
+
+# %% right_cache_of_single_steps: a tuple of single steps as cache entry, in a new state
+# kind: same
+
+import torch
+from torch import nn
+
+from grader.given import AddNorm, MultiHeadAttention, PositionWiseFFN
+
+
+class DecoderBlock(nn.Module):
+    def __init__(
+        self,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        norm_shape: int | list[int],
+        ffn_num_input: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        dropout: float,
+        i: int,
+    ):
+        super().__init__()
+        self.i = i  # which entry of the cache is mine
+        sizes = (key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.attention1 = MultiHeadAttention(*sizes)
+        self.attention2 = MultiHeadAttention(*sizes)
+        self.addnorm1 = AddNorm(norm_shape, dropout)
+        self.addnorm2 = AddNorm(norm_shape, dropout)
+        self.addnorm3 = AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+
+    def forward(self, X: torch.Tensor, state: list) -> tuple[torch.Tensor, list]:
+        source, source_lens, entries = state
+        past = () if self.training else (entries[self.i] or ())
+        seen = (*past, *X.split(1, dim=1))
+        C = torch.cat(seen, dim=1)
+        # len(past) old steps, then 1, 2, 3, ... new ones. In eval with T = 1 this is just "everything"
+        lens = torch.ones(X.shape[:2], dtype=torch.int64, device=X.device).cumsum(1) + len(past)
+        attend = (
+            (self.addnorm1, lambda q: self.attention1(q, C, C, lens)),
+            (self.addnorm2, lambda q: self.attention2(q, source, source, source_lens)),
+            (self.addnorm3, self.ffn),
+        )
+        for addnorm, sublayer in attend:
+            X = addnorm(X, sublayer(X))
+        if not self.training:
+            entries = [*entries[: self.i], seen, *entries[self.i + 1 :]]
+        return X, [source, source_lens, entries]
+
+
+# %% wrong_cat_on_batch_axis: torch.cat without dim joins the cache along the batch
+# kind: mistake
+# breaks: modes
+# equals: decblock-cache-along-batch
+
+import torch
+from torch import nn
+
+from grader.given import AddNorm, MultiHeadAttention, PositionWiseFFN
+
+
+class DecoderBlock(nn.Module):
+    def __init__(
+        self,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        norm_shape: int | list[int],
+        ffn_num_input: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        dropout: float,
+        i: int,
+    ):
+        super().__init__()
+        self.i = i
+        self.attention1 = MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.addnorm1 = AddNorm(norm_shape, dropout)
+        self.attention2 = MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.addnorm2 = AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+        self.addnorm3 = AddNorm(norm_shape, dropout)
+
+    def forward(self, X: torch.Tensor, state: list) -> tuple[torch.Tensor, list]:
+        enc_outputs, enc_valid_lens = state[0], state[1]
+        if state[2][self.i] is None or self.training:
+            C = X
+        else:
+            C = torch.cat((state[2][self.i], X))
+        state[2][self.i] = C
+        if self.training:
+            # one row per sentence: 1, 2, ..., T
+            lengths = torch.arange(1, X.shape[1] + 1, device=X.device).repeat(X.shape[0], 1)
+        else:
+            lengths = None
+        Y = self.addnorm1(X, self.attention1(X, C, C, lengths))
+        Z = self.addnorm2(Y, self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens))
+        return self.addnorm3(Z, self.ffn(Z)), state
+
+
+# %% wrong_lengths_without_batch: causal lengths of shape (T,)
+# kind: mistake
+# breaks: masking, modes, shapes
+# equals: decblock-lengths-not-repeated
+
+import torch
+from torch import nn
+
+from grader.given import AddNorm, MultiHeadAttention, PositionWiseFFN
+
+
+class DecoderBlock(nn.Module):
+    def __init__(
+        self,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        norm_shape: int | list[int],
+        ffn_num_input: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        dropout: float,
+        i: int,
+    ):
+        super().__init__()
+        self.i = i
+        self.attention1 = MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.addnorm1 = AddNorm(norm_shape, dropout)
+        self.attention2 = MultiHeadAttention(key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.addnorm2 = AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+        self.addnorm3 = AddNorm(norm_shape, dropout)
+
+    def forward(self, X: torch.Tensor, state: list) -> tuple[torch.Tensor, list]:
+        enc_outputs, enc_valid_lens, cache = state[0], state[1], state[2]
+        num_steps = X.shape[1]
+
+        if self.training:
+            # training: all steps at once, with mask
+            keys = X
+            dec_valid_lens = torch.arange(1, num_steps + 1, device=X.device)
+        else:
+            # prediction
+            keys = X
+            if cache[self.i] is not None:
+                keys = torch.cat((cache[self.i], X), axis=1)
+            cache[self.i] = keys
+            dec_valid_lens = None
+
+        X2 = self.attention1(X, keys, keys, dec_valid_lens)
+        Y = self.addnorm1(X, X2)
+        Y2 = self.attention2(Y, enc_outputs, enc_outputs, enc_valid_lens)
+        Z = self.addnorm2(Y, Y2)
+        return self.addnorm3(Z, self.ffn(Z)), state
+
+
+# %% wrong_mask_one_short: causal lengths 0, 1, …, T - 1
+# kind: mistake
+# breaks: gradients, masking, values
+# equals: decblock-own-step-hidden
+
+import torch
+from torch import nn
+
+from grader.given import AddNorm, MultiHeadAttention, PositionWiseFFN
+
+
+class DecoderBlock(nn.Module):
+    def __init__(
+        self,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        norm_shape: int | list[int],
+        ffn_num_input: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        dropout: float,
+        i: int,
+    ):
+        super().__init__()
+        self.i = i  # which entry of the cache is mine
+        sizes = (key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.attention1 = MultiHeadAttention(*sizes)
+        self.attention2 = MultiHeadAttention(*sizes)
+        self.addnorm1 = AddNorm(norm_shape, dropout)
+        self.addnorm2 = AddNorm(norm_shape, dropout)
+        self.addnorm3 = AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+
+    def forward(self, X: torch.Tensor, state: list) -> tuple[torch.Tensor, list]:
+        memory, memory_lens, cache = state
+        batch, steps = X.shape[0], X.shape[1]
+        if self.training:
+            # query t sees the steps up to t
+            dec_lens = torch.arange(steps, device=X.device).expand(batch, steps)
+            key_values = X
+        else:
+            dec_lens = None
+            old = cache[self.i]
+            key_values = X if old is None else torch.cat([old, X], dim=1)
+            cache[self.i] = key_values
+
+        Y = self.attention1(X, key_values, key_values, dec_lens)
+        Y = self.addnorm1(X, Y)
+        Z = self.attention2(Y, memory, memory, memory_lens)
+        Z = self.addnorm2(Y, Z)
+        out = self.addnorm3(Z, self.ffn(Z))
+        return out, state
+
+
+# %% wrong_source_padding_seen: None as lengths of the cross-attention
+# kind: mistake
+# breaks: gradients, masking, modes
+# equals: decblock-cross-without-lengths
+
+import torch
+from torch import nn
+
+from grader.given import AddNorm, MultiHeadAttention, PositionWiseFFN
+
+
+class DecoderBlock(nn.Module):
+    def __init__(
+        self,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        norm_shape: int | list[int],
+        ffn_num_input: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        dropout: float,
+        i: int,
+    ):
+        super().__init__()
+        self.i = i  # which entry of the cache is mine
+        sizes = (key_size, query_size, value_size, num_hiddens, num_heads, dropout)
+        self.attention1 = MultiHeadAttention(*sizes)
+        self.attention2 = MultiHeadAttention(*sizes)
+        self.addnorm1 = AddNorm(norm_shape, dropout)
+        self.addnorm2 = AddNorm(norm_shape, dropout)
+        self.addnorm3 = AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+
+    def forward(self, X: torch.Tensor, state: list) -> tuple[torch.Tensor, list]:
+        E = state[0]
+        T = X.size(1)
+        if self.training:
+            C = X
+            causal = torch.ones(X.size(0), T, dtype=torch.long, device=X.device).cumsum(dim=1)
+            Y = self.attention1(X, C, C, causal)
+        else:
+            if state[2][self.i] is not None:
+                C = torch.cat((state[2][self.i], X), 1)
+            else:
+                C = X
+            state[2][self.i] = C
+            Y = self.attention1(X, C, C, None)
+        Y = self.addnorm1(X, Y)
+        # no mask: the target may look at the whole source, there is no future in it
+        Z = self.addnorm2(Y, self.attention2(Y, E, E, None))
+        return self.addnorm3(Z, self.ffn(Z)), state

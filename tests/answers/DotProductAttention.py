@@ -918,3 +918,122 @@ class DotProductAttention(nn.Module):
         scores = scores.masked_fill(~causal, -1e9)
         self.attention_weights = masked_softmax(scores, valid_lens)
         return torch.matmul(self.dropout(self.attention_weights), values)
+
+
+# %% wrong_functional_dropout: F.dropout without the mode
+# kind: mistake
+# breaks: gradients, modes, values
+# equals: dot-dropout-always
+
+import math
+
+import torch
+from torch import nn
+
+from grader.given import masked_softmax
+
+
+class DotProductAttention(nn.Module):
+    def __init__(self, dropout: float) -> None:
+        super().__init__()
+        self.p = dropout
+
+    def forward(
+        self,
+        queries: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+        valid_lens: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        B, T, d = queries.shape
+        # scores[b, t, s] = <q_t, k_s> / sqrt(d)
+        scores = torch.einsum("btd,bsd->bts", queries, keys) / math.sqrt(d)
+        w = masked_softmax(scores, valid_lens)
+        self.attention_weights = w
+        return torch.einsum("bts,bsv->btv", nn.functional.dropout(w, self.p), values)
+
+
+# %% wrong_keys_not_transposed: bmm of the queries and the keys as they are
+# kind: mistake
+# breaks: modes, shapes, values, weights
+# equals: dot-keys-not-transposed
+
+import math
+
+import torch
+from torch import nn
+
+from grader.given import masked_softmax
+
+
+class DotProductAttention(nn.Module):
+    def __init__(self, dropout: float) -> None:
+        super().__init__()
+        self.drop = nn.Dropout(dropout)
+
+    def forward(
+        self,
+        queries: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+        valid_lens: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        scale = 1 / math.sqrt(keys.size(-1))
+        raw = torch.bmm(queries, keys)  # bmm = batched matrix product
+        self.attention_weights = masked_softmax(raw * scale, valid_lens)
+        out = torch.bmm(self.drop(self.attention_weights), values)
+        return out
+
+
+# %% wrong_no_mask_and_dropped_weights: two mistakes: the lengths are not passed on, and the stored weights are those after dropout
+# kind: mistake
+# breaks: gradients, masking, values, weights
+# equals: dot-lens-ignored+dot-keeps-dropped-weights
+
+import torch
+from torch import nn
+
+from grader.given import masked_softmax
+
+
+class DotProductAttention(nn.Module):
+    def __init__(self, dropout):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, valid_lens=None):
+        d = keys.shape[2]
+        scores = torch.matmul(queries, keys.permute(0, 2, 1)) / d**0.5
+        self.attention_weights = self.dropout(masked_softmax(scores, None))
+        return torch.matmul(self.attention_weights, values)
+
+
+# %% wrong_power_before_division: d ** 1 / 2 is half of d, not its root
+# kind: mistake
+# breaks: defaults, gradients, values, weights
+# equals: dot-scaled-by-half
+
+import torch
+from torch import nn
+
+from grader.given import masked_softmax
+
+
+class DotProductAttention(nn.Module):
+    def __init__(self, dropout: float) -> None:
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self,
+        queries: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+        valid_lens: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        d = queries.shape[-1]
+        root = d ** 1 / 2
+        scores = queries @ keys.transpose(1, 2) / root
+        # gives 7.31 for the example, so it should be ok
+        self.attention_weights = masked_softmax(scores, valid_lens)
+        return self.dropout(self.attention_weights) @ values

@@ -815,3 +815,84 @@ class EncoderBlock(nn.Module):
         Y = self.addnorm1(X, self.ffn(X))
         Z = self.addnorm2(Y, self.attention(Y, Y, Y, valid_lens))
         return Z
+
+
+# %% wrong_addnorm1_twice: addnorm1 after both sublayers
+# kind: mistake
+# breaks: defaults, gradients, masking, values
+# equals: encblock-one-norm-twice
+
+import torch
+from torch import nn
+
+from grader.given import AddNorm, MultiHeadAttention, PositionWiseFFN
+
+
+class EncoderBlock(nn.Module):
+    def __init__(
+        self,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        norm_shape: int | list[int],
+        ffn_num_input: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        dropout: float,
+        use_bias: bool = False,
+    ):
+        super().__init__()
+        self.attention = MultiHeadAttention(
+            key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias=use_bias
+        )
+        self.addnorm1 = AddNorm(norm_shape, dropout)
+        self.addnorm2 = AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+
+    def forward(self, X: torch.Tensor, valid_lens: torch.Tensor | None) -> torch.Tensor:
+        # sublayer 1
+        attn = self.attention(X, X, X, valid_lens)
+        Y = self.addnorm1(X, attn)
+        # sublayer 2
+        fed = self.ffn(Y)
+        Z = self.addnorm1(Y, fed)
+        return Z
+
+
+# %% wrong_heads_and_hiddens: num_heads and num_hiddens exchanged in the call of the attention's constructor
+# kind: mistake
+# breaks: purity, shapes, values
+# equals: nothing
+
+import torch
+from torch import nn
+
+from grader.given import AddNorm, MultiHeadAttention, PositionWiseFFN
+
+
+class EncoderBlock(nn.Module):
+    def __init__(
+        self,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        norm_shape: int | list[int],
+        ffn_num_input: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        dropout: float,
+        use_bias: bool = False,
+    ):
+        super().__init__()
+        self.attention = MultiHeadAttention(
+            key_size, query_size, value_size, num_heads, num_hiddens, dropout, use_bias
+        )
+        self.addnorm1 = AddNorm(norm_shape, dropout)
+        self.ffn = PositionWiseFFN(ffn_num_input, ffn_num_hiddens, num_hiddens)
+        self.addnorm2 = AddNorm(norm_shape, dropout)
+
+    def forward(self, X: torch.Tensor, valid_lens: torch.Tensor | None) -> torch.Tensor:
+        Y = self.addnorm1(X, self.attention(X, X, X, valid_lens))
+        return self.addnorm2(Y, self.ffn(Y))

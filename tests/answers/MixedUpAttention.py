@@ -487,3 +487,49 @@ class MixedUpAttention(nn.Module):
         output = self.attention(queries, keys, values, valid_lens)
         output_concat = transpose_output(output, self.num_heads)
         return self.W_o(output_concat)
+
+
+# %% wrong_typo_half_fixed: the name is corrected in the condition only
+# kind: mistake
+# breaks: shapes, values
+
+import torch
+from torch import nn
+
+from grader.given import DotProductAttention, transpose_output, transpose_qkv
+
+
+class MixedUpAttention(nn.Module):
+    def __init__(
+        self,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        num_heads: int,
+        dropout: float,
+        bias: bool = False,
+    ) -> None:
+        super().__init__()
+        self.num_heads = num_heads
+        self.attention = DotProductAttention(dropout)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=bias)
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=bias)
+        self.W_v = nn.Linear(value_size, num_hiddens, bias=bias)
+        self.W_o = nn.Linear(num_hiddens, num_hiddens, bias=bias)
+
+    def forward(
+        self,
+        queries: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+        valid_lens: torch.Tensor | None,
+    ) -> torch.Tensor:
+        # each role its own layer now
+        queries = transpose_qkv(self.W_q(queries), self.num_heads)
+        keys = transpose_qkv(self.W_k(keys), self.num_heads)
+        values = transpose_qkv(self.W_v(values), self.num_heads)
+        if valid_lens is not None:  # was misspelt
+            valid_lens = torch.repeat_interleave(vaild_lens, repeats=self.num_heads, dim=0)
+        output = self.attention(queries, keys, values, valid_lens)
+        return self.W_o(transpose_output(output, self.num_heads))

@@ -3513,3 +3513,131 @@ class MultiHeadAttention(nn.Module):
         if valid_lens is not None and valid_lens.dim() == 1:
             lens = valid_lens.repeat_interleave(self.num_heads)
         return self.W_o(transpose_output(self.attention(q, k, v, lens), self.num_heads))
+
+
+# %% wrong_lengths_flattened: repeat_interleave without dim
+# kind: mistake
+# breaks: gradients, masking
+# equals: mha-lens-repeated-on-all-axes
+
+import torch
+from torch import nn
+
+from grader.given import DotProductAttention, transpose_output, transpose_qkv
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(
+        self,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        num_heads: int,
+        dropout: float,
+        bias: bool = False,
+    ) -> None:
+        super().__init__()
+        self.num_heads = num_heads
+        self.attention = DotProductAttention(dropout)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=bias)
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=bias)
+        self.W_v = nn.Linear(value_size, num_hiddens, bias=bias)
+        self.W_o = nn.Linear(num_hiddens, num_hiddens, bias=bias)
+
+    def forward(
+        self,
+        queries: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+        valid_lens: torch.Tensor | None,
+    ) -> torch.Tensor:
+        h = self.num_heads
+        q = transpose_qkv(self.W_q(queries), h)
+        k = transpose_qkv(self.W_k(keys), h)
+        v = transpose_qkv(self.W_v(values), h)
+        if valid_lens is not None:
+            # [2, 3] -> [2, 2, 3, 3]
+            valid_lens = torch.repeat_interleave(valid_lens, h)
+        return self.W_o(transpose_output(self.attention(q, k, v, valid_lens), h))
+
+
+# %% right_sum_of_head_blocks: heads stacked from slices; W_o as a sum over its blocks of columns
+# kind: same
+
+import torch
+from torch import nn
+
+from grader.given import DotProductAttention
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(
+        self,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        num_heads: int,
+        dropout: float,
+        bias: bool = False,
+    ) -> None:
+        super().__init__()
+        self.attention = DotProductAttention(dropout)
+        self.num_heads = num_heads
+        sizes = {"W_q": query_size, "W_k": key_size, "W_v": value_size, "W_o": num_hiddens}
+        for name, size in sizes.items():
+            setattr(self, name, nn.Linear(size, num_hiddens, bias=bias))
+
+    def forward(
+        self,
+        queries: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+        valid_lens: torch.Tensor | None,
+    ) -> torch.Tensor:
+        H = self.num_heads
+
+        def heads_of(Z):
+            # (B, n, D) -> list of H pieces (B, n, d) -> (B, H, n, d) -> (B*H, n, d)
+            return torch.stack(Z.tensor_split(H, dim=2), dim=1).flatten(0, 1)
+
+        if valid_lens is not None:
+            valid_lens = torch.stack([valid_lens] * H, dim=1).flatten(0, 1)
+        Y = self.attention(
+            heads_of(self.W_q(queries)), heads_of(self.W_k(keys)), heads_of(self.W_v(values)), valid_lens
+        )
+        Y = Y.unflatten(0, (-1, H))  # (B, H, T, d)
+        blocks = self.W_o.weight.tensor_split(H, dim=1)  # H blocks (D, d)
+        out = sum(Y[:, h] @ blocks[h].T for h in range(H))
+        return out if self.W_o.bias is None else out + self.W_o.bias
+
+
+# %% wrong_values_and_keys_exchanged: the attention is called with (queries, values, keys)
+# kind: mistake
+# breaks: defaults, gradients, masking, values, weights
+# equals: mha-keys-and-values-swapped
+
+from torch import nn
+
+from grader.given import DotProductAttention, transpose_output, transpose_qkv
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, key_size, query_size, value_size, num_hiddens, num_heads, dropout, bias=False):
+        super().__init__()
+        self.H = num_heads
+        self.W_k = nn.Linear(key_size, num_hiddens, bias)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias)
+        self.W_v = nn.Linear(value_size, num_hiddens, bias)
+        self.W_o = nn.Linear(num_hiddens, num_hiddens, bias)
+        self.attention = DotProductAttention(dropout)
+
+    def forward(self, queries, keys, values, valid_lens):
+        Q, K, V = self.W_q(queries), self.W_k(keys), self.W_v(values)
+        Q, K, V = (transpose_qkv(M, self.H) for M in (Q, K, V))
+        if valid_lens is not None:
+            # each length H times in a row
+            valid_lens = valid_lens.repeat_interleave(self.H, dim=0)
+        heads = self.attention(Q, V, K, valid_lens)   # (B*H, T, d)
+        return self.W_o(transpose_output(heads, self.H))

@@ -411,3 +411,46 @@ class PositionWiseFFN(nn.Module):
         # one row for each position of each sentence
         rows = X.reshape(-1, X.shape[-1])
         return self.dense2(self.relu(self.dense1(rows)))
+
+
+# %% wrong_dense2_sizes: the second layer takes the size of the input
+# kind: mistake
+# breaks: purity, shapes, values
+# equals: nothing
+
+import torch
+from torch import nn
+
+
+class PositionWiseFFN(nn.Module):
+    def __init__(self, ffn_num_input: int, ffn_num_hiddens: int, ffn_num_outputs: int):
+        super().__init__()
+        self.dense1 = nn.Linear(ffn_num_input, ffn_num_hiddens)
+        self.dense2 = nn.Linear(ffn_num_input, ffn_num_outputs)
+        self.act = nn.ReLU()
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        H = self.act(self.dense1(X))  # (B, T, ffn_num_hiddens)
+        return self.dense2(H)  # (B, T, ffn_num_outputs)
+
+
+# %% wrong_relu_in_loop: a loop applies ReLU after both layers
+# kind: mistake
+# breaks: gradients, values
+# equals: ffn-relu-at-the-end-too
+
+import torch
+from torch import nn
+
+
+class PositionWiseFFN(nn.Module):
+    def __init__(self, ffn_num_input: int, ffn_num_hiddens: int, ffn_num_outputs: int):
+        super().__init__()
+        # like my MLP from the last course, a list of layers with relu
+        self.dense1 = nn.Linear(ffn_num_input, ffn_num_hiddens)
+        self.dense2 = nn.Linear(ffn_num_hiddens, ffn_num_outputs)
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        for layer in (self.dense1, self.dense2):
+            X = layer(X).relu()
+        return X

@@ -888,3 +888,110 @@ class PositionalEncoding(nn.Module):
     def forward(self, X):
         encoding = self.dropout(self.P[:, : X.size(1)].to(X.dtype))
         return X + encoding
+
+
+# %% right_complex_numbers: the parts of complex numbers from polar, interleaved with view_as_real
+# kind: same
+
+import math
+
+import torch
+from torch import nn
+
+
+class PositionalEncoding(nn.Module):
+    def __init__(self, num_hiddens: int, dropout: float, max_len: int = 1000):
+        super().__init__()
+        self.p = dropout
+        # a hand of a clock is a complex number: exp(i * angle) = cos + i sin.
+        # I want (sin, cos), so I use the angle pi/2 - angle
+        steps = torch.arange(max_len, dtype=torch.float64)
+        speed = torch.logspace(0, -4 * (2 * ((num_hiddens - 1) // 2)) / num_hiddens, (num_hiddens + 1) // 2, dtype=torch.float64)
+        angle = steps[:, None] * speed
+        hands = torch.polar(torch.ones_like(angle), math.pi / 2 - angle)
+        table = torch.view_as_real(hands).flatten(1)[:, :num_hiddens]  # odd D: drop the last cosine
+        self.register_buffer("P", table[None], persistent=False)
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        rows = self.P.narrow(1, 0, X.shape[-2]).to(X)
+        return nn.functional.dropout(torch.add(X, rows), self.p, training=self.training)
+
+
+# %% wrong_start_and_exponent: two mistakes: positions from 1, and the exponent j/D
+# kind: mistake
+# breaks: defaults, values
+# equals: pos-from-one+pos-exponent-counts-pairs
+
+import torch
+from torch import nn
+
+
+class PositionalEncoding(nn.Module):
+    def __init__(self, num_hiddens: int, dropout: float, max_len: int = 1000):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+        n_pairs = (num_hiddens + 1) // 2
+        i = torch.arange(1, max_len + 1, dtype=torch.float64)
+        j = torch.arange(n_pairs, dtype=torch.float64)
+        angles = torch.outer(i, 1.0 / torch.pow(10000, j / num_hiddens))  # (max_len, pairs)
+        both = torch.stack([angles.sin(), angles.cos()], dim=-1)  # (max_len, pairs, 2)
+        P = both.reshape(1, max_len, 2 * n_pairs)[:, :, :num_hiddens]
+        self.register_buffer("P", P, persistent=False)
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        P = self.P[:, : X.size(1), :].to(X.dtype)
+        return self.dropout(X + P)
+
+
+# %% wrong_table_stays_float64: the float64 table is never rounded, so a float32 input gives a float64 output
+# kind: mistake
+# breaks: shapes
+# equals: pos-table-in-float64
+
+import torch
+from torch import nn
+
+
+class PositionalEncoding(nn.Module):
+    def __init__(self, num_hiddens: int, dropout: float, max_len: int = 1000):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+        # float64 because of the rounding errors at position 1000
+        pos = torch.arange(max_len, dtype=torch.float64).reshape(-1, 1)
+        freq = 10000 ** (-torch.arange(0, num_hiddens, 2, dtype=torch.float64) / num_hiddens)
+        P = torch.zeros(1, max_len, num_hiddens, dtype=torch.float64)
+        P[0, :, 0::2] = torch.sin(pos * freq)
+        P[0, :, 1::2] = torch.cos(pos * freq)[:, : num_hiddens // 2]  # one less if D is odd
+        self.register_buffer("P", P, persistent=False)
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        T = X.shape[1]
+        return self.dropout(X + self.P[:, :T])
+
+
+# %% wrong_two_axes_table: a table with two axes is sliced as if it had three
+# kind: mistake
+# breaks: defaults, shapes, values
+# equals: nothing
+
+import torch
+from torch import nn
+
+
+class PositionalEncoding(nn.Module):
+    def __init__(self, num_hiddens: int, dropout: float, max_len: int = 1000):
+        super().__init__()
+        self.drop = nn.Dropout(dropout)
+        table = torch.zeros(max_len, num_hiddens, dtype=torch.double)
+        for j in range(0, num_hiddens, 2):
+            w = 1 / 10000 ** (j / num_hiddens)
+            angle = torch.arange(max_len, dtype=torch.double) * w
+            table[:, j] = torch.sin(angle)
+            if j + 1 < num_hiddens:
+                table[:, j + 1] = torch.cos(angle)
+        self.register_buffer("P", table.float(), persistent=False)
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        # P broadcasts over the batch
+        summe = X + self.P[:, : X.shape[1]].to(X.dtype)
+        return self.drop(summe)

@@ -1393,3 +1393,390 @@ class Seq2SeqAttentionDecoder(nn.Module):
             outputs.append(out)
         outputs = self.dense(torch.cat(outputs, dim=0))
         return outputs.permute(1, 0, 2), (enc_outputs, hidden_state, enc_valid_lens)
+
+
+# %% right_batch_first_gru: a GRU with batch first, and a named tuple as state
+# kind: same
+
+from typing import NamedTuple
+
+import torch
+from torch import nn
+
+from grader.given import AdditiveAttention
+
+
+class Memory(NamedTuple):
+    source: torch.Tensor  # (B, S, D)
+    lens: torch.Tensor | None
+    hidden: torch.Tensor  # (L, B, D)
+
+
+class Seq2SeqAttentionDecoder(nn.Module):
+    def __init__(
+        self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0
+    ):
+        super().__init__()
+        self.attention = AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, dropout)
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        # batch_first changes input and output only, the hidden state is still (L, B, D)
+        self.rnn = nn.GRU(num_hiddens + embed_size, num_hiddens, num_layers, batch_first=True, dropout=dropout)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(
+        self,
+        enc_outputs: tuple[torch.Tensor, torch.Tensor],
+        enc_valid_lens: torch.Tensor | None,
+        *args,
+    ) -> tuple:
+        outputs, hidden = enc_outputs
+        return Memory(source=outputs.swapaxes(0, 1), lens=enc_valid_lens, hidden=hidden)
+
+    def forward(self, X: torch.Tensor, state: tuple) -> tuple[torch.Tensor, tuple]:
+        self.attention_weights, outs = [], []
+        for word in self.embedding(X).unbind(dim=1):
+            *_, top = state.hidden  # the last layer
+            context = self.attention(top[:, None], state.source, state.source, state.lens)
+            self.attention_weights += [self.attention.attention_weights]
+            out, new = self.rnn(torch.cat((context, word[:, None]), dim=2), state.hidden)
+            state = state._replace(hidden=new)
+            outs += [out]
+        return self.dense(torch.cat(outs, dim=1)), state
+
+
+# %% wrong_gru_batch_first_input: the input of the GRU has the batch first
+# kind: mistake
+# breaks: modes, shapes, values
+# equals: nothing
+
+import torch
+from torch import nn
+
+from grader.given import AdditiveAttention
+
+
+class Seq2SeqAttentionDecoder(nn.Module):
+    def __init__(
+        self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0
+    ):
+        super().__init__()
+        self.attention = AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, dropout)
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.rnn = nn.GRU(embed_size + num_hiddens, num_hiddens, num_layers, dropout=dropout)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+        self.attention_weights = None
+
+    def init_state(
+        self,
+        enc_outputs: tuple[torch.Tensor, torch.Tensor],
+        enc_valid_lens: torch.Tensor | None,
+        *args,
+    ) -> tuple:
+        outputs, hidden = enc_outputs
+        return outputs.transpose(0, 1), hidden, enc_valid_lens
+
+    def forward(self, X: torch.Tensor, state: tuple) -> tuple[torch.Tensor, tuple]:
+        enc_outputs, hidden, enc_valid_lens = state
+        self.attention_weights = []
+        all_scores = []
+        embedded = self.embedding(X)  # (B, T, E)
+        for t in range(embedded.shape[1]):
+            query = hidden[-1].unsqueeze(1)
+            context = self.attention(query, enc_outputs, enc_outputs, enc_valid_lens)  # (B, 1, D)
+            self.attention_weights.append(self.attention.attention_weights)
+            step = torch.cat((context, embedded[:, t].unsqueeze(1)), dim=-1)  # (B, 1, D + E)
+            output, hidden = self.rnn(step, hidden)
+            all_scores.append(self.dense(output))
+        return torch.cat(all_scores, dim=1), (enc_outputs, hidden, enc_valid_lens)
+
+
+# %% wrong_no_lengths_and_first_layer: two mistakes: the lengths are not passed on, and the query comes from the first layer
+# kind: mistake
+# breaks: defaults, gradients, masking, modes, values, weights
+# equals: seq2seq-without-lengths+seq2seq-query-first-layer
+
+import torch
+from torch import nn
+
+from grader.given import AdditiveAttention
+
+
+class Seq2SeqAttentionDecoder(nn.Module):
+    def __init__(
+        self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0
+    ):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.attention = AdditiveAttention(
+            key_size=num_hiddens, query_size=num_hiddens, num_hiddens=num_hiddens, dropout=dropout
+        )
+        self.rnn = nn.GRU(
+            input_size=num_hiddens + embed_size, hidden_size=num_hiddens, num_layers=num_layers, dropout=dropout
+        )
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+        self.attention_weights = []
+
+    def init_state(
+        self,
+        enc_outputs: tuple[torch.Tensor, torch.Tensor],
+        enc_valid_lens: torch.Tensor | None,
+        *args,
+    ) -> tuple:
+        return (enc_outputs[0].permute(1, 0, 2), enc_outputs[1], enc_valid_lens)
+
+    def forward(self, X: torch.Tensor, state: tuple) -> tuple[torch.Tensor, tuple]:
+        enc, hidden, valid = state
+        self.attention_weights = []
+        logits = torch.zeros(X.shape[0], X.shape[1], self.dense.out_features, device=X.device, dtype=enc.dtype)
+        for t in range(X.shape[1]):
+            query = hidden[0].unsqueeze(1)
+            ctx = self.attention(query, enc, enc, None)
+            self.attention_weights.append(self.attention.attention_weights)
+            gru_in = torch.cat((ctx[:, 0], self.embedding(X[:, t])), dim=-1)
+            out, hidden = self.rnn(gru_in[None], hidden)
+            logits[:, t] = self.dense(out[0])
+        return logits, (enc, hidden, valid)
+
+
+# %% wrong_one_context: one context before the loop, for all steps of a call
+# kind: mistake
+# breaks: defaults, gradients, masking, modes, values, weights
+# equals: seq2seq-query-never-changes
+
+import torch
+from torch import nn
+
+from grader.given import AdditiveAttention
+
+
+class Seq2SeqAttentionDecoder(nn.Module):
+    def __init__(
+        self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0
+    ):
+        super().__init__()
+        self.attention = AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, dropout)
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.rnn = nn.GRU(embed_size + num_hiddens, num_hiddens, num_layers, dropout=dropout)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(
+        self,
+        enc_outputs: tuple[torch.Tensor, torch.Tensor],
+        enc_valid_lens: torch.Tensor | None,
+        *args,
+    ) -> tuple:
+        outputs, hidden = enc_outputs
+        # attention wants the batch first
+        return outputs.permute(1, 0, 2), hidden, enc_valid_lens
+
+    def forward(self, X: torch.Tensor, state: tuple) -> tuple[torch.Tensor, tuple]:
+        enc_outputs, hidden, lens = state
+        T = X.shape[1]
+        # what does the source say?
+        context = self.attention(hidden[-1].unsqueeze(1), enc_outputs, enc_outputs, lens)
+        self.attention_weights = [self.attention.attention_weights] * T
+        inputs = torch.cat((context.expand(-1, T, -1), self.embedding(X)), dim=-1)
+        inputs = inputs.permute(1, 0, 2)
+        outputs = []
+        for t in range(T):
+            out, hidden = self.rnn(inputs[t : t + 1], hidden)
+            outputs.append(out)
+        scores = self.dense(torch.cat(outputs)).permute(1, 0, 2)
+        return scores, (enc_outputs, hidden, lens)
+
+
+# %% wrong_query_without_steps: the query has no axis of steps
+# kind: mistake
+# breaks: modes, shapes, values
+# equals: nothing
+
+import torch
+from torch import nn
+
+from grader.given import AdditiveAttention
+
+
+class Seq2SeqAttentionDecoder(nn.Module):
+    def __init__(
+        self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0
+    ):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.attention = AdditiveAttention(
+            key_size=num_hiddens, query_size=num_hiddens, num_hiddens=num_hiddens, dropout=dropout
+        )
+        self.rnn = nn.GRU(
+            input_size=num_hiddens + embed_size, hidden_size=num_hiddens, num_layers=num_layers, dropout=dropout
+        )
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+        self.attention_weights = []
+
+    def init_state(
+        self,
+        enc_outputs: tuple[torch.Tensor, torch.Tensor],
+        enc_valid_lens: torch.Tensor | None,
+        *args,
+    ) -> tuple:
+        outputs, hidden = enc_outputs
+        # attention wants the batch first
+        return outputs.permute(1, 0, 2), hidden, enc_valid_lens
+
+    def forward(self, X: torch.Tensor, state: tuple) -> tuple[torch.Tensor, tuple]:
+        H, s, lens = state  # h_j and s_{t-1} as in the text
+        self.attention_weights = []
+        y = []
+        for t in range(X.size(1)):
+            context = self.attention(s[-1], H, H, lens)
+            self.attention_weights.append(self.attention.attention_weights)
+            word = self.embedding(X[:, t])  # (B, E)
+            both = torch.cat((context.reshape(word.size(0), -1), word), dim=1)
+            out, s = self.rnn(both.unsqueeze(0), s)
+            y.append(self.dense(out[0]))
+        return torch.stack(y, dim=1), (H, s, lens)
+
+
+# %% wrong_state_already_permuted: forward returns the encoder's outputs permuted, and the next call permutes them again
+# kind: mistake
+# breaks: modes
+# equals: nothing
+
+import torch
+from torch import nn
+
+from grader.given import AdditiveAttention
+
+
+class Seq2SeqAttentionDecoder(nn.Module):
+    def __init__(
+        self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0
+    ):
+        super().__init__()
+        self.attention = AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, dropout)
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.rnn = nn.GRU(embed_size + num_hiddens, num_hiddens, num_layers, dropout=dropout)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(
+        self,
+        enc_outputs: tuple[torch.Tensor, torch.Tensor],
+        enc_valid_lens: torch.Tensor | None,
+        *args,
+    ) -> tuple:
+        outputs, hidden_state = enc_outputs
+        return (outputs, hidden_state, enc_valid_lens)
+
+    def forward(self, X: torch.Tensor, state: tuple) -> tuple[torch.Tensor, tuple]:
+        enc_outputs, hidden_state, enc_valid_lens = state
+        enc_outputs = enc_outputs.permute(1, 0, 2)  # -> (B, S, D)
+        X = self.embedding(X).permute(1, 0, 2)  # -> (T, B, E)
+        outputs, weights = [], []
+        for x in X:
+            query = torch.unsqueeze(hidden_state[-1], dim=1)
+            context = self.attention(query, enc_outputs, enc_outputs, enc_valid_lens)
+            weights.append(self.attention.attention_weights)
+            x = torch.cat((context, torch.unsqueeze(x, dim=1)), dim=-1)
+            out, hidden_state = self.rnn(x.permute(1, 0, 2), hidden_state)
+            outputs.append(out)
+        self.attention_weights = weights
+        outputs = self.dense(torch.cat(outputs, dim=0))
+        return outputs.permute(1, 0, 2), (enc_outputs, hidden_state, enc_valid_lens)
+
+
+# %% wrong_steps_reshaped: the scores are reshaped to batch first
+# kind: mistake
+# breaks: gradients, masking, values
+# equals: seq2seq-scores-reshaped
+
+import torch
+from torch import nn
+
+from grader.given import AdditiveAttention
+
+
+class Seq2SeqAttentionDecoder(nn.Module):
+    def __init__(
+        self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0
+    ):
+        super().__init__()
+        self.attention = AdditiveAttention(num_hiddens, num_hiddens, num_hiddens, dropout)
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.rnn = nn.GRU(embed_size + num_hiddens, num_hiddens, num_layers, dropout=dropout)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(
+        self,
+        enc_outputs: tuple[torch.Tensor, torch.Tensor],
+        enc_valid_lens: torch.Tensor | None,
+        *args,
+    ) -> tuple:
+        outputs, hidden = enc_outputs
+        # attention wants the batch first
+        return outputs.permute(1, 0, 2), hidden, enc_valid_lens
+
+    def forward(self, X: torch.Tensor, state: tuple) -> tuple[torch.Tensor, tuple]:
+        keys, hidden, lens = state
+        words = self.embedding(X).permute(1, 0, 2)  # (T, B, E)
+        outs = []
+        self.attention_weights = []
+        for word in words:
+            query = hidden[-1].unsqueeze(1)  # (B, 1, D)
+            context = self.attention(query, keys, keys, lens)
+            inp = torch.cat((context.squeeze(1), word), dim=-1).unsqueeze(0)  # (1, B, D + E)
+            out, hidden = self.rnn(inp, hidden)
+            outs.append(out)
+            self.attention_weights.append(self.attention.attention_weights)
+        scores = self.dense(torch.cat(outs, dim=0))  # (T, B, V)
+        B, T = X.shape
+        return scores.reshape(B, T, -1), (keys, hidden, lens)
+
+
+# %% wrong_word_before_context: the word is concatenated before the context
+# kind: different
+# breaks: defaults, gradients, masking, modes, values, weights
+# equals: seq2seq-word-before-context
+
+import torch
+from torch import nn
+
+from grader.given import AdditiveAttention
+
+
+class Seq2SeqAttentionDecoder(nn.Module):
+    def __init__(
+        self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0
+    ):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.attention = AdditiveAttention(
+            key_size=num_hiddens, query_size=num_hiddens, num_hiddens=num_hiddens, dropout=dropout
+        )
+        self.rnn = nn.GRU(
+            input_size=num_hiddens + embed_size, hidden_size=num_hiddens, num_layers=num_layers, dropout=dropout
+        )
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+        self.attention_weights = []
+
+    def init_state(
+        self,
+        enc_outputs: tuple[torch.Tensor, torch.Tensor],
+        enc_valid_lens: torch.Tensor | None,
+        *args,
+    ) -> tuple:
+        outputs, hidden = enc_outputs
+        # attention wants the batch first
+        return outputs.permute(1, 0, 2), hidden, enc_valid_lens
+
+    def forward(self, X: torch.Tensor, state: tuple) -> tuple[torch.Tensor, tuple]:
+        enc, h, valid_lens = state
+        self.attention_weights = []
+        result = []
+        emb = self.embedding(X)
+        for t in range(X.shape[1]):
+            q = h[-1][:, None, :]
+            c = self.attention(q, enc, enc, valid_lens)
+            x = emb[:, t : t + 1, :]
+            x = torch.cat([x, c], dim=2)
+            y, h = self.rnn(x.transpose(0, 1), h)
+            result.append(self.dense(y).transpose(0, 1))
+            self.attention_weights.append(self.attention.attention_weights)
+        return torch.cat(result, dim=1), (enc, h, valid_lens)

@@ -737,3 +737,38 @@ class TangledSelfAttention(nn.Module):
 
         B = (A @ V).permute(0, 2, 1, 3).contiguous().view(batch, time, dimension)
         return self.fc_out(B)
+
+
+# %% wrong_mask_of_head_size: the scores are corrected, but the mask keeps the size of a head
+# kind: mistake
+# breaks: defaults, masking, shapes, values
+
+import math
+
+import torch
+from torch import nn
+
+
+class TangledSelfAttention(nn.Module):
+    def __init__(self, d_model: int, n_head: int) -> None:
+        super().__init__()
+        self.n_head = n_head
+        self.d_head = d_model // n_head
+        self.w_q = nn.Linear(d_model, d_model, bias=False)
+        self.w_k = nn.Linear(d_model, d_model, bias=False)
+        self.w_v = nn.Linear(d_model, d_model, bias=False)
+        self.fc_out = nn.Linear(d_model, d_model, bias=False)
+
+    def split(self, x: torch.Tensor) -> torch.Tensor:
+        batch, steps, _ = x.shape
+        return x.reshape(batch, steps, self.n_head, self.d_head).transpose(1, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        q, k, v = self.split(self.w_q(x)), self.split(self.w_k(x)), self.split(self.w_v(x))
+        # fixed: there was one @ q too many
+        scores = q @ k.transpose(2, 3) / math.sqrt(self.d_head)
+        # fixed: 0 * -inf is nan, so masked_fill
+        future = torch.triu(torch.ones(self.d_head, self.d_head, device=x.device), diagonal=1).bool()
+        weights = torch.softmax(scores.masked_fill(future, float("-inf")), dim=-1)
+        heads = weights @ v
+        return self.fc_out(heads.transpose(1, 2).reshape(x.shape))

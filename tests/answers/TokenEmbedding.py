@@ -307,3 +307,20 @@ class TokenEmbedding(nn.Embedding):
 
     def forward(self, tokens):
         return super().forward(tokens.long()) * math.sqrt(self.emb_size)
+
+
+# %% wrong_only_zeroed: the row of padding is set to zero once, without padding_idx
+# kind: mistake
+# breaks: gradients
+# equals: emb-padding-zero-once
+
+import torch
+from torch import nn
+
+
+class TokenEmbedding(nn.Embedding):
+    def __init__(self, vocab_size: int, d_model: int):
+        super().__init__(num_embeddings=vocab_size, embedding_dim=d_model)
+        # token 1 is padding -> zero row
+        with torch.no_grad():
+            self.weight[1].zero_()

@@ -1395,3 +1395,177 @@ class TransformerDecoder(nn.Module):
             [blk.attention2.attention.attention_weights for blk in self.blks],
         ]
         return self.dense(X), state
+
+
+# %% wrong_no_factor_and_same_weights: two mistakes: not scaled, and the second list has the weights of the self-attention again
+# kind: mistake
+# breaks: gradients, values, weights
+# equals: decoder-not-scaled
+
+import torch
+from torch import nn
+
+from grader.given import DecoderBlock, PositionalEncoding
+
+
+class TransformerDecoder(nn.Module):
+    def __init__(
+        self,
+        vocab_size: int,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        norm_shape: int | list[int],
+        ffn_num_input: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        num_layers: int,
+        dropout: float,
+    ):
+        super().__init__()
+        self.num_layers = num_layers
+        self.embedding = nn.Embedding(vocab_size, num_hiddens)
+        self.pos_encoding = PositionalEncoding(num_hiddens, dropout)
+        self.blks = nn.Sequential()
+        for i in range(num_layers):
+            self.blks.add_module(
+                f"block{i}",
+                DecoderBlock(key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input,
+                             ffn_num_hiddens, num_heads, dropout, i),
+            )
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(self, enc_outputs: torch.Tensor, enc_valid_lens: torch.Tensor | None, *args) -> list:
+        cache = [None] * self.num_layers
+        return [enc_outputs, enc_valid_lens, cache]
+
+    def forward(self, X: torch.Tensor, state: list) -> tuple[torch.Tensor, list]:
+        # how many steps were there already? (positions go on in prediction)
+        first = state[2][0]
+        offset = 0 if self.training or first is None else first.shape[1]
+        emb = self.embedding(X)
+        front = emb.new_zeros(emb.shape[0], offset, emb.shape[2])
+        out = self.pos_encoding(torch.cat((front, emb), dim=1))[:, offset:]
+        weights1, weights2 = [], []
+        for blk in self.blks:
+            out, state = blk(out, state)
+            weights1.append(blk.attention1.attention.attention_weights)
+            weights2.append(blk.attention1.attention.attention_weights)
+        self.attention_weights = [weights1, weights2]
+        return self.dense(out), state
+
+
+# %% wrong_one_cache_for_all_sentences: the cache is created in the constructor
+# kind: mistake
+# breaks: modes
+# equals: decoder-state-shared
+
+import math
+
+import torch
+from torch import nn
+
+from grader.given import DecoderBlock, PositionalEncoding
+
+
+class TransformerDecoder(nn.Module):
+    def __init__(
+        self,
+        vocab_size: int,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        norm_shape: int | list[int],
+        ffn_num_input: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        num_layers: int,
+        dropout: float,
+    ):
+        super().__init__()
+        self.num_hiddens = num_hiddens
+        self.num_layers = num_layers
+        self.embedding = nn.Embedding(vocab_size, num_hiddens)
+        self.pos_encoding = PositionalEncoding(num_hiddens, dropout)
+        self.blks = nn.Sequential()
+        for i in range(num_layers):
+            self.blks.add_module(
+                f"block{i}",
+                DecoderBlock(key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input,
+                             ffn_num_hiddens, num_heads, dropout, i),
+            )
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+        self.cache = [None] * num_layers
+        self.attention_weights = [[], []]
+
+    def init_state(self, enc_outputs: torch.Tensor, enc_valid_lens: torch.Tensor | None, *args) -> list:
+        return [enc_outputs, enc_valid_lens, self.cache]
+
+    def forward(self, X: torch.Tensor, state: list) -> tuple[torch.Tensor, list]:
+        X = self.pos_encoding(self.embedding(X) * math.sqrt(self.num_hiddens))
+        self.attention_weights = [[], []]
+        for blk in self.blks:
+            X, state = blk(X, state)
+            self.attention_weights[0].append(blk.attention1.attention.attention_weights)
+            self.attention_weights[1].append(blk.attention2.attention.attention_weights)
+        return self.dense(X), state
+
+
+# %% wrong_tuple_not_unpacked: the pair that a block returns goes into the next block
+# kind: mistake
+# breaks: shapes
+# equals: nothing
+
+import math
+
+import torch
+from torch import nn
+
+from grader.given import DecoderBlock, PositionalEncoding
+
+
+class TransformerDecoder(nn.Module):
+    def __init__(
+        self,
+        vocab_size: int,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        norm_shape: int | list[int],
+        ffn_num_input: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        num_layers: int,
+        dropout: float,
+    ):
+        super().__init__()
+        self.num_hiddens = num_hiddens
+        self.num_layers = num_layers
+        self.embedding = nn.Embedding(vocab_size, num_hiddens)
+        self.pos_encoding = PositionalEncoding(num_hiddens, dropout)
+        self.blks = nn.Sequential()
+        for i in range(num_layers):
+            self.blks.add_module(
+                f"block{i}",
+                DecoderBlock(key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input,
+                             ffn_num_hiddens, num_heads, dropout, i),
+            )
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(self, enc_outputs: torch.Tensor, enc_valid_lens: torch.Tensor | None, *args) -> list:
+        return [enc_outputs, enc_valid_lens, [None for _ in range(self.num_layers)]]
+
+    def forward(self, X: torch.Tensor, state: list) -> tuple[torch.Tensor, list]:
+        h = self.embedding(X) * math.sqrt(self.num_hiddens)
+        h = self.pos_encoding(h)
+        selfs, crosses = [], []
+        for block in self.blks:
+            h = block(h, state)
+            selfs.append(block.attention1.attention.attention_weights)
+            crosses.append(block.attention2.attention.attention_weights)
+        self.attention_weights = [selfs, crosses]
+        return self.dense(h), state

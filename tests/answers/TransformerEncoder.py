@@ -867,3 +867,155 @@ class TransformerEncoder(nn.Module):
             X = blk(X, valid_lens)
             self.attention_weights.append(blk.attention.attention.attention_weights)
         return X
+
+
+# %% wrong_call_of_sequential: nn.Sequential is called with two arguments
+# kind: mistake
+# breaks: shapes
+# equals: nothing
+
+import math
+
+import torch
+from torch import nn
+
+from grader.given import EncoderBlock, PositionalEncoding
+
+
+class TransformerEncoder(nn.Module):
+    def __init__(
+        self,
+        vocab_size: int,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        norm_shape: int | list[int],
+        ffn_num_input: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        num_layers: int,
+        dropout: float,
+        use_bias: bool = False,
+    ):
+        super().__init__()
+        self.num_hiddens = num_hiddens
+        self.embedding = nn.Embedding(vocab_size, num_hiddens)
+        self.pos_encoding = PositionalEncoding(num_hiddens, dropout)
+        self.blks = nn.Sequential()
+        for n in range(num_layers):
+            self.blks.add_module(
+                "block" + str(n),
+                EncoderBlock(key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input,
+                             ffn_num_hiddens, num_heads, dropout, use_bias),
+            )
+
+    def forward(self, X: torch.Tensor, valid_lens: torch.Tensor | None, *args) -> torch.Tensor:
+        X = self.embedding(X) * math.sqrt(self.num_hiddens)
+        X = self.pos_encoding(X)
+        X = self.blks(X, valid_lens)
+        self.attention_weights = [b.attention.attention.attention_weights for b in self.blks]
+        return X
+
+
+# %% right_property_and_reduce: functools.reduce over the blocks; attention_weights is a property
+# kind: same
+
+import functools
+
+import torch
+from torch import nn
+
+from grader.given import EncoderBlock, PositionalEncoding
+
+
+class TransformerEncoder(nn.Module):
+    def __init__(
+        self,
+        vocab_size: int,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        norm_shape: int | list[int],
+        ffn_num_input: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        num_layers: int,
+        dropout: float,
+        use_bias: bool = False,
+    ):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, num_hiddens)
+        self.pos_encoding = PositionalEncoding(num_hiddens, dropout)
+        self.blks = nn.Sequential()
+        while len(self.blks) < num_layers:
+            block = EncoderBlock(
+                key_size,
+                query_size,
+                value_size,
+                num_hiddens,
+                norm_shape,
+                ffn_num_input,
+                ffn_num_hiddens,
+                num_heads,
+                dropout,
+                use_bias=use_bias,
+            )
+            self.blks.add_module(f"block{len(self.blks)}", block)
+
+    @property
+    def attention_weights(self):
+        # nothing to keep in sync: every attention remembers its own weights
+        return [block.attention.attention.attention_weights for block in self.blks.children()]
+
+    def forward(self, X: torch.Tensor, valid_lens: torch.Tensor | None, *args) -> torch.Tensor:
+        words = self.embedding(X)
+        start = self.pos_encoding(words * words.shape[-1] ** 0.5)
+        return functools.reduce(lambda out, block: block(out, valid_lens), self.blks, start)
+
+
+# %% wrong_scaled_late_and_list_grows: two mistakes: scaled after the positions, and the list of weights is never emptied
+# kind: mistake
+# breaks: defaults, gradients, values, weights
+# equals: encoder-positions-scaled+encoder-weights-pile-up
+
+import torch
+from torch import nn
+
+from grader.given import EncoderBlock, PositionalEncoding
+
+
+class TransformerEncoder(nn.Module):
+    def __init__(
+        self,
+        vocab_size: int,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        norm_shape: int | list[int],
+        ffn_num_input: int,
+        ffn_num_hiddens: int,
+        num_heads: int,
+        num_layers: int,
+        dropout: float,
+        use_bias: bool = False,
+    ):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, num_hiddens)
+        self.pos_encoding = PositionalEncoding(num_hiddens, dropout)
+        self.scale = num_hiddens ** 0.5
+        self.blks = nn.Sequential()
+        self.attention_weights = []
+        args = (key_size, query_size, value_size, num_hiddens, norm_shape, ffn_num_input, ffn_num_hiddens)
+        for i in range(num_layers):
+            self.blks.add_module(f"block{i}", EncoderBlock(*args, num_heads, dropout, use_bias))
+
+    def forward(self, X: torch.Tensor, valid_lens: torch.Tensor | None, *args) -> torch.Tensor:
+        # 1. embed 2. positions 3. scale
+        h = self.pos_encoding(self.embedding(X)) * self.scale
+        for blk in self.blks:
+            h = blk(h, valid_lens)
+            self.attention_weights.append(blk.attention.attention.attention_weights)
+        return h

@@ -804,3 +804,40 @@ class TransparentSelfAttention(nn.Module):
         out = torch.matmul(self.dropout(attention), V)
         out = out.transpose(1, 2).contiguous().view(batch_size, seq_length, embed_dim)
         return self.fc_out(out), attention.mean(dim=1)
+
+
+# %% wrong_stopped_at_the_mask: two mistakes: the heads are merged by reshape, and the dropped weights are returned
+# kind: mistake
+# breaks: gradients, masking, values, weights
+
+import math
+
+import torch
+from torch import nn
+
+
+class TransparentSelfAttention(nn.Module):
+    def __init__(self, embed_dim: int, num_heads: int, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.num_heads = num_heads
+        self.head_dim = embed_dim // num_heads
+        self.W_Q = nn.Linear(embed_dim, embed_dim)
+        self.W_K = nn.Linear(embed_dim, embed_dim)
+        self.W_V = nn.Linear(embed_dim, embed_dim)
+        self.fc_out = nn.Linear(embed_dim, embed_dim)
+        self.dropout = nn.Dropout(dropout)
+
+    def split(self, x: torch.Tensor) -> torch.Tensor:
+        batch, steps, _ = x.shape
+        return x.reshape(batch, steps, self.num_heads, self.head_dim).transpose(1, 2)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        q, k, v = self.split(self.W_Q(x)), self.split(self.W_K(x)), self.split(self.W_V(x))
+        scores = q @ k.transpose(2, 3) / math.sqrt(self.head_dim)
+        # it was not causal at all, now it is
+        steps = x.shape[1]
+        causal = torch.ones(steps, steps, dtype=torch.bool, device=x.device).tril()
+        scores = scores.masked_fill(~causal, float("-inf"))
+        attention = self.dropout(torch.softmax(scores, dim=-1))
+        heads = attention @ v
+        return self.fc_out(heads.reshape(x.shape)), attention

@@ -710,3 +710,59 @@ def attention_maps(model, *inputs):
             "cross": [reshape(w) for w in cross_weights],
         }
     return {"encoder": [reshape(w) for w in weights]}
+
+
+# %% wrong_heads_before_batch: the rows are viewed as (H, B) and swapped
+# kind: mistake
+# breaks: defaults, values
+# equals: maps-heads-before-sentences
+
+import torch
+from torch import nn
+
+
+def attention_maps(model: nn.Module, *inputs) -> dict[str, list[torch.Tensor]]:
+    model(*inputs)
+    batch_size = inputs[0].size(0)
+    maps = model.attention_weights
+
+    def one_layout(layers):
+        result = []
+        for layer in layers:
+            if isinstance(layer, (list, tuple)):
+                layer = torch.stack(list(layer), dim=1)
+            elif layer.ndim == 3:
+                heads = layer.size(0) // batch_size
+                layer = layer.view(heads, batch_size, *layer.shape[1:]).transpose(0, 1)
+            result.append(layer)
+        return result
+
+    if hasattr(model, "init_state"):
+        return dict(decoder=one_layout(maps[0]), cross=one_layout(maps[1]))
+    return dict(encoder=one_layout(maps))
+
+
+# %% wrong_inputs_not_unpacked: model(inputs) instead of model(*inputs)
+# kind: mistake
+# breaks: shapes
+# equals: nothing
+
+import torch
+from torch import nn
+
+
+def attention_maps(model: nn.Module, *inputs) -> dict[str, list[torch.Tensor]]:
+    B = inputs[0].shape[0]
+
+    def to_4d(entry):
+        if isinstance(entry, list):
+            return torch.stack(entry, dim=1)
+        if entry.dim() == 3:
+            return entry.reshape(B, -1, entry.shape[1], entry.shape[2])
+        return entry
+
+    model(inputs)
+    w = model.attention_weights
+    if hasattr(model, "init_state"):
+        return {"decoder": [to_4d(e) for e in w[0]], "cross": [to_4d(e) for e in w[1]]}
+    return {"encoder": [to_4d(e) for e in w]}

@@ -708,3 +708,58 @@ def gated_attention(mha, gates, queries, keys, values, valid_lens):
     batch = output.shape[0] // num_heads
     output = output * gates.repeat(batch)[:, None, None]
     return mha.W_o(transpose_output(output, num_heads))
+
+
+# %% wrong_gates_repeated_per_batch: the gates of the rows are made with repeat_interleave
+# kind: mistake
+# breaks: gradients, masking, values
+# equals: gates-dealt-to-sentences
+
+import torch
+from torch import nn
+
+from grader.given import transpose_output, transpose_qkv
+
+
+def gated_attention(
+    mha: nn.Module,
+    gates: torch.Tensor,
+    queries: torch.Tensor,
+    keys: torch.Tensor,
+    values: torch.Tensor,
+    valid_lens: torch.Tensor | None,
+) -> torch.Tensor:
+    n = mha.num_heads
+    Q = transpose_qkv(mha.W_q(queries), n)  # (B*H, T, d)
+    K = transpose_qkv(mha.W_k(keys), n)
+    V = transpose_qkv(mha.W_v(values), n)
+    lens = valid_lens
+    if lens is not None:
+        lens = torch.repeat_interleave(lens, n, dim=0)
+    Y = mha.attention(Q, K, V, lens)
+    # a gate for every row
+    g = torch.repeat_interleave(gates, queries.shape[0])
+    Y = Y * g[:, None, None]
+    return mha.W_o(transpose_output(Y, n))
+
+
+# %% right_scaled_output_weights: functional_call with a W_o whose columns are multiplied by the gates
+# kind: same
+
+import torch
+from torch import nn
+from torch.func import functional_call
+
+
+def gated_attention(
+    mha: nn.Module,
+    gates: torch.Tensor,
+    queries: torch.Tensor,
+    keys: torch.Tensor,
+    values: torch.Tensor,
+    valid_lens: torch.Tensor | None,
+) -> torch.Tensor:
+    # (gate * head) @ W is the same as head @ (gate * W), so put the gates into the columns of W_o
+    W = mha.W_o.weight  # (D, H * d)
+    columns = gates.to(W.dtype).unsqueeze(1).expand(-1, W.shape[1] // mha.num_heads).flatten()
+    return functional_call(mha, {"W_o.weight": W * columns}, (queries, keys, values, valid_lens))

@@ -790,3 +790,126 @@ def greedy_decode(model, src, src_valid_len, num_steps, bos, eos):
         model.train()
     rows = torch.cat(tokens[1:], dim=1).tolist() if num_steps else [[] for _ in src]
     return [row[:row.index(eos)] if eos in row else row for row in rows]
+
+
+# %% wrong_end_always_expected: row.index(eos) also where no end was written
+# kind: mistake
+# breaks: defaults, masking, modes, purity, values
+# equals: nothing
+
+import torch
+from torch import nn
+
+
+def greedy_decode(
+    model: nn.Module, src: torch.Tensor, src_valid_len: torch.Tensor, num_steps: int, bos: int, eos: int
+) -> list[list[int]]:
+    model.eval()
+    state = model.decoder.init_state(model.encoder(src, src_valid_len), src_valid_len)
+    tokens = torch.full((src.size(0), 1), bos, device=src.device)
+    with torch.no_grad():
+        for i in range(num_steps):
+            # only the newest word, the cache has the rest
+            scores, state = model.decoder(tokens[:, -1:], state)
+            best = scores.argmax(dim=2)
+            tokens = torch.cat((tokens, best), dim=1)
+    tokens = tokens[:, 1:].tolist()
+    # cut at the end token
+    return [row[: row.index(eos)] for row in tokens]
+
+
+# %% wrong_any_for_all: stops when any sentence has ended
+# kind: mistake
+# breaks: masking, modes, values
+# equals: decode-stops-with-the-first
+
+import torch
+from torch import nn
+
+
+def greedy_decode(
+    model: nn.Module, src: torch.Tensor, src_valid_len: torch.Tensor, num_steps: int, bos: int, eos: int
+) -> list[list[int]]:
+    model.eval()
+    with torch.no_grad():
+        enc_outputs = model.encoder(src, src_valid_len)
+        state = model.decoder.init_state(enc_outputs, src_valid_len)
+        words = torch.full((src.shape[0], 1), bos, device=src.device)
+        written = []
+        for _ in range(num_steps):
+            scores, state = model.decoder(words, state)
+            words = scores.argmax(dim=-1)  # (B, 1)
+            written.append(words)
+            # finished?
+            if (words == eos).any():
+                break
+    result = []
+    for row in torch.cat(written, dim=1).tolist():
+        sentence = []
+        for w in row:
+            if w == eos:
+                break
+            sentence.append(w)
+        result.append(sentence)
+    return result
+
+
+# %% wrong_never_eval: never says in which mode
+# kind: mistake
+# breaks: masking, modes, values
+# equals: decode-in-training-mode
+
+import torch
+from torch import nn
+
+
+def greedy_decode(
+    model: nn.Module, src: torch.Tensor, src_valid_len: torch.Tensor, num_steps: int, bos: int, eos: int
+) -> list[list[int]]:
+    sentences = [[] for _ in src]
+    finished = torch.zeros(len(src), dtype=torch.bool, device=src.device)
+    with torch.no_grad():
+        memory = model.encoder(src, src_valid_len)
+        state = model.decoder.init_state(memory, src_valid_len)
+        token = torch.full((len(src), 1), bos, dtype=torch.long, device=src.device)
+        while not finished.all() and num_steps > 0:
+            num_steps -= 1
+            logits, state = model.decoder(token, state)
+            token = logits.argmax(-1)
+            finished |= token[:, 0] == eos
+            for s, t, f in zip(sentences, token[:, 0].tolist(), finished.tolist(), strict=True):
+                if not f:
+                    s.append(t)
+    return sentences
+
+
+# %% wrong_words_without_step_axis: after the first step the words have no axis of steps
+# kind: mistake
+# breaks: defaults, masking, modes, purity, values
+# equals: nothing
+
+import torch
+from torch import nn
+
+
+def greedy_decode(
+    model: nn.Module, src: torch.Tensor, src_valid_len: torch.Tensor, num_steps: int, bos: int, eos: int
+) -> list[list[int]]:
+    B = src.shape[0]
+    out = [[] for _ in range(B)]
+    done = [False] * B
+    model.eval()
+    with torch.no_grad():
+        state = model.decoder.init_state(model.encoder(src, src_valid_len), src_valid_len)
+        x = torch.tensor([[bos]] * B, device=src.device)
+        for step in range(num_steps):
+            scores, state = model.decoder(x, state)
+            x = scores[:, -1].argmax(dim=-1)
+            for b, w in enumerate(x.tolist()):
+                if w == eos:
+                    done[b] = True
+                if not done[b]:
+                    out[b].append(w)
+            if all(done):
+                break
+    return out

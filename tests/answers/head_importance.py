@@ -1611,3 +1611,88 @@ def head_importance(mha, batches, loss_fn, method):
             total += w.sum((0, 2))
             n += w.shape[0] * w.shape[2]
     return total / n
+
+
+# %% wrong_means_stacked: the mean of the means of the batches
+# kind: mistake
+# breaks: modes, values
+# equals: importance-mean-of-batch-means
+
+import torch
+from torch import nn
+
+from grader.given import gated_attention
+
+
+def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torch.Tensor:
+    mode = mha.training
+    mha.eval()
+    H = mha.num_heads
+    per_batch = []
+    for q, k, v, lens, target in batches:
+        if method == "ablation":
+            with torch.no_grad():
+                base = loss_fn(gated_attention(mha, torch.ones(H), q, k, v, lens), target)
+                closed = 1 - torch.eye(H)
+                diffs = [loss_fn(gated_attention(mha, row, q, k, v, lens), target) - base for row in closed]
+            per_batch.append(torch.stack([d.mean() for d in diffs]))
+        elif method == "gradient":
+            grads = []
+            gates = torch.ones(H, requires_grad=True)
+            losses = loss_fn(gated_attention(mha, gates, q, k, v, lens), target)
+            for one in losses:
+                (g,) = torch.autograd.grad(one, gates, retain_graph=True)
+                grads.append(g.abs())
+            per_batch.append(torch.stack(grads).mean(dim=0))
+        else:  # confidence
+            with torch.no_grad():
+                mha(q, k, v, lens)
+                top = mha.attention.attention_weights.amax(dim=-1)  # (B*H, T)
+            per_batch.append(top.reshape(q.shape[0], H, -1).mean(dim=(0, 2)))
+    mha.train(mode)
+    return torch.stack(per_batch).mean(dim=0)
+
+
+# %% wrong_sign_and_mode: two mistakes: ablation has the wrong sign, and the module stays in eval mode
+# kind: mistake
+# breaks: defaults, modes, pruning, purity, values
+# equals: importance-other-way-round+importance-left-in-evaluation
+
+import torch
+from torch import nn
+
+from grader.given import gated_attention
+
+
+def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torch.Tensor:
+    H = mha.num_heads
+    mha.eval()
+    scores = torch.zeros(H)
+    n = 0
+    for queries, keys, values, valid_lens, target in batches:
+        if method == "confidence":
+            with torch.no_grad():
+                mha(queries, keys, values, valid_lens)
+            w = mha.attention.attention_weights  # (B*H, T, S)
+            best = w.max(dim=-1).values.reshape(-1, H, w.shape[1])  # (B, H, T)
+            scores += best.sum(dim=(0, 2))
+            n += best.shape[0] * best.shape[2]
+        elif method == "gradient":
+            # one sample at a time, so that I can take abs of every gradient
+            for b in range(queries.shape[0]):
+                gates = torch.ones(H, requires_grad=True)
+                vl = None if valid_lens is None else valid_lens[b : b + 1]
+                out = gated_attention(mha, gates, queries[b : b + 1], keys[b : b + 1], values[b : b + 1], vl)
+                loss = loss_fn(out, target[b : b + 1]).sum()
+                scores += torch.autograd.grad(loss, gates)[0].abs()
+                n += 1
+        elif method == "ablation":
+            with torch.no_grad():
+                full = loss_fn(gated_attention(mha, torch.ones(H), queries, keys, values, valid_lens), target)
+                for h in range(H):
+                    gates = torch.ones(H)
+                    gates[h] = 0.0
+                    without = loss_fn(gated_attention(mha, gates, queries, keys, values, valid_lens), target)
+                    scores[h] += (full - without).sum()
+            n += len(full)
+    return scores / n

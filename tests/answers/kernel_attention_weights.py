@@ -443,3 +443,97 @@ def kernel_attention_weights(queries: torch.Tensor, keys: torch.Tensor, w) -> to
     pairs = torch.stack([q - keys for q in queries])  # (T, S)
     energy = -((pairs * w) ** 2) / 2
     return torch.softmax(energy, dim=1)
+
+
+# %% wrong_no_minus_sign: the minus sign of the score is missing
+# kind: mistake
+# breaks: defaults, gradients, values
+# equals: pool-sign-forgotten
+
+import torch
+
+
+def kernel_attention_weights(
+    queries: torch.Tensor, keys: torch.Tensor, w: float | torch.Tensor = 1.0
+) -> torch.Tensor:
+    # all pairs: column of queries against row of keys
+    q_col = queries[:, None]
+    k_row = keys[None, :]
+    diff = (q_col - k_row) * w
+    score = diff.pow(2) / 2
+    # softmax over the keys (the last axis!)
+    return score.softmax(dim=1).to(queries.dtype)
+
+
+# %% wrong_same_axis_twice: queries and keys both get their new axis at the end, so there is no table of pairs
+# kind: mistake
+# breaks: shapes, values
+# equals: pool-no-table
+
+import torch
+
+
+def kernel_attention_weights(
+    queries: torch.Tensor, keys: torch.Tensor, w: float | torch.Tensor = 1.0
+) -> torch.Tensor:
+    Q = queries.unsqueeze(1)
+    K = keys.unsqueeze(1)
+    x = -(((Q - K) * w) ** 2) / 2  # (T, S)
+    alpha = torch.nn.functional.softmax(x, dim=-1)
+    return alpha
+
+
+# %% right_shifted_by_nearest: no softmax of the library; the nearest key gets the exponential 1
+# kind: same
+
+import torch
+
+
+def kernel_attention_weights(
+    queries: torch.Tensor, keys: torch.Tensor, w: float | torch.Tensor = 1.0
+) -> torch.Tensor:
+    wide = torch.float64 if queries.dtype == torch.float64 else torch.float32
+    if torch.is_tensor(w):
+        w = w.to(wide)
+    far = torch.abs(torch.sub(*torch.meshgrid(queries.to(wide), keys.to(wide), indexing="ij")) * w)
+    near = far.amin(dim=1, keepdim=True)
+    # a^2 - b^2 = (a - b)(a + b); the nearest key gets exp(0) = 1, so the sum is never 0
+    bell = torch.exp(-(far - near) * (far + near) / 2)
+    return (bell / bell.sum(1, keepdim=True)).to(queries.dtype)
+
+
+# %% right_table_in_float32: a loop writes into torch.zeros(T, S), which is float32 on the CPU for every input
+# kind: policy
+# later: precision, device
+
+import torch
+
+
+def kernel_attention_weights(
+    queries: torch.Tensor, keys: torch.Tensor, w: float | torch.Tensor = 1.0
+) -> torch.Tensor:
+    # I know broadcasting is faster but the loops are easier to read for me
+    scores = torch.zeros(queries.shape[0], keys.shape[0])
+    for i in range(queries.shape[0]):
+        for j in range(keys.shape[0]):
+            distance = queries[i] - keys[j]
+            scores[i, j] = -0.5 * (distance * w) ** 2
+    return torch.softmax(scores, dim=1)
+
+
+# %% wrong_tiny_in_the_denominator: 1e-8 is added to the sum of the exponentials, so the row of a far query is zero
+# kind: mistake
+# breaks: values
+# equals: pool-number-added-to-sum
+
+import torch
+
+
+def kernel_attention_weights(queries, keys, w=1.0):
+    EPS = 1e-8  # so that we never divide by zero (README warns about NaN)
+    T, S = len(queries), len(keys)
+    table_q = queries.reshape(T, 1).expand(T, S)
+    table_k = keys.reshape(1, S).expand(T, S)
+    bell = torch.exp(-(((table_q - table_k) * w) ** 2) / 2)
+    total = bell.sum(dim=1, keepdim=True)
+    return (bell / (total + EPS)).to(queries.dtype)

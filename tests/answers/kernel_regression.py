@@ -397,3 +397,75 @@ def kernel_regression(queries, keys, values, w=1.0):
     attention_weights = nn.functional.softmax(-((X_repeat - keys) * w) ** 2 / 2, dim=1)
     y_hat = torch.matmul(attention_weights, values)
     return y_hat
+
+
+# %% wrong_mean_of_products: the weighted values are averaged instead of summed
+# kind: mistake
+# breaks: defaults, gradients, values
+# equals: pool-mean-for-sum
+
+import torch
+
+from grader.given import kernel_attention_weights
+
+
+def kernel_regression(
+    queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, w: float | torch.Tensor = 1.0
+) -> torch.Tensor:
+    alphas = kernel_attention_weights(queries, keys, w)
+    weighted = alphas * values  # values broadcast over the rows
+    # weighted average over all keys
+    return weighted.mean(dim=-1)
+
+
+# %% wrong_values_as_column: the values become a column, which meets the queries
+# kind: mistake
+# breaks: defaults, shapes, values
+# equals: nothing
+
+import torch
+
+from grader.given import kernel_attention_weights
+
+
+def kernel_regression(
+    queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, w: float | torch.Tensor = 1.0
+) -> torch.Tensor:
+    attn = kernel_attention_weights(queries, keys, w)  # (T, S)
+    v = values[:, None]  # column so it lines up with the weights
+    return (attn * v).sum(dim=1)
+
+
+# %% wrong_w_left_out: w is not passed on
+# kind: mistake
+# breaks: gradients, values
+# equals: pool-w-not-passed
+
+import torch
+
+from grader.given import kernel_attention_weights
+
+
+def kernel_regression(
+    queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, w: float | torch.Tensor = 1.0
+) -> torch.Tensor:
+    # easy: (T, S) @ (S,) -> (T,)
+    return torch.matmul(kernel_attention_weights(queries, keys), values)
+
+
+# %% wrong_w_outside_and_column: two mistakes: w multiplies the square, and the result is a column
+# kind: mistake
+# breaks: defaults, gradients, shapes, values
+# equals: pool-answers-w-outside-the-square+pool-column-of-answers
+
+import torch
+
+
+def kernel_regression(
+    queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, w: float | torch.Tensor = 1.0
+) -> torch.Tensor:
+    # did it without the first function, everything in one go
+    sq_dist = (queries.view(-1, 1) - keys.view(1, -1)) ** 2
+    weights = torch.softmax(-sq_dist * w / 2, dim=1)
+    out = weights.to(values.dtype) @ values.view(-1, 1)
+    return out

@@ -968,3 +968,110 @@ def masked_softmax(X, valid_lens):
         X = X.clone()
         X[:, :, n:] = -1e6
     return nn.functional.softmax(X, dim=1)
+
+
+# %% wrong_lengths_in_the_wrong_order: lengths per sequence are repeated as a whole list, on one row per query
+# kind: mistake
+# breaks: gradients, masking
+# equals: softmax-lens-tiled
+
+import torch
+
+
+def masked_softmax(X: torch.Tensor, valid_lens: torch.Tensor | None) -> torch.Tensor:
+    if valid_lens is not None:
+        shape = X.shape
+        if valid_lens.dim() == 1:
+            # one copy of the lengths for every query
+            valid_lens = valid_lens.repeat(shape[1])
+        lens = valid_lens.reshape(-1, 1)
+        idx = torch.arange(shape[2], device=X.device).reshape(1, -1)
+        X = X.reshape(-1, shape[2]).masked_fill(idx >= lens, float("-inf")).reshape(shape)
+    return torch.nn.functional.softmax(X, dim=-1)
+
+
+# %% wrong_padding_score_zero: sequence_mask without a value gives padded scores 0
+# kind: mistake
+# breaks: gradients, masking, values
+# equals: softmax-fills-zero
+
+import torch
+
+from grader.given import sequence_mask
+
+
+def masked_softmax(X: torch.Tensor, valid_lens: torch.Tensor | None) -> torch.Tensor:
+    if valid_lens is None:
+        return torch.softmax(X, dim=-1)
+    B, T, S = X.shape
+    if valid_lens.dim() == 1:
+        valid_lens = valid_lens.repeat_interleave(T)
+    else:
+        valid_lens = valid_lens.reshape(-1)
+    # flatten to one row per query, mask the rows, and back
+    flat = sequence_mask(X.reshape(B * T, S), valid_lens)
+    return torch.softmax(flat.reshape(B, T, S), dim=-1)
+
+
+# %% right_softmax_of_slices: a softmax of the real keys of every query, written into zeros
+# kind: same
+
+import torch
+
+
+def masked_softmax(X: torch.Tensor, valid_lens: torch.Tensor | None) -> torch.Tensor:
+    batch, num_queries, num_keys = X.shape
+    if valid_lens is None:
+        lens = [[num_keys] * num_queries] * batch
+    elif valid_lens.dim() == 1:
+        lens = [[n] * num_queries for n in valid_lens.tolist()]
+    else:
+        lens = valid_lens.tolist()
+    weights = torch.zeros_like(X)
+    for b, row in enumerate(lens):
+        for t, n in enumerate(row):
+            # the padding never takes part, so no -inf needed
+            weights[b, t, :n] = torch.softmax(X[b, t, :n], dim=0)
+    return weights
+
+
+# %% wrong_truth_of_a_tensor: None is tested with `if not valid_lens`
+# kind: mistake
+# breaks: shapes, values
+# equals: softmax-truth-of-lens
+
+import torch
+
+
+def masked_softmax(X: torch.Tensor, valid_lens: torch.Tensor | None) -> torch.Tensor:
+    if not valid_lens:
+        # nothing to mask
+        return X.softmax(-1)
+
+    if valid_lens.ndim == 1:
+        valid_lens = valid_lens[:, None]
+    # (B, T or 1, 1) against (S,)
+    hide = torch.arange(X.shape[-1], device=X.device) >= valid_lens[:, :, None]
+    return X.masked_fill(hide, torch.finfo(X.dtype).min).softmax(-1)
+
+
+# %% wrong_dim_and_off_by_one: two mistakes: softmax over the queries, and one padded key is kept
+# kind: mistake
+# breaks: gradients, masking, values
+# equals: softmax-over-queries+softmax-one-key-too-many
+
+import torch
+
+
+def masked_softmax(X, valid_lens):
+    # X: (B, T, S)
+    if valid_lens is None:
+        return torch.softmax(X, dim=1)
+    B, T, S = X.shape
+    lens = valid_lens
+    if lens.dim() == 1:
+        lens = lens.unsqueeze(1).expand(B, T)
+    key_pos = torch.arange(S, device=X.device).view(1, 1, S)
+    mask = key_pos > lens.unsqueeze(-1)
+    low = torch.finfo(X.dtype).min
+    return torch.softmax(torch.where(mask, torch.full_like(X, low), X), dim=1)

@@ -1208,3 +1208,30 @@ def prune_heads(mha, heads):
         mha.W_o.in_features = size
     mha.num_heads = int(keep.sum())
     return mha
+
+
+# %% wrong_slice_is_no_parameter: a slice becomes the weight without nn.Parameter
+# kind: mistake
+# breaks: gradients, masking, modes, pruning, purity, shapes, values
+# equals: nothing
+
+import torch
+from torch import nn
+
+
+def prune_heads(mha: nn.Module, heads: list[int]) -> nn.Module:
+    H = mha.num_heads
+    keep = [h for h in range(H) if h not in heads]
+    if len(keep) == 0:
+        raise ValueError("at least one head has to stay")
+    d = mha.W_o.weight.shape[1] // H
+    index = torch.cat([torch.arange(h * d, (h + 1) * d) for h in keep]).to(mha.W_o.weight.device)
+    for layer in [mha.W_q, mha.W_k, mha.W_v]:
+        layer.weight = layer.weight.detach()[index]
+        if layer.bias is not None:
+            layer.bias = layer.bias.detach()[index]
+        layer.out_features = len(index)
+    mha.W_o.weight = mha.W_o.weight.detach()[:, index]
+    mha.W_o.in_features = len(index)
+    mha.num_heads = len(keep)
+    return mha

@@ -773,3 +773,46 @@ def removal_experiment(model, data):
                 )
     model.train(was_training)
     return results
+
+
+# %% wrong_same_removed_list: all rows of an order hold the same growing list
+# kind: mistake
+# breaks: modes, pruning, values
+# equals: removal-one-list-for-all-rows
+
+import torch
+from torch import nn
+
+from grader.given import gated_attention, head_importance
+
+
+def removal_experiment(model: nn.Module, data: tuple) -> list[dict]:
+    X, labels = data
+    mha = model.attention
+    H = mha.num_heads
+    importance = head_importance(mha, [(X, X, X, None, labels)], model.loss, "ablation")
+    ranking = importance.argsort().tolist()
+
+    was_training = model.training
+    model.eval()
+    rows = []
+    for seed in range(3):
+        gen = torch.Generator().manual_seed(seed)
+        orders = {
+            "importance": ranking,
+            "random": torch.randperm(H, generator=gen).tolist(),
+            "reverse": ranking[::-1],
+        }
+        for name, order in orders.items():
+            removed = []
+            gates = torch.ones(H)
+            for n in range(H):
+                with torch.no_grad():
+                    scores = model.read(gated_attention(mha, gates, X, X, X, None))
+                acc = (scores.argmax(dim=1) == labels).float().mean().item()
+                rows.append({"seed": seed, "order": name, "removed": removed, "accuracy": acc})
+                # remove the next one
+                removed.append(order[n])
+                gates[order[n]] = 0
+    model.train(was_training)
+    return rows

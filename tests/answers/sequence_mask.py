@@ -412,3 +412,66 @@ def sequence_mask(X, valid_len, value=0):
     mask = torch.arange(X.size(1), device=X.device).unsqueeze(0) < valid_len.unsqueeze(1)
     X[mask] = value
     return X
+
+
+# %% wrong_always_three_axes: the mask always gets one feature axis
+# kind: mistake
+# breaks: shapes, values
+# equals: nothing
+
+import torch
+
+
+def sequence_mask(X, valid_len, value=0):
+    n_steps = X.size(1)
+    keep = torch.arange(n_steps, device=X.device).unsqueeze(0) < valid_len.to(X.device).unsqueeze(1)
+    # further axis of size 1 at the end, as the lesson says
+    keep = keep.unsqueeze(-1)
+    return X.masked_fill(~keep, value)
+
+
+# %% wrong_last_axis_in_loop: a loop cuts the last axis, in place on the rows of an iteration, which autograd refuses
+# kind: mistake
+# breaks: shapes
+# equals: mask-hides-features
+
+import torch
+
+
+def sequence_mask(X: torch.Tensor, valid_len: torch.Tensor, value: float = 0) -> torch.Tensor:
+    result = X.clone()
+    for row, length in zip(result, valid_len.tolist()):
+        # row is a view so this changes result
+        row[..., length:] = value
+    return result
+
+
+# %% wrong_mask_as_float: X times a float mask, plus value times the rest
+# kind: mistake
+# breaks: values
+# equals: mask-blended
+
+import torch
+
+
+def sequence_mask(X: torch.Tensor, valid_len: torch.Tensor, value: float = 0) -> torch.Tensor:
+    N, T = X.shape[0], X.shape[1]
+    positions = torch.arange(T, device=X.device).expand(N, T)
+    m = (positions < valid_len.reshape(N, 1)).float()
+    m = m.reshape(N, T, *[1] * (X.dim() - 2))
+    return X * m + value * (1 - m)
+
+
+# %% wrong_length_kept_too: indexed in place where the position is larger than the length
+# kind: mistake
+# breaks: gradients, values
+# equals: mask-length-counts-one-more
+
+import torch
+
+
+def sequence_mask(X: torch.Tensor, valid_len: torch.Tensor, value: float = 0) -> torch.Tensor:
+    steps = torch.arange(X.shape[1], device=X.device)
+    padding = steps[None, :] > valid_len[:, None]  # everything after the length
+    X[padding] = value  # works for feature axes too, the index covers the first two axes
+    return X

@@ -332,3 +332,44 @@ def shift_matrix(delta, num_hiddens):
             [[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]]
         )
     return out
+
+
+# %% wrong_other_direction: the signs of the usual rotation matrix, written in a loop
+# kind: mistake
+# breaks: defaults, values
+# equals: shift-backwards, shift-layout-exchanged
+
+import math
+
+import torch
+
+
+def shift_matrix(delta: int, num_hiddens: int) -> torch.Tensor:
+    M = torch.zeros(num_hiddens, num_hiddens)
+    for k in range(0, num_hiddens, 2):
+        a = delta / 10000 ** (k / num_hiddens)
+        # rotation matrix, see linear algebra lecture
+        M[k, k] = math.cos(a)
+        M[k, k + 1] = -math.sin(a)
+        M[k + 1, k] = math.sin(a)
+        M[k + 1, k + 1] = math.cos(a)
+    return M
+
+
+# %% wrong_torch_sin_of_float: torch.sin of a Python number
+# kind: mistake
+# breaks: shapes
+# equals: nothing
+
+import torch
+
+
+def shift_matrix(delta: int, num_hiddens: int) -> torch.Tensor:
+    D = num_hiddens
+    blocks = []
+    for j in range(D // 2):
+        omega = 1 / (10000 ** (2 * j / D))
+        s = torch.sin(delta * omega)
+        c = torch.cos(delta * omega)
+        blocks.append(torch.tensor([[c, s], [-s, c]]))
+    return torch.block_diag(*blocks)

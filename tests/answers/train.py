@@ -651,3 +651,119 @@ def train(model, batches, steps):
         loss.backward()
         optimizer.step()
     return model.state_dict()
+
+
+# %% wrong_classes_on_last_axis: the classes stay on the last axis of the scores
+# kind: mistake
+# breaks: values
+# equals: nothing
+
+import torch
+from torch import nn
+
+
+def train(model: nn.Module, batches: list[tuple[torch.Tensor, ...]], steps: int) -> dict[str, torch.Tensor]:
+    model.train()
+    opt = torch.optim.Adam(model.parameters(), lr=1e-3)
+    it = 0
+    while it < steps:
+        for src, src_valid_len, tgt, tgt_valid_len in batches:
+            if it == steps:
+                break
+            opt.zero_grad()
+            scores = model(src, tgt[:, :-1], src_valid_len)[0]
+            y = tgt[:, 1:]
+            l = nn.functional.cross_entropy(scores, y, reduction="none")
+            m = torch.arange(y.shape[1], device=y.device) < (tgt_valid_len - 1).unsqueeze(1)
+            l = l[m].mean()
+            l.backward()
+            opt.step()
+            it += 1
+    return model.state_dict()
+
+
+# %% right_gather_and_autograd_grad: the loss gathered from log_softmax, gradients from autograd.grad
+# kind: same
+
+import itertools
+import random
+
+import torch
+from torch import nn
+
+
+def train(model: nn.Module, batches: list[tuple[torch.Tensor, ...]], steps: int) -> dict[str, torch.Tensor]:
+    model.train()
+    weights = [p for p in model.parameters() if p.requires_grad]
+    adam = torch.optim.Adam(weights, lr=2e-3)
+
+    def forever():
+        while True:
+            yield from random.sample(batches, k=len(batches))
+
+    for src, src_valid_len, tgt, tgt_valid_len in itertools.islice(forever(), steps):
+        given, wanted = tgt[:, :-1], tgt[:, 1:]
+        scores, _state = model(src, given, src_valid_len)
+        log_p = scores.log_softmax(dim=-1).gather(2, wanted.unsqueeze(2)).squeeze(2)  # (B, T)
+        step = torch.ones_like(wanted).cumsum(dim=1)  # 1, 2, 3, ...
+        padding = step >= tgt_valid_len.unsqueeze(1)
+        loss = -log_p.masked_fill(padding, 0.0).sum() / (~padding).sum()
+        # fresh gradients, nothing to clear
+        for p, g in zip(weights, torch.autograd.grad(loss, weights, allow_unused=True), strict=True):
+            p.grad = g
+        adam.step()
+    return model.state_dict()
+
+
+# %% wrong_mask_one_too_long: the mask counts one label too many
+# kind: mistake
+# breaks: masking
+# equals: train-one-padding-counts
+
+import torch
+from torch import nn
+
+
+def train(model: nn.Module, batches: list[tuple[torch.Tensor, ...]], steps: int) -> dict[str, torch.Tensor]:
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.002)
+    loss_fn = nn.CrossEntropyLoss(reduction="none")
+    model.train()
+    for step in range(steps):
+        src, src_valid_len, tgt, tgt_valid_len = batches[step % len(batches)]
+        tgt_in, labels = tgt[:, :-1], tgt[:, 1:]
+        scores, _ = model(src, tgt_in, src_valid_len)
+        losses = loss_fn(scores.permute(0, 2, 1), labels)  # (B, T)
+        # real words only
+        positions = torch.arange(labels.shape[1], device=labels.device)
+        mask = positions[None, :] < tgt_valid_len[:, None]
+        loss = (losses * mask).sum() / mask.sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return model.state_dict()
+
+
+# %% wrong_new_adam_and_old_mode: two mistakes: a new Adam at every step, and the mode as it comes
+# kind: mistake
+# breaks: modes
+# equals: train-in-evaluation-mode
+
+import torch
+from torch import nn
+
+
+def train(model: nn.Module, batches: list[tuple[torch.Tensor, ...]], steps: int) -> dict[str, torch.Tensor]:
+    def loss_of(batch):
+        src, src_valid_len, tgt, tgt_valid_len = batch
+        scores, _ = model(src, tgt[:, :-1], src_valid_len)
+        real = torch.arange(tgt.shape[1] - 1, device=tgt.device)[None] < tgt_valid_len[:, None] - 1
+        return nn.functional.cross_entropy(scores[real], tgt[:, 1:][real])
+
+    for i in range(steps):
+        batch = batches[i % len(batches)]
+        optim = torch.optim.Adam(model.parameters(), lr=0.002)
+        optim.zero_grad()
+        loss = loss_of(batch)
+        loss.backward()
+        optim.step()
+    return model.state_dict()

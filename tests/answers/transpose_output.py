@@ -283,3 +283,63 @@ def transpose_output(X, num_heads):
     X = X.unflatten(0, (-1, num_heads))  # (B, H, T, d)
     X = X.permute(0, 2, 3, 1)
     return X.flatten(2)
+
+
+# %% wrong_features_interleaved: the head axis goes behind the features
+# kind: mistake
+# breaks: defaults, gradients, values
+# equals: heads-joined-interleaved
+
+import torch
+
+
+def transpose_output(X: torch.Tensor, num_heads: int) -> torch.Tensor:
+    n = X.shape[0] // num_heads
+    heads = X.reshape(n, num_heads, *X.shape[1:])
+    # (n, H, T, d): the head axis has to go to the end
+    heads = heads.movedim(1, -1)
+    return heads.flatten(start_dim=2)
+
+
+# %% wrong_head_first_and_no_permute: two mistakes: rows split as (H, B), and the heads not moved behind the steps
+# kind: mistake
+# breaks: defaults, gradients, values
+# equals: heads-joined-across-sequences+heads-joined-straight
+
+def transpose_output(X, num_heads):
+    H = num_heads
+    BH, T, d = X.shape
+    B = BH // H
+    Y = X.reshape(H, B, T, d)
+    Y = Y.transpose(0, 1)   # sequences first again
+    return Y.reshape(B, T, H * d)
+
+
+# %% wrong_unflatten_and_reshape: unflatten and reshape, without moving the head axis
+# kind: mistake
+# breaks: defaults, gradients, values
+# equals: heads-joined-straight
+
+import torch
+
+
+def transpose_output(X: torch.Tensor, num_heads: int) -> torch.Tensor:
+    rows, T, d = X.shape
+    # first undo the flatten, then put all features of a step together
+    split = X.unflatten(0, (rows // num_heads, num_heads))
+    return split.reshape(rows // num_heads, T, num_heads * d)
+
+
+# %% wrong_rows_taken_for_sequences: the number of rows is taken for the number of sequences
+# kind: mistake
+# breaks: shapes, values
+# equals: nothing
+
+import torch
+
+
+def transpose_output(X: torch.Tensor, num_heads: int) -> torch.Tensor:
+    B, T, d = X.shape
+    X = X.reshape(B, num_heads, T, d)
+    X = X.permute(0, 2, 1, 3)
+    return X.reshape(B, T, num_heads * d)

@@ -308,3 +308,71 @@ def transpose_qkv(X, num_heads):
         for h in range(num_heads):
             out[b * num_heads + h] = X[b, :, h : h + d]
     return out
+
+
+# %% wrong_float_division: the size of a head is computed with /
+# kind: mistake
+# breaks: shapes
+# equals: nothing
+
+def transpose_qkv(X, num_heads):
+    B = X.shape[0]
+    T = X.shape[1]
+    d = X.shape[2] / num_heads
+    out = X.reshape(B, T, num_heads, d).permute(0, 2, 1, 3)
+    return out.reshape(B * num_heads, T, d)
+
+
+# %% wrong_chunks_along_batch: chunks of features, joined along the batch
+# kind: different
+# breaks: defaults, gradients, values
+# equals: heads-before-sequences
+
+import torch
+
+
+def transpose_qkv(X: torch.Tensor, num_heads: int) -> torch.Tensor:
+    # much shorter than reshape + permute :)
+    return torch.cat(X.chunk(num_heads, dim=-1), dim=0)
+
+
+# %% wrong_reshape_alone: reshaped to (B, H, T, d) without moving an axis
+# kind: mistake
+# breaks: defaults, gradients, values
+# equals: heads-cut-straight
+
+import torch
+
+
+def transpose_qkv(X: torch.Tensor, num_heads: int) -> torch.Tensor:
+    B, T, D = X.shape
+    heads = X.reshape(B, num_heads, T, D // num_heads)  # heads get their own axis in front of the steps
+    return heads.flatten(0, 1)
+
+
+# %% right_unfold_windows: unfold cuts the features into windows
+# kind: same
+
+import torch
+
+
+def transpose_qkv(X: torch.Tensor, num_heads: int) -> torch.Tensor:
+    d = X.size(-1) // num_heads
+    windows = X.unfold(2, d, d)  # (B, T, H, d), windows that do not overlap
+    return windows.swapaxes(1, 2).flatten(0, 1)
+
+
+# %% wrong_view_after_transpose: view on a transposed tensor
+# kind: mistake
+# breaks: shapes, values
+# equals: heads-view-refused
+
+import torch
+
+
+def transpose_qkv(X: torch.Tensor, num_heads: int) -> torch.Tensor:
+    batch_size, steps, features = X.size()
+    d_head = features // num_heads
+    X = X.view(batch_size, steps, num_heads, d_head)
+    X = X.transpose(1, 2)
+    return X.view(batch_size * num_heads, steps, d_head)

@@ -33,6 +33,16 @@ UNNAMED = {
     "shift_matrix/wrong_overlapping_pairs_and_abs",
     "prune_heads/wrong_num_heads_unchanged",
     "removal_experiment/wrong_heads_not_put_back",
+    "DotProductAttention/wrong_no_mask_and_dropped_weights",
+    "PositionalEncoding/wrong_table_stays_float64",
+    "Seq2SeqAttentionDecoder/wrong_no_lengths_and_first_layer",
+    "TransformerDecoder/wrong_no_factor_and_same_weights",
+    "TransformerEncoder/wrong_scaled_late_and_list_grows",
+    "kernel_attention_weights/wrong_same_axis_twice",
+    "kernel_regression/wrong_w_outside_and_column",
+    "removal_experiment/wrong_same_removed_list",
+    "sequence_mask/wrong_last_axis_in_loop",
+    "transpose_output/wrong_head_first_and_no_permute",
 }
 
 
