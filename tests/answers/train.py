@@ -181,7 +181,7 @@ def train(model, batches, steps):
 # %% wrong_decoder_only: only the decoder's parameters are trained
 # kind: mistake
 # breaks: gradients, values
-# equals: nothing
+# equals: train-optimizer-of-decoder
 
 import torch
 from torch.nn import functional as F

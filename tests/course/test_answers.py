@@ -29,6 +29,7 @@ UNNAMED = {
     "TransformerDecoder/wrong_last_step_only_too",
     "head_importance/wrong_sign_and_dropout",
     "masked_softmax/wrong_axis_and_first_length",
+    "masked_softmax/wrong_plain_exp",
     "shift_matrix/wrong_integer_table",
     "shift_matrix/wrong_overlapping_pairs_and_abs",
     "prune_heads/wrong_num_heads_unchanged",
