@@ -27,7 +27,7 @@ from grader.intake.own_code import copied_blocks, own_tree
 from grader.intake.read import Blocked, Files, Submission, shown, submission_from, with_neighbours
 from grader.lines.find import Source, add_lines
 from grader.report.model import ExerciseResult, Outcome
-from grader.sandbox.choose import choose
+from grader.sandbox.choose import choose, server_to_share
 from grader.support.errors import BadData
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
@@ -55,15 +55,15 @@ class Task:
     """One file to grade.
 
     number: identifies the task for the caller. read: returns the content; called in the process that grades. expected:
-    as in `SubmittedFile`. beside: reads the modules in its folder and below, by their path there. is_plain: a plain
-    file is graded instead, and the result says only whether the grader failed.
+    as in `SubmittedFile`. beside: see `intake.read.Files`. is_plain: a plain file is graded instead, and the result
+    says only whether the grader failed.
     """
 
     number: int
     file: Path
     read: Callable[[], bytes]
     expected: tuple[str, ...] = ()
-    beside: Files = field(default_factory=dict)
+    beside: Files = field(default_factory=dict, hash=False)
     is_plain: bool = False
 
 
@@ -107,12 +107,20 @@ class TaskResult:
 class BoundedGrading(ProcessPool[Task, TaskResult]):
     """Up to `jobs` processes that grade. A file that ends its process affects no other file.
 
-    Each process has a time limit per file and, on Linux and except in the basic tier, a memory limit.
+    Each process has a time limit per file and, on Linux and except in the basic tier, a memory limit. The processes share
+    one worker server; if it dies, each starts its own.
     """
 
     def __init__(self, bundles: Sequence[Bundle], config: RunConfig, jobs: int):
-        super().__init__(jobs, grading, config, seconds=self._time_for)
+        self._server = server_to_share(config.key.sandbox, config.warm) if jobs > 1 else None
+        lend = self._server.share if self._server else lambda: None
+        super().__init__(jobs, grading, config, seconds=self._time_for, lend=lend)
         self._bundles, self._only = bundles, config.only
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        if self._server:
+            self._server.close()
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, TaskResult]]:
         """Yield each task with its result, as soon as it is ready; those that were lost come last.
@@ -198,13 +206,13 @@ def unjudged_file(
 
 
 @contextmanager
-def grading(config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
+def grading(config: RunConfig, shared: int | None = None) -> Iterator[Callable[[Task], TaskResult]]:
     """Set a process of the pool up to grade tasks; yield the function that grades one.
 
-    Raises SandboxError if the tier is not available.
+    shared: see `SandboxLauncher`. Raises SandboxError if the tier is not available.
     """
     with ExitStack() as opened:
-        launcher = opened.enter_context(closing(choose(config.key.sandbox, warm=config.warm)))
+        launcher = opened.enter_context(closing(choose(config.key.sandbox, warm=config.warm, shared=shared)))
         options = GradingOptions(terms=HIDDEN, torch_version=version("torch"))
 
         def engine(folder: Path, options: GradingOptions) -> Engine:

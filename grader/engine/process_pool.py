@@ -12,11 +12,12 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from itertools import islice
+from socket import socket
 from threading import TIMEOUT_MAX, Thread, Timer
 from typing import IO, Any, Generic, Literal, Self, TypeVar, cast
 
@@ -44,17 +45,21 @@ class Lost:
 class _Process:
     """The parent's side of one process, which works on one task at a time."""
 
-    def __init__(self, first: object):
+    def __init__(self, setup: object, args: Sequence[object], lent: socket | None):
+        kept = [lent.fileno()] if lent else []
         self.popen = subprocess.Popen(
             [sys.executable, "-c", _PROGRAM, *filter(None, sys.path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONSAFEPATH": "1"},
+            pass_fds=kept,
             start_new_session=True,
             creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # the same, on Windows
         )
+        if lent:
+            lent.close()
         self._input, self._output = cast(IO[bytes], self.popen.stdin), cast(IO[bytes], self.popen.stdout)
-        self._send(first)
+        self._send((setup, (*args, *kept)))
 
     def ask(self, task: object, seconds: float) -> tuple[str, Any]:
         """Return what happened, and a value: "result", "error" with an exception, "lost" with a reason, or "not begun"."""
@@ -100,13 +105,19 @@ class ProcessPool(Generic[T, R]):
     """Up to `jobs` processes, started when they are needed. Use it as a context manager.
 
     setup: a function of a module, called once in each process as `setup(*args)`. It returns a context manager of the
-    function that turns a task into a result. seconds: the time limit of a task.
+    function that turns a task into a result. seconds: the time limit of a task. lend: makes a socket for each process,
+    which inherits it; `setup` gets its descriptor as its last argument.
     """
 
     def __init__(
-        self, jobs: int, setup: Setup[T, R], *args: Any, seconds: Callable[[T], float] = lambda _: TIMEOUT_MAX
+        self,
+        jobs: int,
+        setup: Setup[T, R],
+        *args: Any,
+        seconds: Callable[[T], float] = lambda _: TIMEOUT_MAX,
+        lend: Callable[[], socket | None] = lambda: None,
     ):
-        self._jobs, self._first, self._seconds = jobs, (setup, args), seconds
+        self._jobs, self._setup, self._args, self._seconds, self._lend = jobs, setup, args, seconds, lend
         self._idle: list[_Process] = []
         self._busy: list[_Process] = []
 
@@ -159,7 +170,7 @@ class ProcessPool(Generic[T, R]):
 
     def _result(self, task: T, process: _Process | None) -> R | Lost:
         for _start in range(MAX_STARTS):
-            process = process or _Process(self._first)
+            process = process or _Process(self._setup, self._args, self._lend())
             self._busy.append(process)
             what, value = process.ask(task, self._seconds(task))
             self._busy.remove(process)

@@ -7,9 +7,12 @@ this to list its options: keep it light.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from grader.support.errors import GraderError
+
+if TYPE_CHECKING:
+    from socket import socket
 
 # Timeouts in seconds. A bundle cannot change them.
 START_SECONDS = 120.0  # until a worker is ready: torch is imported first, and a cold disk reads it slowly
@@ -140,6 +143,16 @@ class Launcher(Protocol):
 
     def close(self) -> None:
         """Stop what this launcher started; in `basic`, not the workers that `start` returned."""
+
+
+class SharedServer(Protocol):
+    """A worker server for several processes of this one's. The code that makes it must close it."""
+
+    def share(self) -> socket:
+        """Return a socket over which another process may ask for workers, see `SandboxLauncher`."""
+
+    def close(self) -> None:
+        """Stop the server and its workers."""
 
 
 class SandboxError(GraderError):

@@ -5,7 +5,16 @@ from __future__ import annotations
 import sys
 from pkgutil import resolve_name
 
-from grader.sandbox.base import AUTO, CHOICES, TIERS, Launcher, Program, SandboxError, TierReport
+from grader.sandbox.base import (
+    AUTO,
+    CHOICES,
+    TIERS,
+    Launcher,
+    Program,
+    SandboxError,
+    SharedServer,
+    TierReport,
+)
 from grader.support.errors import UsageError
 from grader.support.i18n import _
 
@@ -13,11 +22,13 @@ _OPEN_FILES = 128  # a run needs fewer than 90; a worker's descriptors start at 
 _TRANSIENT = "took too long"  # a report with such a reason is not cached: the machine was only busy
 
 
-def choose(asked: str = AUTO, program: Program | None = None, *, warm: bool = False) -> Launcher:
+def choose(
+    asked: str = AUTO, program: Program | None = None, *, warm: bool = False, shared: int | None = None
+) -> Launcher:
     """Start a launcher of the tier `asked`; "auto" is the best that works.
 
-    program and warm are those of `SandboxLauncher`; `basic` ignores the first. Raises SandboxError for an
-    unknown name, and with the reason if the named tier does not work here.
+    program, warm and shared are those of `SandboxLauncher`; `basic` uses only `warm`. Raises SandboxError for an unknown
+    name, and with the reason if the named tier does not work here.
     """
     name = best_tier(asked)
     tier = TIERS[name]
@@ -26,7 +37,16 @@ def choose(asked: str = AUTO, program: Program | None = None, *, warm: bool = Fa
         return launcher
     from grader.sandbox.launcher import SandboxLauncher
 
-    return SandboxLauncher(name, program, warm=warm)
+    return SandboxLauncher(name, program, warm=warm, shared=shared)
+
+
+def server_to_share(asked: str, warm: bool) -> SharedServer | None:
+    """Start a worker server for several processes, see `Server.share`; None if the tier has none."""
+    if sys.platform != "linux" or not TIERS[asked].confined:
+        return None
+    from grader.sandbox.launcher import Server
+
+    return Server(asked, Program(), warm)
 
 
 def best_tier(asked: str, refusal: str = "") -> str:

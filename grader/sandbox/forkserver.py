@@ -13,6 +13,9 @@ through a process descriptor, too: a process that the parent forked may hold a c
 signal is not enough: the kernel sends it when the parent's thread ends, not the parent. The server cannot watch,
 because it may be busy importing torch when the parent is killed. For the same reason the supervisor serves the disk
 quota.
+
+Other processes of the parent may share the server: the parent sends their sockets over its own. When such a socket
+closes, the workers that were asked for over it are killed.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 from pkgutil import resolve_name
-from typing import Any, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 from grader.sandbox import kernel, lockdown, packets, seccomp
 from grader.sandbox.base import Limits, SandboxError
@@ -143,6 +146,14 @@ def _become_server(
         os._exit(code)
 
 
+class _Child(NamedTuple):
+    """A worker: its number, the socket for messages about it, and the descriptor over whose socket it was asked for."""
+
+    number: int
+    asker: socket.socket
+    control: int
+
+
 class _Server:
     def __init__(self, tier: ConfinedTier, control: socket.socket, config: dict[str, Any]) -> None:
         # Opened now, because `enclose` may hide /proc.
@@ -151,7 +162,11 @@ class _Server:
         self._statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
         self._tier = tier
         self._control = control
-        self._children: dict[int, tuple[int, socket.socket]] = {}  # by the descriptor of its process
+        self._sharing: dict[int, socket.socket] = {}  # the other sockets, by their descriptors
+        self._children: dict[int, _Child] = {}  # by the descriptor of its process
+        # Under root, the number of a worker decides its user. A random first number makes it rare that two servers share
+        # users.
+        self._number = int.from_bytes(os.urandom(2), "big")
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
         tier.enclose()
@@ -173,19 +188,38 @@ class _Server:
             for descriptor, _ in self._poll.poll():
                 if descriptor in self._children:
                     self._report_end(descriptor)
-                elif not self._answer():
+                elif descriptor in self._sharing:
+                    self._answer(self._sharing[descriptor])
+                elif not self._answer(self._control):
                     return
 
-    def _answer(self) -> bool:
-        received = packets.receive(self._control)
+    def _answer(self, control: socket.socket) -> bool:
+        """Do what a message asks for; False if there is none, because the other side is closed."""
+        received = packets.receive(control)
         if received is None:
+            self._leave(control)
             return False
         message, descriptors = received
         if "warm" in message:
             self._warm()
+        elif "shared" in message:
+            (descriptor,) = descriptors
+            self._sharing[descriptor] = socket.socket(fileno=descriptor)
+            self._poll.register(descriptor, select.POLLIN)
         else:
-            self._start(message["number"], Limits(**message["limits"]), descriptors)
+            self._start(control.fileno(), Limits(**message["limits"]), descriptors)
         return True
+
+    def _leave(self, control: socket.socket) -> None:
+        """Kill the workers of a process that has closed its socket, or that ended."""
+        descriptor = control.fileno()
+        for process_end, child in self._children.items():
+            if child.control == descriptor:
+                with contextlib.suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(process_end, signal.SIGKILL)
+        self._sharing.pop(descriptor, None)
+        self._poll.unregister(descriptor)
+        control.close()
 
     def _warm(self) -> None:
         """Import more of torch. If it fails, each worker imports what it needs."""
@@ -195,7 +229,9 @@ class _Server:
         except Exception:
             traceback.print_exc()
 
-    def _start(self, number: int, limits: Limits, descriptors: list[int]) -> None:
+    def _start(self, control: int, limits: Limits, descriptors: list[int]) -> None:
+        self._number += 1
+        number = self._number
         request, reply, log, status = descriptors
         asker = socket.socket(fileno=status)
         try:
@@ -214,7 +250,7 @@ class _Server:
         finally:
             for descriptor in (request, reply, log):
                 os.close(descriptor)
-        self._children[process_end] = number, asker
+        self._children[process_end] = _Child(number, asker, control)
         self._poll.register(process_end, select.POLLIN)
         _report(asker, {}, [process_end])
 
@@ -225,7 +261,7 @@ class _Server:
             raise SandboxError(f"fork a worker: the server has {count} threads instead of one")
 
     def _report_end(self, process_end: int) -> None:
-        number, asker = self._children.pop(process_end)
+        number, asker, _control = self._children.pop(process_end)
         self._poll.unregister(process_end)
         end = os.waitid(os.P_PIDFD, process_end, os.WEXITED)
         assert end is not None

@@ -63,10 +63,18 @@ class SandboxLauncher:
 
     `ahead`: a worker is forked ahead, with the most recent limits, so that a start need not
     wait for the fork. `warm`: call the method `warm` at the start. Each worker is used once.
+    shared: a descriptor that `Server.share` made in the process that started this one; if that server dies, the launcher
+    starts its own.
     """
 
     def __init__(
-        self, tier: str, program: Program | None = None, *, ahead: bool = True, warm: bool = False
+        self,
+        tier: str,
+        program: Program | None = None,
+        *,
+        ahead: bool = True,
+        warm: bool = False,
+        shared: int | None = None,
     ) -> None:
         self.tier = tier
         self._program = program or Program()
@@ -74,11 +82,12 @@ class SandboxLauncher:
         self._warm = warm
         self._lock = threading.Lock()
         self._spare: SandboxedProcess | None = None
-        # Under root, the number of a worker decides its user. A random first number makes it rare that two launchers
-        # share users.
-        self._number = int.from_bytes(os.urandom(2), "big")
         self._closed = False
-        self._server = Server(tier, self._program, warm)
+        if shared is None:
+            self._server: Connection = Server(tier, self._program, warm)
+        else:
+            os.set_inheritable(shared, False)
+            self._server = Connection(socket.socket(fileno=shared))
         if ahead:
             self._spare = self._ask(Limits())
 
@@ -130,7 +139,7 @@ class SandboxLauncher:
             self._server.close()
             self._drop_spare()
 
-    def _living_server(self) -> Server:
+    def _living_server(self) -> Connection:
         if self._closed:
             raise SandboxError("start a worker: the launcher is closed")
         if not self._server.is_alive():
@@ -146,8 +155,7 @@ class SandboxLauncher:
         return self._ask(limits)
 
     def _ask(self, limits: Limits) -> SandboxedProcess:
-        self._number += 1
-        return SandboxedProcess(self._server.control, self._number, limits)
+        return SandboxedProcess(self._server.control, limits)
 
     def _drop_spare(self) -> None:
         if self._spare is not None:
@@ -155,11 +163,42 @@ class SandboxLauncher:
             self._spare = None
 
 
-class Server:
+class Connection:
+    """A connection to a worker server of another process, which ends it. control: this side of its socket."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self.control = control
+
+    def warm(self) -> None:
+        """Ask it to import more of torch. Workers that are requested later have it, too."""
+        with contextlib.suppress(OSError):
+            packets.send(self.control, {"warm": True})
+
+    def is_alive(self) -> bool:
+        """Return whether the server still runs. Raises SandboxError with the step that failed, if it has said so."""
+        try:
+            received = packets.receive(self.control, 0.0)
+        except TimeoutError:
+            return True
+        if received is None:
+            return False
+        raise SandboxError(received[0]["failed"])
+
+    def last_output_line(self) -> str:
+        """Return the last line that the server printed, or "(no output)"."""
+        return "(no output)"
+
+    def close(self) -> None:
+        """Have the server kill the workers that were requested over this connection."""
+        self.control.close()
+
+
+class Server(Connection):
     """One running worker server. Its start takes a second; the constructor does not wait for it."""
 
     def __init__(self, tier: str, program: Program, warm: bool) -> None:
-        self.control, server_end = packets.pair()
+        control, server_end = packets.pair()
+        super().__init__(control)
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the server)
         package = str(Path(__file__).resolve().parents[1])
         libraries = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
@@ -189,23 +228,17 @@ class Server:
         if warm:
             self.warm()
 
-    def warm(self) -> None:
-        """Ask it to import more of torch. Workers that are requested later have it, too."""
-        with contextlib.suppress(OSError):
-            packets.send(self.control, {"warm": True})
+    def share(self) -> socket.socket:
+        """Return a socket for another process of this one's: it may ask for workers over it, see `SandboxLauncher`."""
+        own, servers = packets.pair()
+        with servers, contextlib.suppress(OSError):  # the server has died: the other process notices
+            packets.send(self.control, {"shared": True}, [servers.fileno()])
+        return own
 
     def is_alive(self) -> bool:
-        """Return whether the server still runs. Raises SandboxError with the step that failed, if it has said so."""
-        try:
-            received = packets.receive(self.control, 0.0)
-        except TimeoutError:
-            return self._process.poll() is None
-        if received is None:
-            return False
-        raise SandboxError(received[0]["failed"])
+        return super().is_alive() and self._process.poll() is None
 
     def last_output_line(self) -> str:
-        """Return the last line that the server printed, or "(no output)"."""
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else "(no output)"
@@ -220,7 +253,7 @@ class Server:
 class SandboxedProcess:
     """A worker requested from a server. It can be used after `wait_until_ready`."""
 
-    def __init__(self, control: socket.socket, number: int, limits: Limits) -> None:
+    def __init__(self, control: socket.socket, limits: Limits) -> None:
         self.limits = limits
         self._known: dict[str, Any] = {}  # what the messages about it said: "ready", "failed", "exit"
         self._pidfd = -1
@@ -231,8 +264,9 @@ class SandboxedProcess:
         self.log, self.log_writer = os.pipe()
         self._status, status = packets.pair()
         try:
-            message = {"number": number, "limits": asdict(limits)}
-            packets.send(control, message, (request, reply, self.log_writer, status.fileno()))
+            packets.send(
+                control, {"limits": asdict(limits)}, (request, reply, self.log_writer, status.fileno())
+            )
         except OSError:
             self._gone = True
         finally:

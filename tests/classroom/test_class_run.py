@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any, cast
 
+import psutil
 import pytest
 from helpers.command_line import ROOT
 from helpers.grading_here import graded_here
@@ -28,6 +29,7 @@ from grader.classroom.grade import BoundedGrading, RunConfig, Task, TaskResult, 
 from grader.classroom.store import StoreKey
 from grader.engine.student_file import CourseTables
 from grader.report.model import ExerciseResult
+from grader.sandbox.choose import best_tier
 from grader.support.errors import BadData
 
 NAMES = ("transpose_qkv", "transpose_output")
@@ -44,7 +46,7 @@ def config(tmp_path: Path) -> RunConfig:
 
 
 @contextmanager
-def pretending(config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
+def pretending(config: RunConfig, _shared: int | None = None) -> Iterator[Callable[[Task], TaskResult]]:
     """Replace `grading`: hang or exit if the content of a file says so, otherwise pass the exercise NAMES[0].
 
     If the folder of the cases contains a file `broken`, the plain file makes the process exit, too.
@@ -105,7 +107,7 @@ ROUNDS = 25  # with four killed processes each
 
 
 @contextmanager
-def dying(config: RunConfig) -> Iterator[Callable[[Task], TaskResult]]:
+def dying(config: RunConfig, _shared: int | None = None) -> Iterator[Callable[[Task], TaskResult]]:
     """Replace `grading`: kill this process, once per file in the folder of the cases.
 
     The file "start" kills the first process that starts, a file with the name of a submission the process that grades
@@ -156,6 +158,29 @@ def test_a_hundred_killed_processes_cost_no_file_its_points(bundles, config, mon
             assert not any(result.lost or result.grader_failed for result in found.values())
             assert not list(config.bundles.glob("[s0-9]*")), "every process was killed"
             os.kill(grading._idle[0].popen.pid, signal.SIGKILL)  # it is idle
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has worker servers")
+def test_the_death_of_the_shared_server_costs_no_file_its_points(bundles):
+    """Two processes have one server. When it dies, each starts its own and grades on."""
+    source = (ROOT / "solutions" / "04_heads" / "heads.py").read_bytes()
+    tasks = [Task(n, Path(f"{n}.py"), partial(bytes, source + b"# %d" % n), NAMES) for n in range(8)]
+    config = RunConfig(ROOT / "assignments", None, StoreKey("cases", "grader", best_tier("auto")))
+    outcomes = []
+    with BoundedGrading(bundles, config, jobs=2) as grading:
+        assert grading._server is not None
+        guard = psutil.Process(grading._server._process.pid)
+        for _task, result in grading.run(tasks):
+            if not outcomes:
+                jobs = [process.popen.pid for process in (*grading._busy, *grading._idle)]
+                assert jobs
+                assert not any(psutil.Process(job).children() for job in jobs)  # none has a server of its own
+                (server,) = guard.children()
+                server.kill()
+            outcomes += [one.outcome for one in result.results]
+    assert outcomes == ["passed"] * len(tasks) * len(NAMES)
+    assert not guard.is_running()
 
 
 class RaisingEngine:

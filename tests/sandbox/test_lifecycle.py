@@ -16,7 +16,7 @@ from helpers.waiting import runs, within
 
 from grader.sandbox import packets
 from grader.sandbox.base import Limits, Program, SandboxError
-from grader.sandbox.launcher import SandboxLauncher
+from grader.sandbox.launcher import SandboxLauncher, Server
 
 
 def descendants(pid: int) -> list[psutil.Process]:
@@ -181,6 +181,81 @@ def test_a_killed_server_is_replaced_and_its_workers_die(own_launcher, start, vi
     assert start(own_launcher).ask("answer = 1") == {"answer": 1}
     with pytest.raises(SandboxError, match="the worker server exited while a worker ran"):
         busy.process.wait()
+
+
+@pytest.fixture
+def shared(tier, plain):
+    """Return a server, and two launchers that ask it for workers as other processes do."""
+    server = Server(tier, plain, warm=False)
+    first, second = (
+        SandboxLauncher(tier, plain, shared=server.share().detach(), ahead=ahead) for ahead in (True, False)
+    )
+    yield server, first, second
+    for one in (first, second, server):
+        one.close()
+
+
+def test_two_launchers_share_a_server(shared, start):
+    server, first, second = shared
+    workers = [start(launcher) for launcher in (first, second, first)]
+    (process,) = psutil.Process(server._process.pid).children()
+    assert {worker.pid for worker in workers} <= {child.pid for child in process.children()}
+    assert [worker.ask("answer = 6 * 7") for worker in workers] == [{"answer": 42}] * 3
+    users = {worker.status()["Uid"] for worker in workers}
+    assert os.geteuid() != 0 or len(users) == 3  # under root, a worker shares its limits with no other
+
+
+def test_what_leaves_a_shared_server_takes_its_own_workers_with_it(shared, start):
+    _server, first, second = shared
+    busy, other = start(first), start(second)
+    source = b"import time; time.sleep(600)"
+    os.write(busy.process.to_worker, len(source).to_bytes(4, "little") + source)
+    before = psutil.Process(busy.pid)
+    first._server.control.close()
+    assert gone([before])
+    assert other.ask("answer = 1") == {"answer": 1}
+    assert start(second).ask("answer = 2") == {"answer": 2}
+
+
+def test_without_the_shared_server_each_launcher_starts_its_own(shared, start):
+    server, first, second = shared
+    start(first)
+    (process,) = psutil.Process(server._process.pid).children()
+    process.kill()
+    assert gone([process])
+    assert [start(launcher).ask("answer = 1") for launcher in (first, second)] == [{"answer": 1}] * 2
+    assert first._server._process.pid != second._server._process.pid
+
+
+HOSTILE = """
+import os, threading
+memory, answer = bytearray(64 << 20), []
+for act in ("fork", "thread", "file"):
+    try:
+        for n in range(5000):
+            if act == "fork":
+                os.fork()
+            elif act == "thread":
+                threading.Thread(target=threading.Event().wait, daemon=True).start()
+            else:
+                open(f"f{n}", "w").write("x" * (1 << 20))
+    except BaseException as error:
+        answer.append(type(error).__name__)
+"""
+HONEST = """
+import threading
+thread = threading.Thread(target=print)
+thread.start(); thread.join()
+answer = open("file", "w").write("x" * 1000)
+"""
+
+
+def test_a_hostile_worker_leaves_the_worker_of_another_launcher_alone(shared, start):
+    _server, first, second = shared
+    hostile, honest = start(first), start(second)
+    assert len(hostile.ask(HOSTILE)["answer"]) == 3
+    assert honest.ask(HONEST) == {"answer": 1000}
+    assert start(second).ask(HONEST) == {"answer": 1000}
 
 
 PARENT = """
