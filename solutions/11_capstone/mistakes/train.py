@@ -75,7 +75,7 @@ MISTAKES = [
             "torch.optim.Adam(model.decoder.parameters(), lr=0.003)",
         ),
         says="the optimizer has the weights of the decoder only, so the encoder never learns",
-        asks="Which weights does your optimizer update? Compare each with its value before the training.",
+        asks="Compare each weight with its value before the training: which of them does your optimizer update?",
     ),
     mistake(
         "train-no-backward",
