@@ -39,6 +39,7 @@ KEYWORDS = {
     "Linear": ("bias=False",),
     "squeeze": ("dim=-1",),
     "dropout": ("training=self.training",),
+    **dict.fromkeys(("Embedding", "__init__"), ("padding_idx=0", "padding_idx=1")),  # also of a base class
     **dict.fromkeys(("sum", "mean", "max", "amax"), ("keepdim=True", "dim=-1", "dim=1")),
     **dict.fromkeys(("cat", "stack", "argmax", "argmin", "all", "any"), ("dim=-1", "dim=0", "dim=1")),
 }

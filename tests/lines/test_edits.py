@@ -167,6 +167,11 @@ def test_an_edit_of_a_class(kind, old, new):
     assert PREFIX + TWO_LAYERS.replace(old, new) in edited(kind, PREFIX + TWO_LAYERS, "Block")
 
 
+def test_a_constructor_of_a_base_class_gets_its_keywords():
+    source = PREFIX + "class E(nn.Embedding):\n    def __init__(self, n):\n        super().__init__(n, 4)\n"
+    assert source.replace("n, 4", "n, 4, padding_idx=0") in edited("add argument", source, "E")
+
+
 def test_every_kind_of_edit_has_a_row(place):
     kinds = {edit.kind for edit in edits(place)} | {rule.kind for rule in RULES} | set(CHANGES) | set(EARLY)
     assert {kind for kind, _old, _new in (*LINES, *PARTS)} == kinds
