@@ -286,7 +286,7 @@ MISTAKES = [
             "nn.functional.dropout(self.attention_weights) @ values",
         ),
         says="dropout is called without the rate and without the mode: it drops one half, also in evaluation mode",
-        asks="Which rate does `nn.functional.dropout(x)` use, and how does it know the mode of your module?",
+        asks="Which rate does `nn.functional.dropout` use if you pass none, and how does it know the mode of your module?",
     ),
     mistake(
         "additive-dropout-always",

@@ -28,7 +28,7 @@ MISTAKES = [
         "dot-scaled-by-half",
         edit("math.sqrt(head_size)", "(head_size / 2)"),
         says="the scores are divided by half the size of a key instead of its square root: Python computes a power before a division",
-        asks="What does Python compute first in `16 ** 1 / 2`, the power or the division?",
+        asks="Which does Python compute first, a power or the division that comes after it?",
     ),
     mistake(
         "dot-scaled-by-number-of-keys",
@@ -271,7 +271,7 @@ MISTAKES = [
             "nn.functional.dropout(self.attention_weights) @ values",
         ),
         says="dropout is called without the rate and without the mode: it drops one half, also in evaluation mode",
-        asks="Which rate does `nn.functional.dropout(x)` use, and how does it know the mode of your module?",
+        asks="Which rate does `nn.functional.dropout` use if you pass none, and how does it know the mode of your module?",
     ),
     mistake(
         "dot-dropout-always",

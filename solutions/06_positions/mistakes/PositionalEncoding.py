@@ -270,7 +270,7 @@ MISTAKES = [
         "pos-dropout-by-default",
         edit("self.dropout(X + P)", "nn.functional.dropout(X + P)"),
         says="dropout is called without the rate and without the mode: it drops one half, also in evaluation mode",
-        asks="Which rate does `nn.functional.dropout(x)` use, and how does it know the mode of your module?",
+        asks="Which rate does `nn.functional.dropout` use if you pass none, and how does it know the mode of your module?",
     ),
     mistake(
         "pos-dropout-in-evaluation",

@@ -85,7 +85,7 @@ MISTAKES = [
         "addnorm-dropout-by-default",
         edit("self.ln(self.dropout(Y) + X)", "self.ln(nn.functional.dropout(Y) + X)"),
         says="dropout is called without the rate and without the mode: it drops one half, also in evaluation mode",
-        asks="Which rate does `nn.functional.dropout(x)` use, and how does it know the mode of your module?",
+        asks="Which rate does `nn.functional.dropout` use if you pass none, and how does it know the mode of your module?",
     ),
     mistake(
         "addnorm-dropout-in-evaluation",
