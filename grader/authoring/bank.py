@@ -196,7 +196,8 @@ def apply(answers: KnownAnswer | Iterable[KnownAnswer], source: str, *, exactly:
         try:
             for one in answer.edits:
                 definition = one.apply(definition, exactly=exactly)
-        except UsageError as error:
+            compile(definition, answer.of, "exec")  # also finds a `return` that left its function
+        except (UsageError, SyntaxError) as error:
             raise UsageError(f"{answer.of}: {answer.id}: {error}") from None
         source = source[:start] + definition + source[stop:]
     return source

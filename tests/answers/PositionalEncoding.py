@@ -946,7 +946,7 @@ class PositionalEncoding(nn.Module):
 # %% wrong_table_stays_float64: the float64 table is never rounded, so a float32 input gives a float64 output
 # kind: mistake
 # breaks: shapes
-# equals: pos-table-in-float64
+# equals: nothing
 
 import torch
 from torch import nn

@@ -64,6 +64,10 @@ def test_two_mistakes_can_be_applied_at_once():
         (mistake("gone", "scale", edit("x / 7", "x")), r"scale: gone: 'x / 7' does not occur"),
         (mistake("there", "scale", edit("return x + 1", "return x")), "does not occur"),  # but in `shift`
         (
+            mistake("left", "scale", edit("return x / 2", "x = x / 3\nreturn x")),
+            "left: 'return' outside function",
+        ),
+        (
             mistake("both", "scale", edit("x / 2", "x")),
             r"scale: both: .x / 2. occurs 2 times, not 1: .* add times=2",
         ),

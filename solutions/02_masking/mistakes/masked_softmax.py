@@ -9,7 +9,10 @@ def _exp_with_lengths(powers):
     """Return the edit to a softmax by hand, whose powers are this expression."""
     return edit(
         "return X.masked_fill(~keep, lowest).softmax(dim=-1)",
-        f"powers = {powers}\nreturn powers / powers.sum(dim=-1, keepdim=True)",
+        f"""
+        powers = {powers}
+        return powers / powers.sum(dim=-1, keepdim=True)
+        """,
     )
 
 

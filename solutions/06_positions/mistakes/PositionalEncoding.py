@@ -101,16 +101,6 @@ MISTAKES = [
         asks="Which position does the first word of a sentence have?",
     ),
     mistake(
-        "pos-table-in-float64",
-        edit(
-            "torch.zeros(1, max_len, num_hiddens)",
-            "torch.zeros(1, max_len, num_hiddens, dtype=torch.float64)",
-        ),
-        edit("self.P[:, : X.shape[1]].to(X.dtype)", "self.P[:, : X.shape[1]]"),
-        says="the table is kept in double precision, so a result for single precision is double, too",
-        asks="Which dtype has the sum of a float32 tensor and a float64 tensor?",
-    ),
-    mistake(
         "pos-sine-cosine-exchanged",
         edit("P[..., 0::2] = angles.sin()", "P[..., 0::2] = angles.cos()"),
         edit(
