@@ -27,6 +27,7 @@ from grader.intake.own_code import copied_blocks, own_tree
 from grader.intake.read import Blocked, Files, Submission, shown, submission_from, with_neighbours
 from grader.lines.find import Source, add_lines
 from grader.report.model import ExerciseResult, Outcome
+from grader.sandbox.base import Warm
 from grader.sandbox.choose import choose, server_to_share
 from grader.support.errors import BadData
 from grader.support.i18n import _
@@ -46,7 +47,7 @@ class RunConfig:
     key: StoreKey
     only: tuple[str, ...] = ()  # the exercises to grade; empty: all
     rules: Rules = NO_RULES  # of the course
-    warm: bool = False  # whether the worker server imports more of torch, see `Launcher.warm`
+    warm: Warm = ""  # what the worker server imports beside torch
     public: Path | None = None  # the folder of the public cases, if lines to look at are wanted
 
 

@@ -21,7 +21,7 @@ from grader.classroom.class_run import (
     store_key,
     without_helpers,
 )
-from grader.classroom.discover import discover, may_hold
+from grader.classroom.discover import SubmittedFile, discover, may_hold
 from grader.classroom.grade import BoundedGrading, RunConfig
 from grader.classroom.groups import read_groups
 from grader.classroom.roster import Roster, read_roster
@@ -29,7 +29,7 @@ from grader.classroom.store import Store, StoreKey, default_store
 from grader.intake.course import Course, wanted_exercises
 from grader.intake.course import find as find_course
 from grader.report.model import Report
-from grader.sandbox.base import AUTO, TIERS
+from grader.sandbox.base import AUTO, TIERS, Warm
 from grader.sandbox.choose import best_tier
 from grader.student.status_line import status_line
 from grader.support.errors import UsageError
@@ -132,7 +132,7 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
         key=room.key,
         rules=room.course.rules,
         only=only,
-        warm=bool(options.cluster) or len(found) >= WARM_FROM * jobs,
+        warm=_warm(found, room.bundles) if options.cluster or len(found) >= WARM_FROM * jobs else "",
         public=room.course.root if options.lines and room.course.settings.name_lines else None,
     )
     Store(store, room.key).close()  # raise BadData before anything is started
@@ -144,6 +144,14 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
         pool = ClusterGrading(room.bundles, config, options.cluster, options.certificate)
     with _progress(len(found)) as show, pool as grading:
         return without_helpers(grade_found(found, room.bundles, config, grading.run, show))
+
+
+def _warm(found: Sequence[SubmittedFile], bundles: Sequence[Bundle]) -> Warm:
+    """Return what the workers of a class need: parts of torch for trainings, if an exercise of it has one."""
+    expected = {name for file in found for name in file.expected}
+    exercises = [exercise for bundle in bundles for exercise in bundle.exercises]
+    graded = [exercise for exercise in exercises if exercise.name in expected] or exercises
+    return "training" if any(case.exam for exercise in graded for case in exercise.cases) else "cases"
 
 
 @contextmanager

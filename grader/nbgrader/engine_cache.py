@@ -169,7 +169,7 @@ def _made(settings: Headway, asked: Sequence[str], store: Path) -> CourseGrader:
             Store(usable, key).close()
     except BadData as bad:
         usable, warnings = None, [*warnings, str(bad)]
-    config = RunConfig(cases, usable, key, rules=rules, warm=True)  # warm: imports all of torch first
+    config = RunConfig(cases, usable, key, rules=rules, warm="training")
     grading = BoundedGrading(bundles, config, jobs=1)
     keep = course.settings.keep if course else "newest"
     return CourseGrader(bundles, key, grading, groups, rules.level, keep, warnings)

@@ -7,7 +7,7 @@ this to list its options: keep it light.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from grader.support.errors import GraderError
 
@@ -21,6 +21,10 @@ SHORT_SECONDS = 60.0  # the longest time limit for loading a file and for a case
 # Of the environment of servers and cold workers.
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
 ONE_THREAD["VECLIB_MAXIMUM_THREADS"] = "1"
+
+
+# What a worker server imports of torch before it forks: nothing more, what cases without a training use, or all.
+Warm = Literal["", "cases", "training"]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from grader.sandbox.base import (
     SandboxError,
     SharedServer,
     TierReport,
+    Warm,
 )
 from grader.support.errors import UsageError
 from grader.support.i18n import _
@@ -23,7 +24,7 @@ _TRANSIENT = "took too long"  # a report with such a reason is not cached: the m
 
 
 def choose(
-    asked: str = AUTO, program: Program | None = None, *, warm: bool = False, shared: int | None = None
+    asked: str = AUTO, program: Program | None = None, *, warm: Warm = "", shared: int | None = None
 ) -> Launcher:
     """Start a launcher of the tier `asked`; "auto" is the best that works.
 
@@ -33,14 +34,14 @@ def choose(
     name = best_tier(asked)
     tier = TIERS[name]
     if sys.platform != "linux" or not tier.confined:
-        launcher: Launcher = resolve_name(tier.implementation)(warm=warm)
+        launcher: Launcher = resolve_name(tier.implementation)(warm=bool(warm))
         return launcher
     from grader.sandbox.launcher import SandboxLauncher
 
     return SandboxLauncher(name, program, warm=warm, shared=shared)
 
 
-def server_to_share(asked: str, warm: bool) -> SharedServer | None:
+def server_to_share(asked: str, warm: Warm) -> SharedServer | None:
     """Start a worker server for several processes, see `Server.share`; None if the tier has none."""
     if sys.platform != "linux" or not TIERS[asked].confined:
         return None

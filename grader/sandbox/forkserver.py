@@ -35,7 +35,7 @@ from pkgutil import resolve_name
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 from grader.sandbox import kernel, lockdown, packets, seccomp
-from grader.sandbox.base import Limits, SandboxError
+from grader.sandbox.base import Limits, SandboxError, Warm
 from grader.sandbox.disk_quota import DiskQuota
 from grader.sandbox.visible_paths import Layout, plan
 from grader.worker import preload
@@ -201,7 +201,7 @@ class _Server:
             return False
         message, descriptors = received
         if "warm" in message:
-            self._warm()
+            self._warm(message["warm"])
         elif "shared" in message:
             (descriptor,) = descriptors
             self._sharing[descriptor] = socket.socket(fileno=descriptor)
@@ -221,10 +221,10 @@ class _Server:
         self._poll.unregister(descriptor)
         control.close()
 
-    def _warm(self) -> None:
+    def _warm(self, what: Warm) -> None:
         """Import more of torch. If it fails, each worker imports what it needs."""
         try:
-            preload.warm()
+            preload.warm(training=what == "training")
             kernel.collapse_pages(self._maps)
         except Exception:
             traceback.print_exc()

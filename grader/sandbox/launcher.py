@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.sandbox import packets
-from grader.sandbox.base import ONE_THREAD, START_SECONDS, TIERS, Limits, Program, SandboxError
+from grader.sandbox.base import ONE_THREAD, START_SECONDS, TIERS, Limits, Program, SandboxError, Warm
 from grader.sandbox.visible_paths import SITE_NAMES
 from grader.support.files import owned
 
@@ -62,7 +62,7 @@ class SandboxLauncher:
     background; `start` waits for it. May be used from several threads.
 
     `ahead`: a worker is forked ahead, with the most recent limits, so that a start need not
-    wait for the fork. `warm`: call the method `warm` at the start. Each worker is used once.
+    wait for the fork. `warm`: what the server imports at the start. Each worker is used once.
     shared: a descriptor that `Server.share` made in the process that started this one; if that server dies, the launcher
     starts its own.
     """
@@ -73,7 +73,7 @@ class SandboxLauncher:
         program: Program | None = None,
         *,
         ahead: bool = True,
-        warm: bool = False,
+        warm: Warm = "",
         shared: int | None = None,
     ) -> None:
         self.tier = tier
@@ -122,9 +122,9 @@ class SandboxLauncher:
         Workers requested meanwhile wait a second or two.
         """
         with self._lock:
-            if not self._warm:
-                self._warm = True
-                self._server.warm()
+            if self._warm != "training":
+                self._warm = "training"
+                self._server.warm(self._warm)
                 if self._spare is not None:  # replaced by one that is forked afterwards
                     limits = self._spare.limits
                     self._drop_spare()
@@ -169,10 +169,10 @@ class Connection:
     def __init__(self, control: socket.socket) -> None:
         self.control = control
 
-    def warm(self) -> None:
+    def warm(self, what: Warm) -> None:
         """Ask it to import more of torch. Workers that are requested later have it, too."""
         with contextlib.suppress(OSError):
-            packets.send(self.control, {"warm": True})
+            packets.send(self.control, {"warm": what})
 
     def is_alive(self) -> bool:
         """Return whether the server still runs. Raises SandboxError with the step that failed, if it has said so."""
@@ -196,7 +196,7 @@ class Connection:
 class Server(Connection):
     """One running worker server. Its start takes a second; the constructor does not wait for it."""
 
-    def __init__(self, tier: str, program: Program, warm: bool) -> None:
+    def __init__(self, tier: str, program: Program, warm: Warm) -> None:
         control, server_end = packets.pair()
         super().__init__(control)
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the server)
@@ -226,7 +226,7 @@ class Server(Connection):
         with contextlib.suppress(OSError):  # it exited already; reported when a worker is requested
             packets.send(self.control, asdict(program) | config | {"scratch": scratch})
         if warm:
-            self.warm()
+            self.warm(warm)
 
     def share(self) -> socket.socket:
         """Return a socket for another process of this one's: it may ask for workers over it, see `SandboxLauncher`."""

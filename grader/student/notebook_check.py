@@ -140,7 +140,7 @@ class _NotebookGrader:
         if self._opened is None or course.root != self._opened[0].root:
             self.close()
             bundles = course.bundles  # before anything is started: it may raise UsageError
-            launcher = choose(warm=True)
+            launcher = choose(warm="training")
             engine = Engine(bundles, launcher, GradingOptions(torch_version=version("torch")))
             self._opened = course, launcher, engine
         course, _launcher, engine = self._opened

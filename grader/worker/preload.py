@@ -26,12 +26,25 @@ def kept_heap() -> Iterator[None]:
 
 
 @kept_heap()
-def warm() -> None:
-    """Use each part once, and rehearse a case. Nothing here may start a thread: afterwards, the server forks."""
+def warm(training: bool = True) -> None:
+    """Rehearse a case, and for a training use its other parts once. Nothing here may start a thread: afterwards, the
+    server forks.
+
+    A training takes long anyway, so a class without one does without the optimizers: they import much.
+    """
+    import torch
+
+    torch.set_num_threads(1)
+    if training:
+        _use_each_part()
+    if "grader.worker.main" in sys.modules:  # not if workers begin elsewhere (`entry` in sandbox/base.py)
+        sys.modules["grader.worker.main"].rehearse()
+
+
+def _use_each_part() -> None:
     import torch
     from torch import nn
 
-    torch.set_num_threads(1)
     layer = nn.Linear(2, 2)
     optimizer = torch.optim.AdamW(layer.parameters())
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1.0)
@@ -45,5 +58,3 @@ def warm() -> None:
     torch.func.functional_call(layer, dict(layer.named_parameters()), (x,))
     torch.testing.assert_close(torch.zeros(1), torch.zeros(1))
     repr(y)
-    if "grader.worker.main" in sys.modules:  # not if workers begin elsewhere (`entry` in sandbox/base.py)
-        sys.modules["grader.worker.main"].rehearse()

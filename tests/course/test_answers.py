@@ -59,7 +59,7 @@ def test_every_exercise_has_right_and_wrong_answers():
 def engines(bundles) -> Iterator[tuple[Engine, Engine]]:
     """Return an engine for the CPU, and one for the simulated device."""
     with ExitStack() as opened:
-        cpu = opened.enter_context(closing(choose(warm=True)))
+        cpu = opened.enter_context(closing(choose(warm="training")))
         sim = opened.enter_context(closing(launcher_for("sim")))
         yield (
             opened.enter_context(closing(Engine(bundles, cpu, GradingOptions(reuse_worker=True)))),

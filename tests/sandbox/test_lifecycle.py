@@ -186,7 +186,7 @@ def test_a_killed_server_is_replaced_and_its_workers_die(own_launcher, start, vi
 @pytest.fixture
 def shared(tier, plain):
     """Return a server, and two launchers that ask it for workers as other processes do."""
-    server = Server(tier, plain, warm=False)
+    server = Server(tier, plain, warm="")
     first, second = (
         SandboxLauncher(tier, plain, shared=server.share().detach(), ahead=ahead) for ahead in (True, False)
     )
