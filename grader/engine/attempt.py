@@ -260,7 +260,8 @@ class Attempt:
 
     def _on_loading(self, loaded: Loaded) -> tuple[Fact, ...]:
         exercise = self.exercise
-        remarks = load_remarks(self._notes, self.file.needs(exercise), visible_blocks(exercise))
+        needed = self.file.needs(exercise) if self._notes else frozenset[str]()
+        remarks = load_remarks(self._notes, needed, visible_blocks(exercise))
         if exercise.is_made_of_parts:
             known = [name for name in exercise.given if name in self.file.course.exercises]
             remarks.append(parts_remark(loaded.own, known))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from grader.bundle.model import Exercise
 from grader.diagnosis.match import NOTHING, Diagnosed, diagnose
@@ -37,7 +38,7 @@ class Draft:
     """What one try at an exercise found.
 
     message: why it is blocked or could not be graded, or the common cause of its failures. slip: a slip in the text
-    that begins the diagnosis. For the other fields see `ExerciseResult`.
+    that begins the diagnosis. draw: draws its picture. For the other fields see `ExerciseResult`.
     """
 
     outcome: Outcome
@@ -47,7 +48,7 @@ class Draft:
     checks: tuple[JudgedCheck, ...] = ()
     diagnosed: Diagnosed = NOTHING
     slip: Fact | None = None
-    picture: Picture | None = None
+    draw: Callable[[], Picture | None] = lambda: None
     printed: str = ""
     partial: bool = False
     fingerprint: str = ""
@@ -95,7 +96,7 @@ def draft_of(
         shown,
         diagnosed,
         fingerprint=fingerprint(named_by(exercise.cases), by_id) if is_unknown else "",
-        picture=_drawn(passed, shown, list(by_id.values())),
+        draw=partial(_drawn, passed, shown, list(by_id.values())),
         printed=_printed(shown, cases),
         partial=len(cases) < len(exercise.cases),
     )

@@ -104,9 +104,10 @@ def _blocked(
 
 def _swaps(grading: Grading, file: StudentFile, exercise: Exercise, known: Sequence[Block]) -> Iterator[Swap]:
     """Yield the attempts. known: blocks that are known to be wrong. All are graded before the third attempt."""
-    used, parts = grading.used_exercises(file, exercise), exercise.is_made_of_parts
+    parts = exercise.is_made_of_parts
 
     def swap(blocks: Sequence[Block], *, must_pass: bool = False) -> Swap:
+        used = grading.used_exercises(file, exercise) if blocks else []
         fix_first = tuple(name for name, of in blocks if parts or (of is file and name in used))
         return Swap(blocks, fix_first, must_pass, _why_replaced(grading, file, blocks))
 
@@ -153,9 +154,10 @@ def _known_to_be_wrong(grading: Grading, file: StudentFile, exercise: Exercise) 
         definition, result = of.definition(of.course.exercises[name]), grading.results.get((of, name))
         if result and result.outcome in WRONG and definition is not None and definition.kind != "name":
             wrong.append((name, of))
+    if not wrong or exercise.is_made_of_parts:
+        return []
     used = grading.used_exercises(file, exercise)
-    is_used = any(of is file and name in used for name, of in wrong)
-    return wrong if is_used and not exercise.is_made_of_parts else []
+    return wrong if any(of is file and name in used for name, of in wrong) else []
 
 
 def _may_be_the_blocks(exercise: Exercise, result: ExerciseResult) -> bool:

@@ -217,6 +217,8 @@ def file_remarks(
     others = [note.file[:100] for note in notes if note.neighbour]
     if others:
         out.append(Fact("file/used", {"files": ", ".join(others)[:300], "n": len(others)}))
+    if not notes:
+        return out
     raised: tuple[list[Fact], list[Fact]] = ([], [])  # the second, for code that is not available here
     needed, reported = _needed(file, exercises), _needed(file, failed)
     told = [d for d in file.names.definitions.values() if d.name in reported]
@@ -251,9 +253,10 @@ def imports_added(file: StudentFile, exercises: Sequence[Exercise], terms: Terms
     If the reader may not be the author, the remark does not ask to add them.
     """
     submission = file.submission
-    needed, blocks = _needed(file, exercises), frozenset[str]().union(*map(visible_blocks, exercises))
-    imports = []
-    for name, import_ in missing_imports(submission, sorted(blocks)).items():
+    blocks = frozenset[str]().union(*map(visible_blocks, exercises))
+    missing, imports = missing_imports(submission, sorted(blocks)), []
+    needed = _needed(file, exercises) if missing else frozenset[str]()
+    for name, import_ in missing.items():
         if name in needed:
             unit, line = bindings(submission.units).read[name]
             cell = unit.removeprefix(submission.path.name).strip() or None

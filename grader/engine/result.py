@@ -72,7 +72,7 @@ def written(draft: Draft, exercise: Exercise, writer: Writer) -> ExerciseResult:
         diagnosis=_diagnosis(draft, exercise, writer),
         advice=advice(exercise, draft.checks, known.policies, writer),
         remarks=tuple(sanitize(says, 400) for says in map(writer.sentence, draft.remarks) if says),
-        picture=None if writer.hidden else draft.picture,
+        picture=None if writer.hidden else draft.draw(),
         printed="" if writer.hidden else draft.printed,
         partial=draft.partial,
         fingerprint=draft.fingerprint,

@@ -300,27 +300,26 @@ def passed_picture(cases: Sequence[JudgedCase]) -> Picture | None:
     """Draw what a right answer measured, if its cases ask for that; otherwise attention weights, if possible masked."""
     if measured := _measured(cases):
         return measured
-    maps = sorted((made for judged in cases for made in _attention(judged)), key=lambda one: not one[0])
-    return maps[0][1] if maps else None
+    maps = [table for judged in cases for table in _attention(judged)]
+    masked = (table for table in maps if 0 < (table == 0).mean() < 0.5)
+    table = next(masked, maps[0] if maps else None)
+    if table is None:
+        return None
+    cells = _cells(table, np.zeros(table.shape), float(np.abs(table).max()), None, _short)
+    queries, keys = (tuple(map(str, range(size))) for size in table.shape)
+    grids = Grids("query", queries, "key", keys, (Panel("", cells),))
+    return Picture(_("Your attention weights: a row per query, a column per key"), grids)
 
 
-def _attention(judged: JudgedCase) -> Iterator[tuple[bool, Picture]]:
-    """Draw the attention weights of the first head of each sequence; nothing if there is a single query or key.
-
-    Yield also whether a part of them is masked.
-    """
+def _attention(judged: JudgedCase) -> Iterator[Array]:
+    """Yield the attention weights of the first head of each sequence; nothing if there is a single query or key."""
     case, observation = judged.case, judged.observation
     for name, header in case.headers.items():
         got = _as_expected(name, case, observation) if observation is not None else None
         if header.axes[-2:] != WEIGHTS or got is None or min(got.shape[-2:]) == 1:
             continue
         for weights in got.reshape(len(got), -1, *got.shape[-2:])[:, 0] if got.ndim > 2 else [got]:
-            table = weights[:MOST_QUERIES, :MOST_KEYS]
-            is_masked = bool(0 < (table == 0).mean() < 0.5)
-            cells = _cells(table, np.zeros(table.shape), float(np.abs(table).max()), None, _short)
-            queries, keys = (tuple(map(str, range(size))) for size in table.shape)
-            grids = Grids("query", queries, "key", keys, (Panel("", cells),))
-            yield is_masked, Picture(_("Your attention weights: a row per query, a column per key"), grids)
+            yield weights[:MOST_QUERIES, :MOST_KEYS]
 
 
 def _measured(cases: Iterable[JudgedCase]) -> Picture | None:
