@@ -44,7 +44,7 @@ DESIGNS = ("adaptive", "learn", "relative", "rotary")
 COMMON = frozenset({"train", "greedy_decode", "TokenEmbedding"})
 # Broken classes that a lesson shows. Other code is never meant as one of them.
 REPAIRS = frozenset({"MixedUpAttention", "TangledSelfAttention", "TransparentSelfAttention"})
-VERSION = re.compile(r"v?\d+$")  # of a class that a file defines several times
+VERSION = re.compile(r"(?<!\d)v?\d++$")  # of a class that a file defines several times
 # Words that say what a class is for.
 FAMILIES = ("attention", "encoding", "embedding", "norm", "ffn", "encoder", "decoder")
 WORDS = ("attention", "attn", "transformer", "softmax", "mask", "position", "feedforward")

@@ -139,6 +139,7 @@ def _run_all(
         bodies.append(tensors)
         if sum(map(len, bodies)) > MAX_TOGETHER:
             break
+    gc.collect(0)
     return {"replies": replies, "sizes": [len(one) for one in bodies]}, b"".join(bodies)
 
 
@@ -150,6 +151,4 @@ def _run(
     case = msgspec.convert(request["case"], Run)
     program = Program(loaded.names, case, tensors, device, loaded.with_own, progress, loaded.removed)
     program.run(loaded.files)
-    reply, tensors = program.reply, program.observed
-    gc.collect(0)
-    return reply, packed(tensors) if tensors else b""
+    return program.reply, packed(program.observed) if program.observed else b""
