@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from grader.classroom.class_run import (
     store_key,
     without_helpers,
 )
-from grader.classroom.discover import SubmittedFile, discover, may_hold
+from grader.classroom.discover import discover, may_hold
 from grader.classroom.grade import BoundedGrading, RunConfig
 from grader.classroom.groups import read_groups
 from grader.classroom.roster import Roster, read_roster
@@ -132,7 +132,9 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
         key=room.key,
         rules=room.course.rules,
         only=only,
-        warm=_warm(found, room.bundles) if options.cluster or len(found) >= WARM_FROM * jobs else "",
+        warm=_warm(only or {name for file in found for name in file.expected}, room.bundles)
+        if options.cluster or len(found) >= WARM_FROM * jobs
+        else "",
         public=room.course.root if options.lines and room.course.settings.name_lines else None,
     )
     Store(store, room.key).close()  # raise BadData before anything is started
@@ -146,9 +148,11 @@ def grade_class(root: Path, room: Classroom, options: GradeOptions) -> list[Grad
         return without_helpers(grade_found(found, room.bundles, config, grading.run, show))
 
 
-def _warm(found: Sequence[SubmittedFile], bundles: Sequence[Bundle]) -> Warm:
-    """Return what the workers of a class need: parts of torch for trainings, if an exercise of it has one."""
-    expected = {name for file in found for name in file.expected}
+def _warm(expected: Collection[str], bundles: Sequence[Bundle]) -> Warm:
+    """Return what the workers of a class need: parts of torch for trainings, if an exercise of it has one.
+
+    expected: the exercises of the class; empty for any.
+    """
     exercises = [exercise for bundle in bundles for exercise in bundle.exercises]
     graded = [exercise for exercise in exercises if exercise.name in expected] or exercises
     return "training" if any(case.exam for exercise in graded for case in exercise.cases) else "cases"

@@ -48,9 +48,8 @@ from grader.report.model import ExerciseResult
 from grader.sandbox.base import SandboxError
 from grader.support.i18n import _
 
-STEPS_FIRST = frozenset(
-    {"pos-by-batch"}
-)  # known mistakes that are right for (T, B, D), as PyTorch's tutorial writes it
+# Known mistakes that are right for (T, B, D), as PyTorch's tutorial writes it.
+STEPS_FIRST = frozenset({"pos-by-batch"})
 NOT_LOADED = ("missing", "unexpected", "misshapen")  # in how the weights of a case were loaded
 
 
@@ -163,7 +162,7 @@ class Attempt:
         errors = [o.error for o in seen if o.error]
         if missing := self._missing_code(errors):
             return Draft("could_not_grade", missing, self._renamed())
-        if lacks and (small := small_layers(file.alias(exercise), lacks[0].parameters)):
+        if lacks and (small := small_layers(file.alias(exercise), exercise, lacks[0].parameters)):
             return replace(other, message=small)
         if lacks or all(o.error and o.error.step == "build" for o in seen):
             return other

@@ -50,11 +50,8 @@ SCHOOLS = (
 )
 
 
-TRAINED = (
-    "mask",
-    "length",
-    "positions",
-)  # what School.says of classes that are also looked at in training mode
+# What School.says of classes that are also looked at in training mode.
+TRAINED = ("mask", "length", "positions")
 # The sizes that a width stands for.
 _EQUAL = frozenset(
     {"key_size", "query_size", "value_size", "num_hiddens", "ffn_num_input", "ffn_num_outputs"}
@@ -122,13 +119,14 @@ def _has_equal_sizes(case: RecordedCase) -> bool:
     )
 
 
-def small_layers(name: str, loaded: Mapping[str, Any] | None) -> Fact | None:
+def small_layers(name: str, exercise: Exercise, loaded: Mapping[str, Any] | None) -> Fact | None:
     """Return the reason if the weights do not fit a class because it has small layers that all heads share; else None.
 
     name: of the class. loaded: how the weights of a case fit, as in `Observation.parameters`.
     """
-    if loaded is None:
-        return None
-    shapes = {tuple(shape) for shape in loaded["shapes"].values()}
-    is_small = len(shapes) == 1 and len(loaded["misshapen"]) == 3 and len({*next(iter(shapes))}) == 1
-    return Fact("school/small-layers", {"name": name, "shape": str(next(iter(shapes)))}) if is_small else None
+    built = [build.kwargs for case in exercise.cases for build in case.all_of(Build)]
+    of_a_head = {size["num_hiddens"] // size["num_heads"] for size in built if "num_heads" in size}
+    shapes = {tuple(shape) for shape in loaded["shapes"].values()} if loaded else set()
+    if loaded and len(loaded["misshapen"]) == 3 and shapes in [{(size, size)} for size in of_a_head]:
+        return Fact("school/small-layers", {"name": name, "shape": str(*shapes)})
+    return None

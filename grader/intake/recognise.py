@@ -64,8 +64,11 @@ def match(
     has such a form.
     """
     spelt: dict[str, list[Definition]] = {}
+    versions: dict[str, list[Definition]] = {}
     for definition in names.definitions.values():
-        spelt.setdefault(plain(definition.name), []).append(definition)
+        spelling = plain(definition.name)
+        spelt.setdefault(spelling, []).append(definition)
+        versions.setdefault(VERSION.sub("", spelling), []).append(definition)
     found: dict[str, str] = {}
     for exercise, stub in contracts.items():
         for spelling in (plain(exercise), *ALIASES.get(exercise, "").split()):
@@ -73,8 +76,7 @@ def match(
             if fitting:  # of several, the last definition counts
                 found.setdefault(exercise, exercise if exercise in fitting else fitting[-1])
         for spelling in (plain(exercise), *SAME_JOB.get(exercise, "").split()):
-            alike = (one for key in spelt if VERSION.sub("", key) == spelling for one in spelt[key])
-            fitting = [one.name for one in alike if fits_school(exercise, one.name)]
+            fitting = [one.name for one in versions.get(spelling, ()) if fits_school(exercise, one.name)]
             if fitting:
                 found.setdefault(exercise, fitting[-1])
     return found

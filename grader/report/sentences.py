@@ -388,7 +388,7 @@ _REMARKS = {
         "to have it graded, add a function of this name and these parameters that calls yours as `{call}`"
     ),
     "school/mask": _early(
-        "graded in the form of {school}, with masks made from the lengths in the one meaning that fits this class; not"
+        "graded in the form of {school}, with masks made from the lengths in the meaning that fits this class; not"
         " looked at: biases, and inputs of different sizes"
     ),
     "school/length": _early(

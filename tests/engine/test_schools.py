@@ -251,6 +251,9 @@ def test_small_layers_that_all_heads_share_are_named(graded):
     found = graded(source)
     assert found.outcome == "other_interface"
     assert "layers of (4, 4), which all heads share" in found.message
+    of_no_head = graded(source.replace("d_model // h, d_model // h", "3, 3"))
+    assert of_no_head.outcome == "other_interface"
+    assert "share" not in of_no_head.message
 
 
 def test_a_mask_of_another_shape_is_another_interface(graded):
