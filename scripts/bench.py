@@ -3,8 +3,8 @@
     python scripts/bench.py                   everything; about twenty minutes; run nothing else meanwhile
     python scripts/bench.py cold watch        only these parts; print them and write no file
 
-Parts: cold (`grader check`), watch, bulk (`grader grade` and stock nbgrader) and nbgrader (`nbgrader autograde`, stock
-and with our preprocessors). Ratios say more than seconds, because seconds depend on the machine. The options set how
+Parts: cold (`grader check`), watch, bulk (`grader grade` and stock nbgrader), pairs (`grader grade` in turn with that
+of --against) and nbgrader (`nbgrader autograde`, stock and with our preprocessors). Ratios say more than seconds, because seconds depend on the machine. The options set how
 often a part measures, or how many submissions it grades.
 """
 
@@ -132,6 +132,18 @@ def many(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
         yield f"`grader grade`, {size} notebooks of nine exercises, {cores}, start included", figure
 
 
+def pairs(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
+    """Yield the processor time of `grader grade` as a ratio to that of another checkout."""
+    if options.against is None:
+        return
+    theirs, mine = bulk.pairs(folder, options.against.resolve(), options.submissions, options.pairs)
+    ratio = [b / a for a, b in zip(theirs, mine, strict=True)]
+    yield (
+        f"CPU of `grader grade` per notebook of nine exercises, 2 jobs, over that of {options.against.name}",
+        f"{statistics.median(ratio):.2f} times ({min(ratio):.2f} to {max(ratio):.2f}): {seconds(mine)} over {seconds(theirs)}",
+    )
+
+
 def with_ours(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     """Yield `nbgrader autograde` with our preprocessors, as a ratio to stock nbgrader."""
     size, many = options.stock, options.notebooks
@@ -164,7 +176,7 @@ def against(mine: Each, theirs: Each) -> str:
 
 
 PARTS: dict[str, Callable[[Path, argparse.Namespace], Iterator[Row]]] = {
-    "cold": cold, "watch": watch, "bulk": many, "nbgrader": with_ours,
+    "cold": cold, "watch": watch, "bulk": many, "pairs": pairs, "nbgrader": with_ours,
 }  # fmt: skip
 
 PAGE = """# Benchmarks
@@ -188,6 +200,7 @@ def main() -> None:
     known = parser(__doc__)
     known.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     known.add_argument("--pairs", type=int, default=10)
+    known.add_argument("--against", type=Path, help="a checkout of another commit, with its own .venv")
     known.add_argument("--saves", type=int, default=20)
     known.add_argument("--submissions", type=int, default=200)
     known.add_argument("--stock", type=int, default=8)

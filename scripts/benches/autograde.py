@@ -19,7 +19,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 
 from benches.measure import GRADER, ROOT, Each, finished
-from benches.nine import EXERCISES, IMPORTS, class_of, definitions, variables
+from benches.nine import EXERCISES, IMPORTS, answers, class_of, definitions, variables
 from benches.nine import course as course_of_nine
 from grader.bundle.files import load_all
 from grader.bundle.safetensors import encode
@@ -125,16 +125,16 @@ def _cell(source: str, id: str, solution: bool = False, points: int = 0) -> nbfo
 
 
 def hand_in(course: Path, size: int) -> None:
-    """Write a class of `size` students: each hands in the released folder with all answers, and their number."""
-    answers = definitions()
+    """Write a class of `size` students: each hands in the released folder with answers of their own."""
     for number in range(size):
+        own = answers(number)
         folder = course / "submitted" / f"student{number:03}" / "nine"
         shutil.copytree(course / "release" / "nine", folder, copy_function=shutil.copyfile)
         book = json.loads((folder / "nine.ipynb").read_text("utf-8"))
         for cell in book["cells"]:
             about = cell["metadata"].get("nbgrader", {})
             if about.get("solution"):
-                cell["source"] = f"{answers[about['grade_id']]}\n# submitted by {number}"
+                cell["source"] = own[about["grade_id"]]
         (folder / "nine.ipynb").write_text(json.dumps(book), "utf-8")
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
 
-from benches.measure import GRADER, Each, finished
+from benches.measure import GRADER, ROOT, Each, finished, interleaved
 from benches.nine import class_of, course, variables
 
 
@@ -29,11 +29,28 @@ def graded(folder: Path, size: int) -> Iterator[tuple[int, Each, int]]:
         yield cores, cost, max(peak)
 
 
-def _run(root: Path, submissions: Path, cores: int) -> Each:
-    """Grade a class; all processes share `cores` cores."""
-    store = root / f"{submissions.name}-{cores}.sqlite"
-    command = [GRADER, "grade", submissions, "--jobs", cores, "--store", store, "--format", "csv"]
-    return finished(command, root, sorted(os.sched_getaffinity(0))[:cores], **variables(root))
+def pairs(folder: Path, other: Path, size: int, count: int) -> tuple[list[float], list[float]]:
+    """Grade one class in turn with another checkout and with this one, `count` times each, on two cores.
+
+    other: the root of a checkout that has its own .venv. Return the CPU seconds per submission of both.
+    """
+    submissions = class_of(size, folder / "class")
+
+    def of(root: Path, name: str) -> Callable[[], float]:
+        own = course(folder / name, root)
+        grader = root / ".venv" / "bin" / "grader"
+        _run(own, class_of(1, folder / f"first-{name}"), 2, grader)
+        return lambda: _run(own, submissions, 2, grader).cpu / size
+
+    return interleaved(count, of(other, "other"), of(ROOT, "ours"))
+
+
+def _run(root: Path, submissions: Path, jobs: int, grader: Path = GRADER) -> Each:
+    """Grade a class with `jobs` processes, which share as many cores. Exit if a submission does not pass."""
+    store = root / f"{submissions.name}-{jobs}.sqlite"
+    store.unlink(missing_ok=True)
+    command = [grader, "grade", submissions, "--jobs", jobs, "--store", store, "--format", "csv"]
+    return finished(command, root, sorted(os.sched_getaffinity(0))[:jobs], **variables(root))
 
 
 @contextlib.contextmanager

@@ -1,9 +1,11 @@
-"""Write a right notebook of nine exercises, a class that submits it, and an instructor's checkout that grades it."""
+"""Write right notebooks of nine exercises, a class that submits them, and an instructor's checkout that grades them."""
 
 from __future__ import annotations
 
 import ast
+import random
 import shutil
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -22,8 +24,23 @@ NINE = {
 }
 EXERCISES = tuple(name for names in NINE.values() for name in names)
 IMPORTS = "import math\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F"
+WORDS = [
+    "scores",
+    "weights",
+    "mask",
+    "steps",
+    "heads",
+    "hidden",
+    "keys",
+    "table",
+    "flat",
+    "scaled",
+    "step",
+    "part",
+]
 
 
+@cache
 def definitions() -> dict[str, str]:
     """Return exercise → source of its reference."""
     out = {}
@@ -36,9 +53,56 @@ def definitions() -> dict[str, str]:
     return out
 
 
-def notebook(mark: int) -> str:
-    """Return the notebook of one student; `mark` makes it different from the others."""
-    sources = [IMPORTS, *(f"{source}\n# submitted by {mark}" for source in definitions().values())]
+def answers(student: int) -> dict[str, str]:
+    """Return exercise → a student's own code: the reference with other names of variables, in other forms."""
+    return {name: _Own(student).written(source) for name, source in definitions().items()}
+
+
+class _Own(ast.NodeTransformer):
+    """Rewrite a definition as one student might have written it; it computes the same values."""
+
+    def __init__(self, student: int):
+        self._random = random.Random(student)
+        self._names: dict[str, str] = {}  # name of a variable → the student's name
+
+    def written(self, source: str) -> str:
+        tree = ast.parse(source)
+        nodes = list(ast.walk(tree))
+        kept = {node.arg for node in nodes if isinstance(node, ast.arg)}
+        for node in nodes:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id not in kept:
+                self._names[node.id] = f"{self._random.choice(WORDS)}_{len(self._names)}"
+        return ast.unparse(ast.fix_missing_locations(self.visit(tree)))
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        node.id = self._names.get(node.id, node.id)
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """Give what is returned a name first, in every second function."""
+        self.generic_visit(node)
+        last = node.body[-1]
+        if isinstance(last, ast.Return) and last.value and self._random.random() < 0.5:
+            name = f"{self._random.choice(WORDS)}_out"
+            node.body[-1:] = [ast.Assign([ast.Name(name)], last.value), ast.Return(ast.Name(name))]
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        """Write every second transpose as a function of torch."""
+        self.generic_visit(node)
+        if (
+            isinstance(node.func, ast.Attribute)
+            and node.func.attr == "transpose"
+            and self._random.random() < 0.5
+        ):
+            node.args.insert(0, node.func.value)
+            node.func.value = ast.Name("torch")
+        return node
+
+
+def notebook(student: int) -> str:
+    """Return the notebook of one student."""
+    sources = [IMPORTS, *answers(student).values()]
     return nbformat.writes(new_notebook(cells=[new_code_cell(source) for source in sources]))
 
 
@@ -51,12 +115,12 @@ def class_of(size: int, folder: Path) -> Path:
     return folder
 
 
-def course(folder: Path) -> Path:
-    """Make an instructor's checkout with the assignments of the nine exercises. Return its folder."""
+def course(folder: Path, root: Path = ROOT) -> Path:
+    """Make an instructor's checkout with the assignments of the nine exercises, from `root`. Return its folder."""
     for name in ("01_attention_pooling", *(file.split("/")[0] for file in NINE)):  # 03 builds on 01
         for top in ("assignments", "solutions"):
-            shutil.copytree(ROOT / top / name, folder / top / name, dirs_exist_ok=True)
-    shutil.copy(ROOT / "assignments" / "headway.toml", folder / "assignments")
+            shutil.copytree(root / top / name, folder / top / name, dirs_exist_ok=True)
+    shutil.copy(root / "assignments" / "headway.toml", folder / "assignments")
     (folder / "seed").write_text("a seed for measuring only", "utf-8")
     return folder
 
