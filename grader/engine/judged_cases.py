@@ -30,7 +30,7 @@ from grader.sandbox.base import SHORT_SECONDS, Launcher, Limits, SandboxError
 from grader.support.errors import BadData
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
-from grader.worker.steps import Run
+from grader.worker.steps import Asked, Run, to_body
 
 MAY_BE_CHANCE = ("died", "stale", "fault")  # reasons for a lost worker, see `WorkerGone`
 MAX_LOST = 2  # cases of one exercise that may lose their worker before the rest is skipped
@@ -178,8 +178,8 @@ def examined(
     session = Session(launcher, limits)
     try:
         session.ask({"op": "load", "units": [], "given": dict(given), "seconds": SHORT_SECONDS})
-        run = {"op": "run", "case": Run(exam.steps, exam.dtype)}
-        reply = session.ask(run, encode({**exam.tensors, **weights}))
+        asked = Asked(Run(exam.steps, exam.dtype), encode({**exam.tensors, **weights}))
+        reply = session.ask({"op": "run"}, to_body([asked]))
         seen = read_observation(reply.words, reply.body, exam.asked)
     except (WorkerGone, BadData) as error:
         raise SandboxError(_("the trained model could not be evaluated: {why}").format(why=error)) from None

@@ -28,6 +28,7 @@ from grader.judge.observation import (
 from grader.sandbox.base import Launcher, SandboxError
 from grader.support.errors import BadData
 from grader.worker.frames import END_OF_CASE
+from grader.worker.steps import Asked, to_body
 
 TOGETHER_SECONDS = 2.0  # for all cases of one message; if it times out, the cases run one by one
 OnTraining = Callable[[Training], None]
@@ -118,8 +119,7 @@ class Lease:
     def observe(self, case: RecordedCase, on_training: OnTraining | None = None) -> Observation:
         """Run one case with the loaded file. Raises WorkerGone."""
         timeout = case_timeout(self.request.exercise, case)
-        message = {"op": "run", "case": self.request.run(case)}
-        reply = self._ask(message, case.body, timeout, on_training)
+        reply = self._ask({"op": "run"}, self._body([case]), timeout, on_training)
         try:
             seen = read_observation(reply.words, reply.body, case.asked, self.session.files)
         except BadData as error:
@@ -132,12 +132,9 @@ class Lease:
         This only saves time: `observe` can run a missing case. If anything goes wrong, the worker is closed and the
         result is empty.
         """
-        bodies = [case.body for case in cases]
-        messages = [self.request.run(case) for case in cases]
-        message = {"op": "run_all", "cases": messages, "sizes": list(map(len, bodies))}
         seconds = min(TOGETHER_SECONDS, default_timeout(self.request.limits))
         try:
-            reply = self.session.ask(message, b"".join(bodies), seconds)
+            reply = self.session.ask({"op": "run_all"}, self._body(cases), seconds)
             seen = read_observations(reply.words, reply.body, cases, self.session.files)
         except (WorkerGone, BadData, SandboxError):
             self.session.close()
@@ -157,13 +154,16 @@ class Lease:
         worker reports.
         """
         run = msgspec.structs.replace(self.request.run(case), about=())  # watching for calls takes time
-        message = {"op": "try", "case": run, "edits": edits, "seconds": cpu, "each": each}
-        reply = self.session.ask(message, case.body, wall)
+        message = {"op": "try", "edits": edits, "seconds": cpu, "each": each}
+        reply = self.session.ask(message, to_body([Asked(run, case.body)]), wall)
         try:
             seen = read_observations(reply.words, reply.body, [case] * len(edits), self.session.files)
             return seen, float(reply.words["cpu"])
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise WorkerGone("reply", type(error).__name__) from None
+
+    def _body(self, cases: Sequence[RecordedCase]) -> bytes:
+        return to_body([Asked(self.request.run(case), case.body) for case in cases])
 
     def _ask(
         self, message: dict[str, Any], body: bytes, seconds: float, tell: OnTraining | None = None

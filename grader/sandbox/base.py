@@ -118,7 +118,6 @@ class Process(Protocol):
     to_worker: int
     from_worker: int
     log: int  # standard output and standard error of the worker
-    log_writer: int  # the other end of `log`; `Channel.settle` writes a mark to it
 
     def kill(self) -> None:
         """Kill the worker and, as far as the tier can, all it started. Safe to call twice."""

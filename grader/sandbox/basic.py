@@ -78,7 +78,7 @@ class ColdProcess:
         )
         request, self.to_worker = os.pipe()
         self.from_worker, reply = os.pipe()
-        self.log, self.log_writer = os.pipe()
+        self.log, output = os.pipe()
         self._exit: int | None = None
         self._closed = False
         try:
@@ -86,7 +86,7 @@ class ColdProcess:
                 _command(warm),
                 stdin=request,
                 stdout=reply,
-                stderr=self.log_writer,
+                stderr=output,
                 cwd=self._scratch.name,
                 env=_environment(self._scratch.name, cuda),
                 **START_OPTIONS,
@@ -97,8 +97,8 @@ class ColdProcess:
             self._scratch.cleanup()
             raise SandboxError(f"start a worker: {error}") from error
         finally:
-            os.close(request)
-            os.close(reply)
+            for descriptor in (request, reply, output):
+                os.close(descriptor)
 
     def limit(self, limits: Limits) -> None:
         """Set what it may use. The caller must do so once, before it sends a request."""
@@ -135,7 +135,7 @@ class ColdProcess:
         self._scratch.cleanup()
 
     def _close_descriptors(self) -> None:
-        for descriptor in (self.to_worker, self.from_worker, self.log, self.log_writer):
+        for descriptor in (self.to_worker, self.from_worker, self.log):
             os.close(descriptor)
 
 

@@ -1,27 +1,28 @@
-"""The conversation with a worker over its three pipes, with one thread per pipe.
+"""The conversation with a worker over its three pipes: one loop writes requests and reads replies and output.
 
-Threads work on every platform: Windows can wait for several sockets, but not for several pipes. Each thread has
-its own descriptor and closes it, so no descriptor is closed while another thread uses it.
+Nothing here waits for the worker alone: it may never read a request, or fill the pipe of its output.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
+import select
+import selectors
+import sys
 import threading
 import time
-from collections.abc import Callable
-from functools import partial
-from queue import SimpleQueue
+from io import FileIO, RawIOBase
 
 from grader.sandbox.base import Process
 
 CHUNK = 1 << 16
-AHEAD = 1 << 20  # bytes of replies that are read before they are asked for
 MAX_RECENT = 64 << 10  # bytes that `recent` stores, of the output of one request
 MAX_LOG = 64 << 10  # bytes stored of the start of a long output, and as many of its end
-SLICE = 0.1  # seconds of one wait: on Windows, Ctrl-C has an effect only between two waits
+SLICE = 0.1  # seconds of one wait: then the event `stop` is read, and on Windows Ctrl-C has an effect
 SETTLE_SECONDS = 2.0
+LATE = (
+    0.02 if sys.platform == "win32" else 0.0
+)  # seconds after which output that a worker has written can be read
 
 
 class TooMuchOutput(Exception):
@@ -40,24 +41,16 @@ class Channel:
 
     def __init__(self, process: Process, output_bytes: int, stop: threading.Event):
         self._output_bytes, self._stop = output_bytes, stop
-        self._changed = threading.Condition(threading.Lock())
-        self._arrived = bytearray()
-        self._ended = self._closed = False
+        self._pending, self._arrived = bytearray(), bytearray()
         self._log, self._recent = bytearray(), bytearray()
         self._printed = 0
-        self._mark = b"\0" + secrets.token_bytes(
-            15
-        )  # "\0", which code rarely prints: then nothing is held back
-        self._marks_sent = self._marks_seen = 0
-        self._log_writer = process.log_writer
-        self._requests: SimpleQueue[bytes | None] = SimpleQueue()
-        for pump, descriptor in (
-            (self._pump_requests, process.to_worker),
-            (self._pump_replies, process.from_worker),
-            (self._pump_log, process.log),
-        ):
-            run = partial(_run, pump, os.dup(descriptor))
-            threading.Thread(target=run, name=f"headway{pump.__name__}", daemon=True).start()
+        self._ended = False
+        self._requests, self._replies, self._output = _without_waiting(
+            process.to_worker, process.from_worker, process.log
+        )
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._replies, selectors.EVENT_READ, self._receive)
+        self._selector.register(self._output, selectors.EVENT_READ, self._store_output)
 
     @property
     def log(self) -> bytes:
@@ -66,18 +59,19 @@ class Channel:
 
     def forget_recent(self) -> None:
         """Make `recent` empty: it then collects the output of the next request."""
-        with self._changed:
-            self._recent.clear()
+        self._recent.clear()
 
     @property
     def recent(self) -> bytes:
         """The output of the worker since `forget_recent`, at most its first `MAX_RECENT` bytes."""
-        with self._changed:
-            return bytes(self._recent)
+        return bytes(self._recent)
 
     def send(self, data: bytes) -> None:
-        """Queue `data` for the worker. Does not wait until it is written: a worker may never read it."""
-        self._requests.put(data)
+        """Write `data` to the worker as far as it reads. `read` writes the rest."""
+        if not self._pending:
+            self._selector.register(self._requests, selectors.EVENT_WRITE, self._write)
+        self._pending += data
+        self._write()
 
     def read(self, size: int, deadline: float) -> bytes:
         """Return exactly `size` bytes of replies.
@@ -85,109 +79,97 @@ class Channel:
         Raises EOFError if the worker closed its pipe of requests or of replies, TimeoutError at the deadline (of
         `time.monotonic`), TooMuchOutput, and Stopped.
         """
-        taken = bytearray()
-        with self._changed:
-            while True:
-                if self._stop.is_set():
-                    raise Stopped
-                self._take(taken, size)
-                self._require_little_output()
-                if len(taken) == size:
-                    return bytes(taken)
-                if self._ended:
-                    raise EOFError
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    raise TimeoutError
-                self._changed.wait(min(left, SLICE))
+        while True:
+            if self._stop.is_set():
+                raise Stopped
+            self._require_little_output()
+            if len(self._arrived) >= size:
+                taken = bytes(self._arrived[:size])
+                del self._arrived[:size]
+                return taken
+            if self._ended:
+                raise EOFError
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            for key, _events in self._selector.select(min(left, SLICE)):
+                key.data()
 
     def settle(self) -> None:
-        """Wait, at most SETTLE_SECONDS, until `log` has all that the worker has printed so far. Raises TooMuchOutput.
-
-        This side writes a mark into the log's pipe. All earlier output comes before the mark.
-        """
-        with self._changed:
-            self._require_little_output()
-            self._marks_sent += 1
-        os.write(self._log_writer, self._mark)
+        """Read, for at most SETTLE_SECONDS, what the worker has printed so far. Raises TooMuchOutput."""
         deadline = time.monotonic() + SETTLE_SECONDS
-        with self._changed:
-            while self._marks_seen < self._marks_sent and time.monotonic() < deadline:
-                self._changed.wait(SLICE)
+        while self._more_output() and time.monotonic() < deadline:
             self._require_little_output()
+        self._require_little_output()
 
     def close(self) -> None:
-        """Let the threads end, at the latest when the worker has exited. Does not wait for them."""
-        self._requests.put(None)
-        with self._changed:
-            self._closed = True
-            self._changed.notify_all()
-
-    def _take(self, taken: bytearray, size: int) -> None:
-        if self._arrived and len(taken) < size:
-            part = self._arrived[: size - len(taken)]
-            del self._arrived[: len(part)]
-            taken += part
-            self._changed.notify_all()
+        """Stop reading and writing. The descriptors stay open: the process closes them."""
+        self._selector.close()
+        for end in (self._requests, self._replies, self._output):
+            end.close()
 
     def _require_little_output(self) -> None:
         if self._printed > self._output_bytes:
             raise TooMuchOutput(f"{self._printed} bytes")
 
-    # ---- in the threads
+    def _more_output(self) -> bool:
+        """Read some of the output; return whether there was any."""
+        before = self._printed
+        self._store_output()
+        if self._printed == before and LATE:
+            select.select([self._output], [], [], LATE)
+            self._store_output()
+        return self._printed > before
 
-    def _pump_requests(self, descriptor: int) -> None:
-        while (data := self._requests.get()) is not None:
-            rest = memoryview(data)
-            try:
-                while rest:
-                    rest = rest[os.write(descriptor, rest[:CHUNK]) :]
-            except OSError:  # the worker closed its end
-                with self._changed:
-                    self._ended = True
-                    self._changed.notify_all()
-                return
-
-    def _pump_replies(self, descriptor: int) -> None:
-        while chunk := _read(descriptor):
-            with self._changed:
-                self._arrived += chunk
-                self._changed.notify_all()
-                while len(self._arrived) >= AHEAD and not self._closed:
-                    self._changed.wait()
-                if self._closed:
-                    return
-        with self._changed:
+    def _write(self) -> None:
+        try:
+            written = self._requests.write(self._pending[:CHUNK])
+        except OSError:  # the worker closed its end
             self._ended = True
-            self._changed.notify_all()
+            self._pending.clear()
+        else:
+            del self._pending[: written or 0]
+        if not self._pending:
+            self._selector.unregister(self._requests)
 
-    def _pump_log(self, descriptor: int) -> None:
-        held = b""  # what may be the beginning of a mark
-        while chunk := _read(descriptor):
-            *before_marks, rest = (held + chunk).split(self._mark)
-            begun = range(len(self._mark) - 1, 0, -1)
-            held = next((self._mark[:n] for n in begun if rest.endswith(self._mark[:n])), b"")
-            text = b"".join(before_marks) + rest.removesuffix(held)
-            with self._changed:
-                self._log += text
-                self._recent += text[: MAX_RECENT - len(self._recent)]
-                self._printed += len(text)
-                self._marks_seen += len(before_marks)
-                if len(self._log) > 2 * MAX_LOG:
-                    self._log = self._log[:MAX_LOG] + self._log[-MAX_LOG:]
-                if before_marks or self._printed > self._output_bytes:
-                    self._changed.notify_all()
+    def _receive(self) -> None:
+        chunk = _read(self._replies)
+        if chunk == b"":
+            self._ended = True
+            self._selector.unregister(self._replies)
+        self._arrived += chunk or b""
+
+    def _store_output(self) -> None:
+        text = _read(self._output)
+        if not text:
+            if text == b"" and self._output in self._selector.get_map():
+                self._selector.unregister(self._output)
+            return
+        self._log += text
+        self._recent += text[: MAX_RECENT - len(self._recent)]
+        self._printed += len(text)
+        if len(self._log) > 2 * MAX_LOG:
+            self._log = self._log[:MAX_LOG] + self._log[-MAX_LOG:]
 
 
-def _run(pump: Callable[[int], None], descriptor: int) -> None:
+def _without_waiting(to_worker: int, from_worker: int, log: int) -> tuple[RawIOBase, RawIOBase, RawIOBase]:
+    """Return streams for three pipes: reading and writing returns None where it would wait."""
+    if sys.platform == "win32":
+        from grader.sandbox.windows_pipes import as_sockets
+
+        return as_sockets(to_worker, from_worker, log)
+    for descriptor in (to_worker, from_worker, log):
+        os.set_blocking(descriptor, False)
+    return (
+        FileIO(to_worker, "wb", closefd=False),
+        FileIO(from_worker, closefd=False),
+        FileIO(log, closefd=False),
+    )
+
+
+def _read(end: RawIOBase) -> bytes | None:
+    """Return what has arrived: None for nothing yet, b"" at the end."""
     try:
-        pump(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, CHUNK)
-    except OSError:  # on Windows, the other end is closed
+        return end.read(CHUNK)
+    except OSError:  # of a socket whose other side was closed at once
         return b""

@@ -261,17 +261,15 @@ class SandboxedProcess:
         self._closed = False
         request, self.to_worker = os.pipe()
         self.from_worker, reply = os.pipe()
-        self.log, self.log_writer = os.pipe()
+        self.log, output = os.pipe()
         self._status, status = packets.pair()
         try:
-            packets.send(
-                control, {"limits": asdict(limits)}, (request, reply, self.log_writer, status.fileno())
-            )
+            packets.send(control, {"limits": asdict(limits)}, (request, reply, output, status.fileno()))
         except OSError:
             self._gone = True
         finally:
             status.close()
-            for descriptor in (request, reply):
+            for descriptor in (request, reply, output):
                 os.close(descriptor)
 
     def wait_until_ready(self, deadline: float) -> bool:
@@ -322,7 +320,7 @@ class SandboxedProcess:
             return
         self._closed = True
         # A worker without a process descriptor cannot be killed, but it exits when its pipe closes.
-        for descriptor in (self.to_worker, self.from_worker, self.log, self.log_writer):
+        for descriptor in (self.to_worker, self.from_worker, self.log):
             os.close(descriptor)
         self.kill()
         if "ready" in self._known:

@@ -7,6 +7,7 @@ import gc
 import linecache
 import sys
 import traceback
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -21,7 +22,7 @@ from grader.worker.load import Begin, Files, Loaded, load
 from grader.worker.program import Program
 from grader.worker.results import packed
 from grader.worker.run_edits import try_edits
-from grader.worker.steps import Run
+from grader.worker.steps import Asked, from_body
 from grader.worker.time_limit import LoadLimit
 from grader.worker.training_progress import Progress, ignore_progress
 
@@ -60,14 +61,16 @@ def serve(request_fd: int, reply_fd: int) -> None:
             elif request["op"] == "try":
                 assert loaded is not None
                 _exactly(device)
-                reply, tensors = try_edits(loaded, device, request, body)
+                (asked,) = from_body(body)
+                reply, tensors = try_edits(loaded, device, request, asked)
             elif request["op"] == "run_all":
                 assert loaded is not None
-                reply, tensors = _run_all(loaded, request, body, device)
+                reply, tensors = _run_all(loaded, from_body(body), device)
             else:
                 assert loaded is not None
                 progress = partial(_send_progress, reply_fd, request.get("token"))
-                reply, tensors = _run(loaded, request, body, device, progress)
+                (asked,) = from_body(body)
+                reply, tensors = _run(loaded, asked, device, progress)
         except BaseException:
             # The parent then grades a simple file, to find out whether the grader is at fault.
             reply, tensors = {"fault": traceback.format_exc()[-2000:]}, b""
@@ -79,8 +82,8 @@ def serve(request_fd: int, reply_fd: int) -> None:
 def rehearse() -> None:
     """Load a file and run its cases, so that later cases of this process, and of workers forked from it, run faster."""
     loaded = _load(rehearsal.LOAD)
-    for request, tensors in rehearsal.cases():
-        _run(loaded, request, packed(tensors), "cpu", ignore_progress)
+    for asked in rehearsal.cases():
+        _run(loaded, asked, "cpu", ignore_progress)
     stand_in_modules.remove()
     linecache.clearcache()
 
@@ -123,16 +126,12 @@ def _send_progress(reply_fd: int, token: object, done: int, steps: int, loss: fl
     write_frame(reply_fd, {"progress": [done, steps, loss], "token": token})
 
 
-def _run_all(
-    loaded: Loaded, request: dict[str, Any], body: bytes, device: str
-) -> tuple[dict[str, Any], bytes]:
+def _run_all(loaded: Loaded, cases: Sequence[Asked], device: str) -> tuple[dict[str, Any], bytes]:
     """Run several cases in their order. Stop early if the results are large: all of them are in memory at once."""
     replies: list[dict[str, Any]] = []
     bodies: list[bytes] = []
-    at = 0
-    for case, size in zip(request["cases"], request["sizes"], strict=True):
-        reply, tensors = _run(loaded, {"case": case}, body[at : at + size], device, ignore_progress)
-        at += size
+    for asked in cases:
+        reply, tensors = _run(loaded, asked, device, ignore_progress)
         with suppress(OSError, ValueError, AttributeError):  # code may have closed or replaced it
             print(end=END_OF_CASE, flush=True)
         replies.append(reply)
@@ -143,12 +142,9 @@ def _run_all(
     return {"replies": replies, "sizes": [len(one) for one in bodies]}, b"".join(bodies)
 
 
-def _run(
-    loaded: Loaded, request: dict[str, Any], body: bytes, device: str, progress: Progress
-) -> tuple[dict[str, Any], bytes]:
+def _run(loaded: Loaded, asked: Asked, device: str, progress: Progress) -> tuple[dict[str, Any], bytes]:
     _exactly(device)
-    tensors = safetensors.torch.load(body) if body else {}
-    case = msgspec.convert(request["case"], Run)
-    program = Program(loaded.names, case, tensors, device, loaded.with_own, progress, loaded.removed)
+    tensors = safetensors.torch.load(asked.tensors) if asked.tensors else {}
+    program = Program(loaded.names, asked.run, tensors, device, loaded.with_own, progress, loaded.removed)
     program.run(loaded.files)
     return program.reply, packed(program.observed) if program.observed else b""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import torch
 
+from grader.worker import results
 from grader.worker import steps as do
 
 _SOURCE = '''
@@ -63,9 +63,10 @@ _STEPS: list[do.Step] = [
 TIMES = 3  # runs in float32: Python optimizes code that has run a few times
 
 
-def cases() -> list[tuple[dict[str, Any], dict[str, torch.Tensor]]]:
-    """Return the requests to run the case, as the grader sends them, each with its tensors."""
+def cases() -> list[do.Asked]:
+    """Return the case as the grader sends it, in each dtype."""
     tensors = {"first.weight": torch.eye(4), "second.weight": torch.eye(4), "second.bias": torch.ones(4)}
     tensors |= {"X": torch.ones(2, 3, 4), "upstream": torch.ones(2, 1, 3)}
     dtypes = ["float32"] * TIMES + ["float64", "float16", "bfloat16"]
-    return [({"case": msgspec.to_builtins(do.Run(_STEPS, dtype))}, tensors) for dtype in dtypes]
+    body = do.to_body([do.Asked(do.Run(_STEPS, dtype), results.packed(tensors)) for dtype in dtypes])
+    return do.from_body(body)

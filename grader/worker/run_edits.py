@@ -9,18 +9,17 @@ from collections.abc import Collection, Iterator, Mapping
 from types import FunctionType
 from typing import Any
 
-import msgspec
 import safetensors.torch
 
 from grader.worker.load import Loaded
 from grader.worker.program import Program
 from grader.worker.results import packed
-from grader.worker.steps import Run
+from grader.worker.steps import Asked
 from grader.worker.time_limit import cpu_limit
 
 
 def try_edits(
-    loaded: Loaded, device: str, request: Mapping[str, Any], body: bytes
+    loaded: Loaded, device: str, request: Mapping[str, Any], asked: Asked
 ) -> tuple[dict[str, Any], bytes]:
     """Observe a case once per edit. Return the reply and the tensors of all observations.
 
@@ -33,8 +32,7 @@ def try_edits(
     In the request, `each` limits the CPU seconds of one edit, and `seconds` those of all edits. The first edit always
     runs; a later one only if the longest edit so far would fit in the seconds that are left.
     """
-    case = msgspec.convert(request["case"], Run)
-    tensors = safetensors.torch.load(body) if body else {}
+    tensors = safetensors.torch.load(asked.tensors) if asked.tensors else {}
     replies: list[dict[str, Any]] = []
     bodies: list[bytes] = []
     started, longest = time.process_time(), 0.0
@@ -44,7 +42,7 @@ def try_edits(
             break
         limit = max(min(request["each"], request["seconds"] - begun), 0.01)  # 0 would set no timer
         inputs = {name: tensor.clone() for name, tensor in tensors.items()}
-        program = _BriefProgram(loaded.names, case, inputs, device, loaded.with_own)
+        program = _BriefProgram(loaded.names, asked.run, inputs, device, loaded.with_own)
         words, observed = _try(loaded, program, edit, limit)
         replies.append(words)
         bodies.append(observed)

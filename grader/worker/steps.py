@@ -397,3 +397,23 @@ class Run(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     called: Mapping[str, Sequence[str]] = {}
     form: Form | None = None
     about: Sequence[str] = ()
+
+
+class Asked(Struct, frozen=True, array_like=True):
+    """A case as it is sent to a worker. tensors: its stored tensors as safetensors; b"" for none.
+
+    The body of a request is a list of these, in MessagePack: JSON has no infinity, and takes longer to write and read.
+    """
+
+    run: Run
+    tensors: bytes = b""
+
+
+def to_body(asked: Sequence[Asked]) -> bytes:
+    """Return the body of a request."""
+    return msgspec.msgpack.encode(asked)
+
+
+def from_body(body: bytes) -> list[Asked]:
+    """Read the body of a request."""
+    return msgspec.msgpack.decode(body, type=list[Asked])

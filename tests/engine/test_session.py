@@ -18,7 +18,7 @@ from grader.sandbox import basic
 from grader.sandbox.base import Limits, SandboxError
 from grader.sandbox.basic import ColdLauncher
 from grader.sandbox.channel import MAX_LOG, MAX_RECENT
-from grader.worker.steps import Call, Callee, Run
+from grader.worker.steps import Asked, Call, Callee, Run, to_body
 
 # For these lines: `read` receives a request, `frame` makes a message, `send` sends bytes.
 # A message has `words`, as JSON, and a `body`, the tensors.
@@ -304,7 +304,7 @@ def test_a_timeout_within_torch_names_the_students_line(real):
     source = "import torch\n\n\ndef f(x):\n    while True:\n        x = torch.linalg.inv(torch.eye(300))\n"
     real.ask(load(real, source), seconds=60)
     call = Call("out", Callee("f"), [1], {})
-    lost = gone(real, request={"op": "run", "case": Run([call], "float32")})
+    lost = gone(real, body=to_body([Asked(Run([call], "float32"))]))
     assert (lost.why, lost.line) == ("time", ("a.py", 6))
 
 

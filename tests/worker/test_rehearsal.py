@@ -9,13 +9,12 @@ SCRIPT = """
 import linecache, sys
 import torch
 from grader.worker import main, rehearsal
-from grader.worker.results import packed
 from grader.worker.training_progress import ignore_progress
 
 loaded = main._load(rehearsal.LOAD)
 assert loaded.notes == [], loaded.notes
-for request, tensors in rehearsal.cases():
-    reply, body = main._run(loaded, request, packed(tensors), "cpu", ignore_progress)
+for asked in rehearsal.cases():
+    reply, body = main._run(loaded, asked, "cpu", ignore_progress)
     assert "error" not in reply and body, reply
 
 before = torch.random.get_rng_state()

@@ -5,7 +5,7 @@ import torch
 from grader.worker.load import Files, Loaded, load
 from grader.worker.results import packed
 from grader.worker.run_edits import try_edits
-from grader.worker.steps import Build, Call, Callee, Input, Load, Mode, Ref, Run, See
+from grader.worker.steps import Asked, Build, Call, Callee, Input, Load, Mode, Ref, Run, See
 
 FORWARD = """    def forward(self, X):
         self.seen.append(1)
@@ -34,7 +34,7 @@ CASE = Run(
     ],
     "float32",
 )
-BODY = packed({"X": torch.tensor([[2.0]]), "W.weight": torch.tensor([[3.0]])})
+TENSORS = packed({"X": torch.tensor([[2.0]]), "W.weight": torch.tensor([[3.0]])})
 
 
 def loaded(source: str = SOURCE) -> Loaded:
@@ -49,8 +49,8 @@ def edit(change: str, to: str, source: str = SOURCE) -> dict[str, str]:
 def results(file: Loaded, *edits: dict[str, str]) -> list:
     """Return the output of each edit, or the type of its exception. The unedited file gives 3 · 2 + 1."""
     # seconds: CPU time for all edits. each: for one.
-    request = {"case": CASE, "edits": list(edits), "seconds": 9.0, "each": 9.0}
-    reply, body = try_edits(file, "cpu", request, BODY)
+    request = {"edits": list(edits), "seconds": 9.0, "each": 9.0}
+    reply, body = try_edits(file, "cpu", request, Asked(CASE, TENSORS))
     found, start = [], 0
     for tried, size in zip(reply["replies"], reply["sizes"], strict=True):
         stop = start + size
