@@ -27,8 +27,8 @@ from grader.bundle.model import Bundle
 from grader.engine.engine import Engine
 from grader.engine.grading import GradingOptions
 from grader.report.model import ExerciseResult, Report
+from grader.sandbox import choose as choose_module
 from grader.sandbox.base import Launcher, Limits
-from grader.sandbox.choose import choose
 
 if TYPE_CHECKING:
     from xdist.remote import Producer
@@ -141,7 +141,7 @@ def bundles() -> list[Bundle]:
 
 @pytest.fixture(scope="session")
 def engine(bundles: list[Bundle]) -> Iterator[Engine]:
-    launcher = choose()
+    launcher = choose_module.choose()
     # Start a worker before the first test: `leaves_nothing` would report what this leaves in the launcher.
     launcher.start(Limits()).close()
     engine = Engine(bundles, launcher, GradingOptions(torch_version="tested"))  # any name: it is only shown
@@ -153,15 +153,16 @@ def engine(bundles: list[Bundle]) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def shared_launcher(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make `grader check` in this process use the launcher of all tests, which has already imported torch."""
-    from grader.student import check
+def shared_launcher(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Launcher:
+    """Return the launcher of all tests, which has already imported torch; `grader check` in this process uses it."""
+    own = choose_module.choose
 
     def shared(tier: str) -> Launcher:
-        return engine.launcher if tier in ("auto", engine.launcher.tier) else choose(tier)
+        return engine.launcher if tier in ("auto", engine.launcher.tier) else own(tier)
 
-    monkeypatch.setattr(check, "choose_tier", shared)
+    monkeypatch.setattr(choose_module, "choose", shared)
     monkeypatch.setattr(engine.launcher, "close", lambda: None)
+    return engine.launcher
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ def test_a_module_of_the_parent_imports_no_torch_and_no_notebook_library(module)
 
 
 def test_a_report_in_a_terminal_imports_no_jinja2():
-    assert "jinja2" not in loaded_by("import grader.report.formats")
+    assert "jinja2" not in loaded_by("import grader.report.terminal")
 
 
 def test_importing_the_package_loads_none_of_its_modules():

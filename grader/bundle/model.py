@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from grader.bundle.safetensors import Array, encode
-from grader.worker.steps import Input, Load, Provide, Seed, Stage, Stages, Step, Tokens
+from grader.worker.steps import Build, Call, Input, Load, Provide, Seed, Stage, Stages, Step, Tokens
 
 Kind = TypeVar("Kind", bound=Step)
 Arrays = Mapping[str, Array]
@@ -253,6 +253,25 @@ class Exercise(_Text, frozen=True):
     def is_made_of_parts(self) -> bool:
         """Whether a case builds a model from the student's own building blocks."""
         return any(case.is_made_of_parts for case in self.cases)
+
+    @cached_property
+    def builds(self) -> list[Build]:
+        """How cases build the class; of several with the same arguments there is one."""
+        found = [build for case in self.cases for build in case.all_of(Build) if build.of == self.name]
+        return [*{repr(build.kwargs): build for build in found}.values()]
+
+    @cached_property
+    def calls(self) -> Mapping[str, list[tuple[RecordedCase, Call]]]:
+        """Method → how cases call it, for the modules that they build; "" for a function."""
+        modules = {build.name for case in self.cases for build in case.all_of(Build) if build.of == self.name}
+        found: dict[str, list[tuple[RecordedCase, Call]]] = {}
+        for case in self.cases:
+            for call in case.all_of(Call):
+                on = call.on
+                is_method = on.ref in modules and not on.at  # with `at`, a part of the module is called
+                if is_method or (not modules and on.function == self.name):
+                    found.setdefault((on.method or "forward") if is_method else "", []).append((case, call))
+        return found
 
     @cached_property
     def brings_classes(self) -> bool:

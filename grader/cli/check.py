@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.cli.shared_options import FILE, course_option, sandbox_option
-from grader.report.formats import FORMATS
+from grader.report.formats import FORMATS, written
 from grader.support.files import write_atomically
 from grader.support.i18n import _
 
@@ -61,7 +62,14 @@ Exit status:
     ),
 )
 @click.option("--quick", is_flag=True, help=_("Skip the longest training."))
-@click.option("--no-line", is_flag=True, help=_("Do not search for the line to look at."))
+@click.option(
+    "--no-line",
+    "lines",
+    is_flag=True,
+    flag_value=False,
+    default=True,
+    help=_("Do not search for the line to look at."),
+)
 @click.option("--full", is_flag=True, help=_("Show every check, and details of every exercise."))
 @click.option(
     "--words", is_flag=True, help=_("Write sentences instead of symbols and pictures, for a screen reader.")
@@ -70,33 +78,47 @@ def check(
     exercises: tuple[str, ...],
     form: str,
     output: Path | None,
-    no_line: bool,
     full: bool,
     words: bool,
     **how: Any,
 ) -> None:
+    from grader.sandbox.choose import choose
+
+    shown = form == "text" and output is None
+    with closing(choose(how["sandbox"])) as launcher:
+        # Now another process imports torch. This one imports the rest meanwhile.
+        from grader.student.check import check
+
+        show = _screens(bool(exercises), full, words) if shown else None
+        report = check(exercises, launcher, **how, quiet=not shown, show=show)
+    if output is not None:
+        write_atomically(output, written(form, report).encode("utf-8"))
+    elif not shown:
+        click.echo(written(form, report))
+    if form == "github":
+        from grader.report import ci
+
+        ci.add_to_summary(report)
+        sys.exit(ci.exit_status(report))
+    sys.exit(report.exit_status)
+
+
+def _screens(every: bool, full: bool, words: bool) -> Callable[[Report, Callable[[], Report]], Report]:
+    """Return a function that shows the verdict at once, and the rest after the search for the lines to look at.
+
+    every: whether to show details of each exercise, else only of the first to fix.
+    """
     from rich.console import Console
 
-    from grader.report import ci, terminal
-    from grader.student.check import check
+    from grader.report import terminal
 
-    shown, console = form == "text" and output is None, Console(highlight=False)
+    console = Console(highlight=False)
+    screen = partial(terminal.halves, console=console, every=every, full=full, words=words)
 
     def show(report: Report, with_lines: Callable[[], Report]) -> Report:
-        """Show the verdict at once, and the rest after the search for the lines to look at."""
-        # Named exercises: details of each. Else only of the first to fix.
-        screen = partial(terminal.halves, console=console, every=bool(exercises), full=full, words=words)
         console.print(screen(report)[0])
         found = with_lines()
         console.print(screen(found)[1])
         return found
 
-    report = check(exercises, **how, quiet=not shown, lines=not no_line, show=show if shown else None)
-    if output is not None:
-        write_atomically(output, FORMATS[form](report).encode("utf-8"))
-    elif not shown:
-        click.echo(FORMATS[form](report))
-    if form == "github":
-        ci.add_to_summary(report)
-        sys.exit(ci.exit_status(report))
-    sys.exit(report.exit_status)
+    return show

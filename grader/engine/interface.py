@@ -48,10 +48,9 @@ class Interface:
 
 def interface(exercise: Exercise, alias: str, source: Names, stub: Names) -> Interface:
     """Compare what the cases call with what the submission's `alias` accepts. stub: the original stub."""
-    builds = [build for case in exercise.cases for build in case.all_of(Build) if build.of == exercise.name]
     pair = _Pair(exercise, alias, source, stub)
-    found = _constructor(pair, builds) if builds else Interface()
-    for method, calls in _calls(exercise, {build.name for build in builds}).items():
+    found = _constructor(pair, exercise.builds) if exercise.builds else Interface()
+    for method, calls in exercise.calls.items():
         if not found.other and pair.own(method) and pair.asked(method):
             found = _with_method(found, pair, method, calls)
     return found
@@ -84,18 +83,6 @@ class _Pair:
 _Calls = Sequence[tuple[RecordedCase, Call]]
 
 
-def _calls(exercise: Exercise, modules: Collection[str]) -> Mapping[str, _Calls]:
-    """Return method → how cases call it, for the modules that cases build; "" for a function."""
-    found: dict[str, list[tuple[RecordedCase, Call]]] = {}
-    for case in exercise.cases:
-        for call in case.all_of(Call):
-            on = call.on
-            is_method = on.ref in modules and not on.at  # with `at`, a part of the module is called
-            if is_method or (not modules and on.function == exercise.name):
-                found.setdefault((on.method or "forward") if is_method else "", []).append((case, call))
-    return found
-
-
 Way = tuple[int, Collection[str]]  # of a call: the number of positional arguments, and the keywords
 
 
@@ -103,7 +90,7 @@ def _with_method(found: Interface, pair: _Pair, method: str, calls: _Calls) -> I
     """Add what differs between a method, or a function, and that of the stub."""
     own, asked, what = pair.own(method), pair.asked(method), ".".join(filter(None, (pair.alias, method)))
     assert own is not None and asked is not None
-    ways: list[Way] = [(len(call.args), call.kwargs) for _case, call in calls]
+    ways: list[Way] = [*dict.fromkeys((len(call.args), (*call.kwargs,)) for _case, call in calls)]
     if renamed := {} if method else _renamed_keywords(asked, own, ways):
         return Interface(renamed, remarks=(_of_pairs("other-names/called", renamed),))
     remarks = _without_default(own, ways, asked)
@@ -176,19 +163,19 @@ def _constructor(pair: _Pair, builds: Sequence[Build]) -> Interface:
     if found is None or asked is None:
         return Interface()
     accepted = [accepted_forms(pair.exercise.name, build.kwargs) for build in builds]
-    otherwise = _built_otherwise(pair, found, asked)
     for order in ((), asked.positional, *map(list, accepted[0][1:])):  # the keywords of each constructor
         renamed = renamed_in(order, found)
         ways = [[renamed.get(key, key) for key in form] for forms in accepted for form in forms]
         if any(found.accepts(0, way) for way in ways):  # at least one case can build the class
             passed = [_passed(found, forms, renamed) for forms in accepted]
-            without = otherwise if _lacks_sizes(accepted, passed, pair.source) else None
+            lacks = _lacks_sizes(accepted, passed, pair.source)
+            without = _built_otherwise(pair, found, asked) if lacks else None
             remarks = _without_default(found, [(0, form) for form in passed], asked)
             if renamed:
                 remarks = (_of_pairs("other-names/built", renamed),)
             remarks = (*remarks, *_smaller_defaults(found, asked, renamed))
             return Interface(renamed, without_sizes=without, remarks=remarks)
-    return Interface(other=otherwise)
+    return Interface(other=_built_otherwise(pair, found, asked))
 
 
 def _passed(

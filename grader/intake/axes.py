@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 _ALWAYS = (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return)
+_SHOWS = (ast.Assign, ast.Call)
 _SOMETIMES = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.comprehension)
 
 
@@ -20,8 +21,9 @@ def axes_needed(function: ast.FunctionDef) -> dict[str, int]:
     for statement in function.body:
         parts = list(ast.walk(statement))
         if isinstance(statement, _ALWAYS) and not any(isinstance(part, _SOMETIMES) for part in parts):
-            for part in parts:
-                found = {name: axes for name, axes in _shown(part) if name in free} | found
+            for name, axes in (shown for part in parts if isinstance(part, _SHOWS) for shown in _shown(part)):
+                if name in free:
+                    found.setdefault(name, axes)
         free -= {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
     return found
 

@@ -96,6 +96,9 @@ class Names:
     definitions: Mapping[str, Definition]
     faults: tuple[Fault, ...] = ()
     replaced: tuple[Definition, ...] = ()  # functions and classes above another one of the same name
+    _signatures: dict[tuple[str, str], Signature | None] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @property
     def lost(self) -> dict[str, Fault]:
@@ -144,22 +147,21 @@ def hash_of(node: ast.stmt) -> str:
     waiting: list[Any] = [node]
     while waiting:
         item = waiting.pop()
-        kind = type(item).__name__
         if isinstance(item, ast.AST):
-            fields = dict(ast.iter_fields(item))
-            if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                first = item.body[0]
-                has_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-                fields["body"] = item.body[has_text:]
-            if item is node:
-                fields.pop("name", None)
-            item = [*fields.values()]
-        if isinstance(item, list):
-            parts.append(f"{kind}{len(item)} ")
+            parts.append(type(item).__name__)
+            for name in reversed(item._fields):
+                value: Any = getattr(item, name, None)
+                if name == "body" and isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                    first = value[0]
+                    value = value[isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) :]
+                if name != "ctx" and not (item is node and name == "name"):  # the place decides the context
+                    waiting.append(value)
+        elif isinstance(item, list):
+            parts.append(f"{len(item)}")
             waiting += reversed(item)
         else:  # Python does not write very long integers as decimals
-            parts.append(f"{kind} {hex(item) if type(item) is int else repr(item)} ")
-    return hashlib.sha256("".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
+            parts.append(f"{type(item).__name__} {hex(item) if type(item) is int else repr(item)}")
+    return hashlib.sha256(" ".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def _bound(node: ast.stmt) -> list[tuple[str, str]]:
@@ -238,8 +240,11 @@ def function_of(names: Names, name: str, method: str = "") -> ast.FunctionDef | 
 
 def signature(names: Names, name: str, method: str = "") -> Signature | None:
     """Return the signature of what `function_of` returns; None if that is None."""
-    node = function_of(names, name, method)
-    return signature_of(node, skip=1 if method else 0) if node else None
+    known = names._signatures  # that of a stub is asked for by each submission
+    if (name, method) not in known:
+        node = function_of(names, name, method)
+        known[name, method] = signature_of(node, skip=1 if method else 0) if node else None
+    return known[name, method]
 
 
 def attributes_of(names: Names, name: str, variable: str) -> frozenset[str]:

@@ -71,11 +71,15 @@ def bindings(units: tuple[Unit, ...]) -> Bindings:
             match node:
                 case ast.Name(name, ast.Load()):
                     read[name] = min(node.lineno, read.get(name, node.lineno))
-                case ast.Attribute(_, name, ast.Store() | ast.Del()):
-                    found.attributes.add(name)
-            paths = dict(_imported(node))
-            for name in bound_by(node):
-                found.bound.setdefault(name, []).append(paths.get(name, ""))
+                case ast.Attribute(_, name, context):
+                    if not isinstance(context, ast.Load):
+                        found.attributes.add(name)
+                case ast.expr_context() | ast.Constant():
+                    pass
+                case _:
+                    paths = dict(_imported(node))
+                    for name in bound_by(node):
+                        found.bound.setdefault(name, []).append(paths.get(name, ""))
         found.read = {name: (unit, line) for name, line in read.items()} | found.read
     return found
 

@@ -1,29 +1,35 @@
 """The output formats of a report, by the name that `grader check --format` takes.
 
-To add a format, write a function from Report to str and add it to FORMATS.
+To add a format, write a function from Report to str and add it to FORMATS. The command line imports this to list the
+names, so a format is imported when it is written.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
 
-from grader.report.ci import github, junit, markdown
-from grader.report.html import page
-from grader.report.model import Report, to_json
-from grader.report.terminal import plain
+if TYPE_CHECKING:
+    from grader.report.model import Report
+
+FORMATS = {
+    "text": "grader.report.terminal:plain",
+    "json": "grader.report.formats:as_json",
+    "junit": "grader.report.ci:junit",
+    "html": "grader.report.html:page",
+    "github": "grader.report.ci:github",
+    "markdown": "grader.report.ci:markdown",
+}
+
+
+def written(form: str, report: Report) -> str:
+    """Return a report in a format of FORMATS."""
+    return str(resolve_name(FORMATS[form])(report))
 
 
 def as_json(report: Report) -> str:
     """Return one JSON object; `to_json` has its fields."""
+    from grader.report.model import to_json
+
     return json.dumps(to_json(report), ensure_ascii=False, indent=2)
-
-
-FORMATS: dict[str, Callable[[Report], str]] = {
-    "text": plain,
-    "json": as_json,
-    "junit": junit,
-    "html": page,
-    "github": github,
-    "markdown": markdown,
-}

@@ -18,7 +18,9 @@ from grader.sandbox.base import Process
 CHUNK = 1 << 16
 MAX_RECENT = 64 << 10  # bytes that `recent` stores, of the output of one request
 MAX_LOG = 64 << 10  # bytes stored of the start of a long output, and as many of its end
-SLICE = 0.1  # seconds of one wait: then the event `stop` is read, and on Windows Ctrl-C has an effect
+# Seconds of one wait: then output and the event `stop` are read, and on Windows Ctrl-C has an effect. A worker that prints
+# little by little should not wake the grader each time, so the first waits are short and later ones longer.
+PAUSE, LONGEST_PAUSE = 0.01, 0.1
 SETTLE_SECONDS = 2.0
 LATE = (
     0.02 if sys.platform == "win32" else 0.0
@@ -50,7 +52,6 @@ class Channel:
         )
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._replies, selectors.EVENT_READ, self._receive)
-        self._selector.register(self._output, selectors.EVENT_READ, self._store_output)
 
     @property
     def log(self) -> bytes:
@@ -79,6 +80,7 @@ class Channel:
         Raises EOFError if the worker closed its pipe of requests or of replies, TimeoutError at the deadline (of
         `time.monotonic`), TooMuchOutput, and Stopped.
         """
+        pause = PAUSE
         while True:
             if self._stop.is_set():
                 raise Stopped
@@ -92,8 +94,11 @@ class Channel:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise TimeoutError
-            for key, _events in self._selector.select(min(left, SLICE)):
+            ready = self._selector.select(min(left, pause))
+            for key, _events in ready:
                 key.data()
+            if not ready:
+                pause = PAUSE if self._store_output() else min(2 * pause, LONGEST_PAUSE)
 
     def settle(self) -> None:
         """Read, for at most SETTLE_SECONDS, what the worker has printed so far. Raises TooMuchOutput."""
@@ -114,12 +119,11 @@ class Channel:
 
     def _more_output(self) -> bool:
         """Read some of the output; return whether there was any."""
-        before = self._printed
-        self._store_output()
-        if self._printed == before and LATE:
+        if self._store_output():
+            return True
+        if LATE:
             select.select([self._output], [], [], LATE)
-            self._store_output()
-        return self._printed > before
+        return bool(LATE) and self._store_output()
 
     def _write(self) -> None:
         try:
@@ -139,17 +143,15 @@ class Channel:
             self._selector.unregister(self._replies)
         self._arrived += chunk or b""
 
-    def _store_output(self) -> None:
-        text = _read(self._output)
-        if not text:
-            if text == b"" and self._output in self._selector.get_map():
-                self._selector.unregister(self._output)
-            return
+    def _store_output(self) -> bool:
+        """Read some of the output; return whether there was any."""
+        text = _read(self._output) or b""
         self._log += text
         self._recent += text[: MAX_RECENT - len(self._recent)]
         self._printed += len(text)
         if len(self._log) > 2 * MAX_LOG:
             self._log = self._log[:MAX_LOG] + self._log[-MAX_LOG:]
+        return bool(text)
 
 
 def _without_waiting(to_worker: int, from_worker: int, log: int) -> tuple[RawIOBase, RawIOBase, RawIOBase]:

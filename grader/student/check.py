@@ -22,7 +22,7 @@ from grader.intake.read import Blocked, Submission, read_submission, with_neighb
 from grader.intake.syntax import Fault
 from grader.lines.find import Source
 from grader.report.model import ExerciseResult, Report
-from grader.sandbox.choose import choose as choose_tier
+from grader.sandbox.base import Launcher
 from grader.student import progress
 from grader.student.not_graded import nothing_found, of_others
 from grader.student.outlook import with_outlook
@@ -35,6 +35,7 @@ from grader.support.sanitize import sanitize
 
 def check(
     names: Sequence[str],
+    launcher: Launcher,
     *,
     file: Path | None = None,
     course: Path | None = None,
@@ -48,6 +49,7 @@ def check(
 ) -> Report:
     """Grade the named exercises or assignments, or all of them.
 
+    launcher: of the CPU's workers; the caller closes it. sandbox: the tier for other devices.
     file: grade this file instead of a course folder; if no names are given, the exercises that it defines.
     hidden: use hidden cases. device: as for `--device`.
     quick: skip costly cases: the longest training.
@@ -55,12 +57,10 @@ def check(
     lines: if an exercise has not passed and the course allows it, search for lines to look at.
     show: shows the report before that search, calls its second argument, which searches, and returns what that gave.
 
-    Raises SandboxError if the sandbox is not available, UsageError outside a course, and GraderError for a wrong
+    Raises SandboxError if the sandbox of another device is not available, UsageError outside a course, and GraderError for a wrong
     name, file or device, each with one sentence.
     """
     with ExitStack() as opened:
-        launcher = choose_tier(sandbox)  # torch is imported in another process while this one reads files
-        opened.callback(launcher.close)
         where = find(course) if file is None else find_for_file(course)
         working = opened.enter_context(ExitStack())
         status = working.enter_context(status_line(quiet))

@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-STEP, DEBOUNCE = 10, 60  # milliseconds: a save ends after STEP without a change, at the latest after DEBOUNCE
+STEP, DEBOUNCE = 1, 20  # milliseconds: a save ends after STEP without a change, at the latest after DEBOUNCE
 OFTEN = 250  # milliseconds between two looks without a notification
 
 State = tuple[int, int] | None  # time in nanoseconds and size; None: there is no file

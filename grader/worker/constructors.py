@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from functools import lru_cache
+from types import CodeType, FunctionType, MappingProxyType
 from typing import Any
 
 
@@ -62,6 +63,20 @@ def accepted_forms(
     return forms
 
 
+def _parameters(build: Callable[..., Any]) -> dict[str, bool] | None:
+    """Return parameter → whether it has no default; None if the signature is not known."""
+    try:
+        found = inspect.signature(build).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    return {p.name: p.default is p.empty for p in found if p.kind in _BY_NAME}
+
+
+@lru_cache(maxsize=32)
+def _once(build: Callable[..., Any], _code: CodeType, _defaults: int) -> dict[str, bool] | None:
+    return _parameters(build)
+
+
 def fitting_form(
     name: str,
     build: Callable[..., Any],
@@ -72,11 +87,13 @@ def fitting_form(
 
     Keywords fit if `build` has a parameter for each of them, and if all its other parameters have defaults.
     """
-    try:
-        parameters = inspect.signature(build).parameters.values()
-    except (TypeError, ValueError):
+    init = getattr(build, "__init__", None)
+    code, defaults = getattr(init, "__code__", None), getattr(init, "__defaults__", None) or ()
+    # Of a class that writes its constructor, each case asks again. Edits of a class change the code of its constructor.
+    is_plain = type(build) is type and type(init) is FunctionType and "__init__" in vars(build)
+    possible = _once(build, code, len(defaults)) if is_plain else _parameters(build)
+    if possible is None:
         return None
-    possible = {p.name: p.default is p.empty for p in parameters if p.kind in _BY_NAME}
     needed = {name for name, is_needed in possible.items() if is_needed}
     forms = accepted_forms(name, kwargs, renamed)
     return next((form for form in forms if needed <= form.keys() <= possible.keys()), None)

@@ -19,11 +19,16 @@ def move(module: nn.Module, dtype: torch.dtype, device: torch.device) -> None:
     Tensors of the simulated device are a subclass: torch makes new parameters and leaves the hooks with the
     old ones. Most modules need no move; `module.to` would take time nevertheless, so it is not called for them.
     """
-    before = dict(module.named_parameters())
-    tensors = (*before.values(), *dict(module.named_buffers()).values())
+    tensors = (
+        t
+        for part in module.modules()
+        for t in (*part._parameters.values(), *part._buffers.values())
+        if t is not None
+    )
     as_built = dtype == torch.float32
     if all(type(t) in _PLAIN and (as_built or t.dtype == dtype) and t.device == device for t in tensors):
         return
+    before = dict(module.named_parameters())
     module.to(device=device, dtype=None if as_built else dtype)
     for name, parameter in module.named_parameters():
         if name in before and parameter is not before[name]:

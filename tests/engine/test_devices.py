@@ -36,10 +36,17 @@ def test_auto_means_the_simulated_device_and_cuda_if_there_is_one(device, has_cu
     assert extra_devices(device) == wanted
 
 
-def test_without_a_cuda_device_cuda_is_refused_with_advice(monkeypatch):
+def test_without_a_cuda_device_cuda_is_refused_with_advice(engine, monkeypatch):
     monkeypatch.setattr(devices, "has_cuda", lambda: False)
     with pytest.raises(GraderError, match="no CUDA device found; use --device sim"):
-        check(["masked_softmax"], course=ROOT / "assignments", device="cuda", sandbox="basic", quiet=True)
+        check(
+            ["masked_softmax"],
+            engine.launcher,
+            course=ROOT / "assignments",
+            device="cuda",
+            sandbox="basic",
+            quiet=True,
+        )
 
 
 def test_torch_is_not_asked_for_cuda_without_a_driver(monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 
 from grader.authoring.bank import apply
 from grader.authoring.content import read
-from grader.report.formats import FORMATS
+from grader.report.formats import written
 
 ASSIGNMENT = read(Path(__file__).resolve().parents[2] / "solutions" / "05_multi_head_attention")
 MUTANTS = {mutant.id: mutant for mutant in ASSIGNMENT.mutants()}
@@ -28,7 +28,7 @@ def test_no_report_on_a_repair_names_a_line_or_an_inner_result(grade, id):
     source = apply(MUTANTS[id], ASSIGNMENT.source)
     report = grade(source, [MUTANTS[id].of])
     assert report.exercises[0].outcome == "failed"
-    for text in (FORMATS[form](report) for form in ("text", "json", "html")):
+    for text in (written(form, report) for form in ("text", "json", "html")):
         assert not re.search(r"answer\.py, line \d|answer\.py:\d|ntermediate|sizes that do not match", text)
 
 

@@ -75,10 +75,12 @@ def test_an_exception_that_happens_once_costs_nothing(engine, monkeypatch):
 # Ways to grade SPOILT: each returns the results of the exercises.
 
 
-def by_check(_engine, folder):
+def by_check(engine, folder):
     file = folder / "masking.py"
     file.write_text(SPOILT, "utf-8")
-    return check(["sequence_mask"], file=file, course=ROOT / "assignments", quiet=True).exercises
+    return check(
+        ["sequence_mask"], engine.launcher, file=file, course=ROOT / "assignments", quiet=True
+    ).exercises
 
 
 def by_grade(engine, folder):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.report.formats import FORMATS
+from grader.report.formats import written
 from grader.report.model import CheckResult, ExerciseResult, Report
 from grader.support.sanitize import sanitize
 
@@ -37,4 +37,4 @@ def test_exit_status_for_outcomes(outcomes, status):
 
 def test_json_of_sanitized_text_can_be_written_as_utf8():
     check = CheckResult("c", "values", "t", "failed", message=sanitize("half a character \ud800"))
-    assert "half a character" in FORMATS["json"](report(("failed", 0.0), checks=(check,))).encode().decode()
+    assert "half a character" in written("json", report(("failed", 0.0), checks=(check,))).encode().decode()

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from grader.classroom.formats import FORMATS as CLASS_FORMATS
 from grader.classroom.roster import Person
-from grader.report.formats import FORMATS
+from grader.report.formats import written
 from grader.report.model import Advice, Diagnosis, ExerciseResult, Line, Report
 from grader.report.terminal import show
 
@@ -76,15 +76,15 @@ def screen(report: Report, words: bool = False) -> str:
 
 
 def page_without_style() -> str:
-    text = FORMATS["html"](only(COURSE.exercises[1], ONE_OF_EACH["masking"]))
+    text = written("html", only(COURSE.exercises[1], ONE_OF_EACH["masking"]))
     text = text.replace(date.today().isoformat(), "DATE")
     return re.sub(r"\n\s*\n+", "\n", re.sub(r"<style>.*?</style>", "", text, flags=re.DOTALL))
 
 
 def for_ci() -> str:
     report = only(*COURSE.exercises[:6])
-    junit = FORMATS["junit"](replace(report, remarks=()))
-    return "\n".join([FORMATS["github"](report), FORMATS["markdown"](report), junit])
+    junit = written("junit", replace(report, remarks=()))
+    return "\n".join([written("github", report), written("markdown", report), junit])
 
 
 def for_platforms() -> str:
@@ -98,7 +98,7 @@ WRITTEN = {
     "course.txt": lambda: screen(COURSE),
     "words.txt": lambda: screen(only(*COURSE.exercises[-3:-1]), words=True),
     "page.html": page_without_style,
-    "report.json": lambda: FORMATS["json"](only(replace(RESULTS[0], checks=(FAILED,), advice=(FILL,)))),
+    "report.json": lambda: written("json", only(replace(RESULTS[0], checks=(FAILED,), advice=(FILL,)))),
     "ci.txt": for_ci,
     "class.txt": lambda: CLASS_FORMATS["text"](SMALL_CLASS),
     "platforms.txt": for_platforms,

@@ -97,6 +97,7 @@ def test_a_worker_may_fill_all_three_pipes(worker):
     assert reply(one, 4) == b"read"
     thread.join()
     assert seen == [large]
+    one.channel.settle()
     assert one.channel._printed == len(large)
 
 

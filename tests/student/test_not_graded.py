@@ -50,7 +50,7 @@ def a_class(name, takes, forward="x"):
 def test_one_sentence_lists_the_definitions_that_were_not_graded(tmp_path, shared_launcher, text, says):
     file = tmp_path / "notes.py"
     file.write_text(text + ADD_NORM, "utf-8")
-    remarks = [r for r in check((), file=file, quiet=True).remarks if "import" not in r]
+    remarks = [r for r in check((), shared_launcher, file=file, quiet=True).remarks if "import" not in r]
     assert len(remarks) == (says is not None)
     for remark in remarks:
         remark = remark.removeprefix("not graded: ")
@@ -75,10 +75,10 @@ def test_one_sentence_lists_the_definitions_that_were_not_graded(tmp_path, share
         ),
     ],
 )
-def test_an_error_on_a_file_without_exercises_names_what_is_near(tmp_path, text, says):
+def test_an_error_on_a_file_without_exercises_names_what_is_near(tmp_path, shared_launcher, text, says):
     file = tmp_path / "own.py"
     file.write_text(text)
     with pytest.raises(GraderError) as error:
-        check((), file=file, quiet=True)
+        check((), shared_launcher, file=file, quiet=True)
     assert str(error.value).startswith("no exercise of this course found in own.py")
     assert says in str(error.value)

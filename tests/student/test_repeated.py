@@ -41,7 +41,7 @@ def test_the_best_definition_is_graded_and_the_others_are_named(
     sources = [{"cell_type": "code", "source": IMPORT + cell} for cell in cells]
     file = tmp_path / "notes.ipynb"
     file.write_text(json.dumps({"cells": sources}))
-    (result,) = check((), file=file, quiet=True).exercises
+    (result,) = check((), shared_launcher, file=file, quiet=True).exercises
     assert result.outcome == graded
     assert says in "".join(result.remarks[-1:])
     assert bool(says) == bool(result.remarks)
