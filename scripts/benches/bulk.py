@@ -14,19 +14,20 @@ from benches.measure import GRADER, ROOT, Each, finished, interleaved
 from benches.nine import class_of, course, variables
 
 
-def graded(folder: Path, size: int) -> Iterator[tuple[int, Each, int]]:
-    """Grade a class of `size` on one core and on all cores. Yield the number of cores, the cost of the run, and the peak.
+def graded(folder: Path, size: int, runs: int) -> Iterator[tuple[int, list[Each], int]]:
+    """Grade a class of `size` `runs` times with one job per core, then once with one job and once with eight.
 
-    Recording the hidden cases is not measured. The peak is that of the proportional set size (PSS) of all processes
-    together, in bytes.
+    Yield the number of jobs, the cost of each run, and the peak: that of the proportional set size (PSS) of all
+    processes together, in bytes. Recording the hidden cases is not measured.
     """
     root = course(folder / "course")
     _run(root, class_of(1, folder / "first"), 1)
     submissions = class_of(size, folder / "class")
-    for cores in dict.fromkeys((1, len(os.sched_getaffinity(0)))):  # once, if there is one core
+    cores = len(os.sched_getaffinity(0))
+    for jobs, times in {cores: runs, 1: 1, 8: 1}.items():
         with peak_of_children() as peak:
-            cost = _run(root, submissions, cores)
-        yield cores, cost, max(peak)
+            costs = [_run(root, submissions, jobs) for _run_number in range(times)]
+        yield jobs, costs, max(peak)
 
 
 def pairs(folder: Path, other: Path, size: int, count: int) -> tuple[list[float], list[float]]:
