@@ -204,6 +204,12 @@ in its row, without the start of nbgrader; the rate of `grader grade` includes t
 says something. A factor is that of a run of each, the first with the first; the median is shown, with the smallest and the largest. The row below
 "`nbgrader autograde` after `grader grade`" shows the part of this time that our preprocessors take. The rest is
 nbgrader's own work: it converts, checks and writes each notebook and its database, one after another.
+
+Where the processor time of `grader grade` goes, for a right notebook of nine exercises (69 cases, 189 checks): about two
+thirds in its worker, a quarter in the process that grades, the rest in the worker server and the start of the run. Of the
+worker's part, half is the student's code with its inputs; the fork, the confinement and memory that is touched for the first time take
+a third; loading weights, observing and packing take the rest. Of the grading process, reading the file takes 40 %,
+judging 25 %, the report 10 %, and messages the rest.
 """
 
 
