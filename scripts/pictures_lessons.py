@@ -28,6 +28,8 @@ PICTURES: dict[str, Callable[[], Sheet]] = {
     "10_pruning/pictures/owned_by_a_head.svg": tables.owned_by_a_head,
     "10_pruning/pictures/removal.svg": curves.removal_curves,
     "11_capstone/pictures/what_heads_do.svg": tables.what_heads_do,
+    "12_rotary_positions/pictures/clocks.svg": curves.clocks,
+    "13_kv_cache/pictures/strips.svg": tables.strips,
 }
 
 

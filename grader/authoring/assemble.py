@@ -36,6 +36,7 @@ def bundle_of(
         summary=manifest.summary,
         seed="public" if seed == PUBLIC_SEED else "hidden",
         stub=stub(assignment.source),
+        second=manifest.second,
         exercises=tuple(
             _exercise(assignment, exercise, measured[exercise.name], diagnosis)
             for exercise in assignment.exercises
@@ -49,6 +50,7 @@ def _exercise(assignment: Assignment, described: Described, measured: Measured, 
     exercise = Exercise(
         name=described.name,
         assignment=assignment.name,
+        second=assignment.manifest.second,
         title=described.title,
         points=described.points,
         minutes=described.minutes,

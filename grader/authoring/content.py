@@ -22,7 +22,7 @@ from grader.support.errors import UsageError
 from grader.support.i18n import _
 
 # Values count most; masks and gradients are where attention code often breaks. Each facet not named here has weight 1.
-DEFAULT_WEIGHTS = {"values": 4.0, "masking": 2.0, "gradients": 2.0}
+DEFAULT_WEIGHTS = {"values": 4.0, "masking": 2.0, "gradients": 2.0, "cost": 2.0}
 PICTURES = "pictures"  # the folder with the pictures of a lesson
 Level = Annotated[int, Meta(ge=0, le=3)]
 
@@ -57,13 +57,17 @@ class Described(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
-    """The file exercise.toml."""
+    """The file exercise.toml. second: the assignment is of the second half, which is optional. module: the student's file
+    without ".py", if it is not the folder's name without its number.
+    """
 
     title: str
     summary: str
     exercise: tuple[Described, ...]
     given: tuple[str, ...] = ()
     level: Level = 3
+    second: bool = False
+    module: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ class Assignment:
 
     @property
     def module(self) -> str:
-        return self.name.split("_", 1)[1]
+        return self.manifest.module or self.name.split("_", 1)[1]
 
     @property
     def exercises(self) -> tuple[Described, ...]:
@@ -203,7 +207,7 @@ class Assignment:
 def read(folder: Path) -> Assignment:
     """Read a folder of solutions/. Raises UsageError with a sentence."""
     manifest, name = read_manifest(folder / "exercise.toml"), folder.name
-    source_path = folder / f"{name.split('_', 1)[1]}.py"
+    source_path = folder / f"{manifest.module or name.split('_', 1)[1]}.py"
     if not source_path.exists():
         raise UsageError(f"{source_path} is missing")
     return Assignment(name, folder, manifest, source_path.read_text("utf-8"))

@@ -262,7 +262,7 @@ def _check_other_device(row: Row, other: Engine, assignment: Assignment, exercis
 def _check_block(row: Row, engine: Engine, assignment: Assignment, exercise: Exercise) -> None:
     if exercise.name not in given.BLOCKS:
         return
-    allowed = structs.replace(exercise, given=(exercise.name,))
+    allowed = structs.replace(exercise, given=(*exercise.given, exercise.name))
     # An import alone is no answer, so the block is assigned to its own name.
     source = f"from grader.given import {exercise.name}\n{exercise.name} = {exercise.name}\n"
     bundle = structs.replace(_bundle_of(engine, assignment), exercises=(allowed,))

@@ -93,7 +93,8 @@ def loads(text: bytes, data: bytes, where: str = "this") -> Bundle:
 
     def complete(exercise: Exercise) -> Exercise:
         filled = _with_arrays(exercise, lambda folder, _: stored.get(folder, {}))
-        return replace(filled, assignment=bundle.assignment, cases=_with_repeated(filled.cases))
+        cases = _with_repeated(filled.cases)
+        return replace(filled, assignment=bundle.assignment, second=bundle.second, cases=cases)
 
     return replace(bundle, exercises=tuple(map(complete, bundle.exercises)))
 
@@ -142,7 +143,7 @@ def _apart(exercise: Exercise) -> tuple[Exercise, dict[str, Array]]:
         arrays.update({f"{folder}/{name}": array for name, array in found.items()})
         return {}
 
-    return replace(_with_arrays(exercise, take), assignment=""), arrays
+    return replace(_with_arrays(exercise, take), assignment="", second=False), arrays
 
 
 def _with_repeated(cases: Sequence[RecordedCase]) -> tuple[RecordedCase, ...]:

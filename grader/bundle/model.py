@@ -35,6 +35,7 @@ FACETS = (
     "precision",
     "pruning",
     "defaults",
+    "cost",
 )
 
 # The dtypes in which a result is checked besides float32; docs/precision.md has the tolerances.
@@ -243,7 +244,8 @@ class Exercise(_Text, frozen=True):
     signatures: Signatures | None = None
     forbids_costs: float = 0.0
     other_forms: bool = False
-    assignment: str = ""  # in `bundle.json`, only the bundle names it
+    assignment: str = ""  # in `bundle.json`, only the bundle has this and the next
+    second: bool = False
 
     def counts(self, facet: str) -> bool:
         """Whether checks of a facet decide anything: a facet of weight 0 is off."""
@@ -283,7 +285,8 @@ class Bundle(Struct, frozen=True, forbid_unknown_fields=True):
     """One assignment: its texts, its original stub, and its exercises in order.
 
     module: the student's file without ".py". seed: "public" or
-    "hidden"; the secret seed itself is not in a bundle. schema: the number of the format.
+    "hidden"; the secret seed itself is not in a bundle. schema: the number of the format. second: it is of the second
+    half of the course, which is optional and has points of its own.
     """
 
     assignment: str
@@ -294,6 +297,7 @@ class Bundle(Struct, frozen=True, forbid_unknown_fields=True):
     stub: str
     exercises: tuple[Exercise, ...] = ()
     schema: int = SCHEMA
+    second: bool = False
 
     @property
     def minutes(self) -> int:
@@ -316,7 +320,7 @@ class Rules(Struct, frozen=True):
 
     counted: policies that cost points. points: exercise → points. weights: facet → weight, in every exercise.
     own_weights: exercise → facet → weight; it overrides `weights`. level: what a diagnosis may say at most.
-    other_forms: classes in a form of another school are graded in it.
+    other_forms: classes in a form of another school are graded in it. second_half: the course has its second half.
     """
 
     counted: frozenset[str] = frozenset()
@@ -325,12 +329,14 @@ class Rules(Struct, frozen=True):
     own_weights: Mapping[str, Mapping[str, float]] = {}
     level: int = PAGE
     other_forms: bool = False
+    second_half: bool = True
 
     def apply(self, bundles: Sequence[Bundle]) -> list[Bundle]:
         """Return the bundles as these rules change them."""
         if self == NO_RULES:
             return list(bundles)
-        return [replace(bundle, exercises=tuple(map(self._exercise, bundle.exercises))) for bundle in bundles]
+        kept = (bundle for bundle in bundles if self.second_half or not bundle.second)
+        return [replace(bundle, exercises=tuple(map(self._exercise, bundle.exercises))) for bundle in kept]
 
     def words(self) -> str:
         """Return a text that is equal for equal rules; "" for none."""

@@ -147,6 +147,18 @@ class Case(Steps):
         self._add(do.SeeValue(name := spelled(ref), ref))
         self.check(facet, "value", [name], title, want=want, says=says)
 
+    def check_at_most(
+        self, count: str, title: str, says: str, limit: int = 0, of: str = "", share: float = 0.0
+    ) -> None:
+        """A count is at most `limit`, or at most `share` times the count `of`. `says`: the message if it is more."""
+        params = {"share": share} if of else {"limit": limit}
+        self.check("cost", "at_most", [count, of] if of else [count], title, says=says, **params)
+
+    def check_raises_in(self, attempt: str, title: str) -> None:
+        """A call that `attempt` tried raises the exception, or a subclass of it."""
+        step = next(s for s in self.steps if isinstance(s, do.Attempt) and s.name == attempt)
+        self.check("shapes", "attempted", [attempt], title, type=step.type)
+
     def check_same(
         self, left: Ref, right: Ref, title: str, facet: str, says: str = "", caps: bool = True
     ) -> None:

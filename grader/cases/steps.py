@@ -130,10 +130,8 @@ class Steps:
         self, *args: Any, on: Ref | None = None, name: str = "", axes: Sequence[str] = (), **kwargs: Any
     ) -> Ref:
         """Call the exercise's function, or the module `on`, with these arguments. `axes` name those of the result."""
-        name, callee = name or self._name("out"), Callee(self.exercise)
-        if on is not None:
-            callee = Callee(ref=on.name, at=on.at)
-        self._add(do.Call(name, callee, list(args), kwargs))
+        name = name or self._name("out")
+        self._add(do.Call(name, self._callee(on), list(args), kwargs))
         return self._named(name, axes)
 
     def call_training(self, steps: int, *args: Any, name: str = "") -> Ref:
@@ -147,6 +145,17 @@ class Steps:
         name = name or self._name(method)
         self._add(do.Call(name, Callee(ref=module.name, method=method), list(args), {}))
         return Ref(name)
+
+    def attribute(self, of: Ref, *names: str) -> Ref:
+        """Read a number of an object: the first of these attributes, properties or methods without arguments."""
+        name = self._name(names[0])
+        self._add(do.Attribute(name, of, list(names)))
+        return Ref(name)
+
+    def student(self, of: str) -> Ref:
+        """The student's own function or class of an exercise, to pass to a driver that the case provides."""
+        self._add(do.Student(f"own {of}", of))
+        return Ref(f"own {of}")
 
     def join(self, parts: Sequence[Ref] | Ref, dim: int, name: str = "", axes: Sequence[str] = ()) -> Ref:
         """Concatenate results, so that a sequence decoded step by step becomes one tensor.
@@ -276,12 +285,34 @@ class Steps:
         self._add(do.ParameterCount(name, module))
         return name
 
-    def flops(self, module: Ref, *args: Any, name: str) -> str:
+    def operations(
+        self, *args: Any, name: str, on: Ref | None = None, method: str = "", **kwargs: Any
+    ) -> str:
         """Observe the number of floating-point operations of one call, as torch.utils.flop_counter counts them: two
-        for each multiplication in a matrix product, a convolution or fused attention, and nothing else. Returns the
-        name of the observation.
+        for each multiplication in a matrix product, a convolution or fused attention, and nothing else. The call is of
+        the exercise's function, of `on`, or of a method of it; no gradient is recorded. Returns the name of the
+        observation.
         """
-        self._add(do.Flops(name, module, list(args)))
+        self._add(do.Count(name, "operations", self._callee(on, method), list(args), kwargs))
+        return name
+
+    def largest_tensor(
+        self, *args: Any, name: str, on: Ref | None = None, method: str = "", **kwargs: Any
+    ) -> str:
+        """Observe the number of values of the largest tensor that an operation of one call takes; see `operations`."""
+        self._add(do.Count(name, "largest", self._callee(on, method), list(args), kwargs))
+        return name
+
+    def values_kept(self, of: Ref, name: str) -> str:
+        """Observe the number of values in all tensors that an object keeps. Returns the name of the observation."""
+        self._add(do.Kept(name, of))
+        return name
+
+    def attempt(
+        self, *args: Any, name: str, on: Ref | None = None, method: str = "", type: str = "ValueError"
+    ) -> str:
+        """Observe whether a call raises an exception of the class `type`, and go on. Returns the name of the observation."""
+        self._add(do.Attempt(name, self._callee(on, method), list(args), type))
         return name
 
     def descend(self, module: Ref, of: Ref, upstream: Array, rate: float) -> None:
@@ -302,6 +333,9 @@ class Steps:
         return "removals"
 
     # ---- inside -------------------------------------------------------------------------------------
+
+    def _callee(self, on: Ref | None, method: str = "") -> Callee:
+        return Callee(self.exercise) if on is None else Callee(ref=on.name, at=on.at, method=method)
 
     def _add(self, step: Step) -> None:
         self.steps.append(as_stored(step))

@@ -23,7 +23,7 @@ from grader.classroom.roster import Person
 from grader.classroom.terminal import show
 from grader.intake.course import CourseFile
 from grader.report.ci import junit_of_many
-from grader.report.model import ExerciseResult, Report, to_json, total
+from grader.report.model import ExerciseResult, Points, Report, to_json, total
 from grader.report.shared_sentences import (
     advice_lines,
     diagnosis_lead,
@@ -60,17 +60,25 @@ def table(submissions: Sequence[GradedSubmission]) -> str:
     names = [name for _assignment, name in sorted(columns)]
     listed = any(one.person for one in submissions)
     person = ["name", "section"] if listed else []
-    head = ["student", *person, "submission", "content", "sandbox", "score", "points", "remark"]
+    graded = (half for one in submissions if one.report.exercises for half in one.report.halves)
+    halves = sorted({half.second for half in graded}) or [False]
+    numbers = ["score", "points", "second half score", "second half points"][: 2 * len(halves)]
+    head = ["student", *person, "submission", "content", "sandbox", *numbers, "remark"]
     rows = [head + [f"{name}{part}" for name in names for part in _PARTS]]
     for one in submissions:
         report, results = one.report, {r.name: r for r in one.report.exercises}
         where = [one.submission, report.extra["content"], report.sandbox]
-        numbers = [plain_number(report.score), plain_number(report.points)] if results else ["", ""]
-        total = [*numbers, one.problem]
+        found = {half.second: half for half in report.halves} if results else {}
+        points = [cell for second in halves for cell in _points(found.get(second))]
+        total = [*points, one.problem]
         who = [one.person.name, one.person.section] if one.person else [""] * len(person)
         cells = [cell for name in names for cell in _cells(results.get(name))]
         rows.append([one.student, *who, *where, *total, *cells])
     return csv_text(rows)
+
+
+def _points(half: Points | None) -> list[str]:
+    return [plain_number(half.score), plain_number(half.points)] if half else ["", ""]
 
 
 _PARTS = ("", " outcome", " mistake", " advice", " reason")  # after the name of an exercise

@@ -11,7 +11,8 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from grader.intake.course import find
-from grader.report.shared_sentences import LOOKS, outcome_name, points
+from grader.report.model import points_of
+from grader.report.shared_sentences import LOOKS, outcome_name, points, total_points
 from grader.report.terminal import overview
 from grader.student import progress
 from grader.student.exercise_list import ENTER, ExerciseList, Row, rows_of
@@ -28,9 +29,9 @@ def show_map() -> None:
         for heading, group in groupby(rows, lambda row: row.heading)
     ]
     name = progress.next_to_do(course.root, [row.name for row in rows])
-    last = _("{score} points. All exercises passed.").format(score=_all_points(rows))
+    last = _("{score}. All exercises passed.").format(score=_all_points(rows))
     for row in (row for row in rows if row.name == name):
-        says = _("{score} points.\nNext: {name}, {minutes} min, in {file}.\nThen run `grader check {name}`.")
+        says = _("{score}.\nNext: {name}, {minutes} min, in {file}.\nThen run `grader check {name}`.")
         last = says.format(score=_all_points(rows), name=name, minutes=row.exercise.minutes, file=row.file)
     console.print(*overview(groups, console.width), Text(), Text(last), sep="\n")
 
@@ -43,7 +44,9 @@ def _amount(row: Row) -> str:
 
 
 def _all_points(rows: Sequence[Row]) -> str:
-    return points(sum(row.score or 0.0 for row in rows), sum(row.exercise.points for row in rows))
+    return total_points(
+        points_of((row.exercise.second, row.score or 0.0, row.exercise.points) for row in rows)
+    )
 
 
 BAR_WIDTH = 30  # columns
@@ -53,7 +56,7 @@ LEAST_TITLE = 20  # columns; with less room, a list has no titles
 def course_bar(rows: Sequence[Row], width: int) -> Text:
     """Return how many exercises have passed, as a bar and in numbers, and the points."""
     passed = sum(row.outcome == "passed" for row in rows)
-    text = _("{passed} of {all} exercises passed, {score} points").format(
+    text = _("{passed} of {all} exercises passed, {score}").format(
         passed=passed, all=len(rows), score=_all_points(rows)
     )
     size = max(0, min(BAR_WIDTH, width - len(text) - 2))

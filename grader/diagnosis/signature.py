@@ -27,7 +27,21 @@ PROJECTIONS = 2
 # A tensor with more values is not projected: the directions take twice its memory, and wrong answers may be huge.
 MAX_PROJECTED = 1 << 17
 # For checks of these judges, the state is that of the finding; see `state`.
-_BY_FINDING = ("parameters", "raises", "value", "unchanged", "shape", "same", "cost", "trained", "moved")
+_BY_FINDING = frozenset(
+    [
+        "parameters",
+        "raises",
+        "value",
+        "unchanged",
+        "shape",
+        "same",
+        "cost",
+        "at_most",
+        "attempted",
+        "trained",
+        "moved",
+    ]
+)
 NUMBERS = "#"  # begins the state of a tensor without infinity and NaN
 ANY = "*"  # agrees with every other state
 # Begins the name of an observation that only tells apart mistakes which agree in everything else; see `Case.see_none`.

@@ -227,7 +227,7 @@ def _weights(judged: Sequence[JudgedCase], checks: tuple[JudgedCheck, ...]) -> S
 
 # ---- points
 
-FORM = frozenset(("shapes", "purity"))  # facets that pass even if all values are arbitrary
+FORM = frozenset(("shapes", "purity", "cost"))  # facets that pass even if all values are arbitrary
 # The factor for FORM facets if the exercise has other facets and none of these passes.
 FORM_ALONE = Fraction(1, 2)
 # The largest share of the points if this facet fails.

@@ -64,6 +64,7 @@ def written(draft: Draft, exercise: Exercise, writer: Writer) -> ExerciseResult:
         outcome=draft.outcome,
         score=None if draft.outcome == "could_not_grade" else draft.score,
         points=exercise.points if draft.points is None else draft.points,
+        second=exercise.second,
         title=_(exercise.title),
         message=sanitize(writer.sentence(draft.message), 600),
         file=file,

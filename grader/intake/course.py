@@ -43,7 +43,7 @@ class CourseFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The settings of a course: the file, key by key.
 
     name_lines: whether to search for the line to look at. other_forms: whether classes in a form of another school
-    count. keep: which of two submissions of an exercise counts.
+    count. second_half: whether the course has its second half, which is optional. keep: which of two submissions of an exercise counts.
     missing: the cell in a gradebook of a student who submitted nothing. canvas: assignment → its name in Canvas.
     The other keys are the `rules`.
     """
@@ -52,6 +52,7 @@ class CourseFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     policies_that_count: tuple[Annotated[str, _one_of(POLICIES)], ...] = ()
     name_lines: bool = True
     other_forms: bool = False
+    second_half: bool = True
     level: Annotated[int, Meta(ge=0, le=PAGE)] = PAGE
     keep: Annotated[str, _one_of(KEEP)] = KEEP[0]
     missing: Annotated[str, _one_of(MISSING)] = MISSING[0]
@@ -73,7 +74,13 @@ class CourseFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         own = {name: value for name, value in self.weights.items() if isinstance(value, dict)}
         everywhere = {name: value for name, value in self.weights.items() if not isinstance(value, dict)}
         return Rules(
-            frozenset(self.policies_that_count), self.points, everywhere, own, self.level, self.other_forms
+            frozenset(self.policies_that_count),
+            self.points,
+            everywhere,
+            own,
+            self.level,
+            self.other_forms,
+            self.second_half,
         )
 
 

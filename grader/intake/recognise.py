@@ -17,6 +17,9 @@ ALIASES = {
     "MultiHeadAttention": "multiheadedattention",
     "EncoderBlock": "transformerencoderblock",  # of edition 1.x of the book
     "DecoderBlock": "transformerdecoderblock",
+    "apply_rotary": "applyrotaryemb applyrotaryposemb applyrotaryembedding applyrope",
+    "RotaryAttention": "rotarymultiheadattention ropeattention",
+    "CachedSelfAttention": "kvcacheattention",
 }
 # Exercise → names of code with the same job. Much of it has another form: it is graded if that is the form of a school.
 SAME_JOB = {
@@ -41,9 +44,9 @@ SAME_JOB = {
 # Words of designs that the course does not ask for: such code is never meant as an exercise.
 DESIGNS = ("adaptive", "learn", "relative", "rotary")
 # Much other code uses these names: they mean an exercise only together with its parameters.
-COMMON = frozenset({"train", "greedy_decode", "TokenEmbedding"})
+COMMON = frozenset({"train", "greedy_decode", "TokenEmbedding", "generate"})
 # Broken classes that a lesson shows. Other code is never meant as one of them.
-REPAIRS = frozenset({"MixedUpAttention", "TangledSelfAttention", "TransparentSelfAttention"})
+REPAIRS = frozenset({"MixedUpAttention", "TangledSelfAttention", "TransparentSelfAttention", "MixedRotary"})
 VERSION = re.compile(r"(?<!\d)v?\d++$")  # of a class that a file defines several times
 # Words that say what a class is for.
 FAMILIES = ("attention", "encoding", "embedding", "norm", "ffn", "encoder", "decoder")

@@ -129,6 +129,47 @@ def cost(check: Check, case: RecordedCase, observation: Observation) -> Finding:
 
 
 @judge
+def at_most(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """A count is at most `limit`, or at most `share` times a second count. 0 passes: products of elements do not count.
+
+    `says`: the sentence of the report if it is more.
+    """
+    counts = [observation.values.get(name) for name in check.of]
+    if not all(is_count(count) or count == 0 for count in counts):
+        return Finding("odd/count")
+    got = int(counts[0] or 0)
+    limit = check.params["limit"] if len(counts) == 1 else int(check.params["share"] * int(counts[1] or 0))
+    if got <= limit:
+        return PASSED
+    data = {"got": got, "limit": limit, "says": check.params["says"]}
+    return Finding("at-most", data, expected=f"at most {limit}", got=f"{got}")
+
+
+@judge
+def law(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """The probabilities of all sequences of tokens are those of the reference: one axis per token, float64."""
+    (name,) = check.of
+    got, want = values_of(name, case, observation).astype(np.float64), case.expected[name]
+    wrong = ~(np.abs(got - want) <= 1e-9)
+    if not wrong.any():
+        return PASSED
+    at = first_index(wrong)
+    what = {"tokens": ", ".join(map(str, at)), "got": float(got[at]), "want": float(want[at])}
+    return Finding("law", what, expected=f"{want[at]:.4g}", got=f"{got[at]:.4g}")
+
+
+@judge
+def attempted(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """The call raises an exception of the class `type`, or of a subclass; see `worker.steps.Attempt`."""
+    want, got = check.params["type"], observation.values.get(check.of[0])
+    if got == 1:
+        return PASSED
+    return Finding(
+        "raised" if got == 2 else "accepted", {"want": want, "got": "another exception"}, expected=want
+    )
+
+
+@judge
 def shape(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The result is a tensor of the shape and dtype of the reference's result.
 

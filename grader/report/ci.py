@@ -51,7 +51,7 @@ def github(report: Report) -> str:
             places = ((check.file, check.line) for check in result.checks if check.id in one.checks)
             lines.append(_command("notice", result, _("advice"), _said(one), places))
     lines += [f"::notice::{remark.translate(_OF_MESSAGE)}" for remark in report.remarks]
-    return "\n".join([*lines, shared.total_points(report)])
+    return "\n".join([*lines, shared.total_points(report.halves)])
 
 
 def _places(result: ExerciseResult) -> Iterator[tuple[str, int]]:
@@ -79,7 +79,7 @@ def markdown(report: Report) -> str:
         rows.append([name, outcome, shared.points(result.score, result.points), _problem(result)])
     head, *lines = (f"| {' | '.join(map(_cell, row))} |" for row in rows)
     remarks = map(_cell, report.remarks)
-    table = [f"**{shared.total_points(report)}**", "", head, "|---|---|--:|---|", *lines, "", *remarks]
+    table = [f"**{shared.total_points(report.halves)}**", "", head, "|---|---|--:|---|", *lines, "", *remarks]
     return "\n".join(table).rstrip() + "\n"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -172,6 +172,30 @@ class ExerciseResult:
     fix_first: tuple[str, ...] = ()  # exercises that this one uses and that have not passed
     replaced: tuple[str, ...] = ()  # the student's own building blocks that those of the grader replaced
     fingerprint: str = ""  # of an unexplained wrong answer; equal answers have equal fingerprints
+    second: bool = False  # of the second half of the course, which is optional
+
+
+class Points(NamedTuple):
+    """The points of one half of the course, and those that could be reached."""
+
+    score: float
+    points: float
+    second: bool = False
+
+
+def points_of(exercises: Iterable[tuple[bool, float, float]]) -> tuple[Points, ...]:
+    """Return the points of each half of the course that has exercises; of the first half if there are none.
+
+    exercises: of each, whether it is of the second half, its score and its points.
+    """
+    halves: dict[bool, list[tuple[float, float]]] = {}
+    for second, score, points in exercises:
+        halves.setdefault(second, []).append((score, points))
+    found = []
+    for second in sorted(halves):
+        scores, worth = zip(*halves[second], strict=True)
+        found.append(Points(total(scores), total(worth), second))
+    return tuple(found) or (Points(0.0, 0.0),)
 
 
 @dataclass(frozen=True)
@@ -190,13 +214,19 @@ class Report:
     extra: Mapping[str, str] = field(default_factory=dict)  # "student", "submission", … of a class report
 
     @property
+    def halves(self) -> tuple[Points, ...]:
+        """Return the points of each half of the course, without exercises that could not be graded."""
+        return points_of((e.second, e.score, e.points) for e in self.exercises if e.score is not None)
+
+    @property
     def score(self) -> float:
-        return total(e.score for e in self.exercises if e.score is not None)
+        """Return the points of the first half; of the second half if nothing else was graded."""
+        return self.halves[0].score
 
     @property
     def points(self) -> float:
-        """Return the points that can be reached, without exercises that could not be graded."""
-        return total(e.points for e in self.exercises if e.score is not None)
+        """Return the points that could be reached for `score`."""
+        return self.halves[0].points
 
     @property
     def exit_status(self) -> int:
@@ -219,6 +249,7 @@ def to_json(report: Report) -> dict[str, Any]:
         **_fields(report, "grader", "torch", "seed", "sandbox"),
         **report.extra,
         **_fields(report, "score", "points"),
+        **({"second_half": _fields(report.halves[1], "score", "points")} if report.halves[1:] else {}),
         "exercises": [_exercise(e) for e in report.exercises],
         **_fields(report, "remarks"),
     }

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
 from grader.report.finding import EXCEPTION
-from grader.report.model import Advice, CheckOutcome, CheckResult, Code, Decided, ExerciseResult, Report
+from grader.report.model import (
+    Advice,
+    CheckOutcome,
+    CheckResult,
+    Code,
+    Decided,
+    ExerciseResult,
+    Points,
+    Report,
+)
 from grader.support.i18n import _, ngettext
 
 
@@ -51,9 +60,12 @@ def points(score: float | None, of: float) -> str:
     return f"– / {plain_number(of)}" if score is None else f"{plain_number(score)} / {plain_number(of)}"
 
 
-def total_points(report: Report) -> str:
-    """Return the points of a whole report."""
-    return _("{score} points").format(score=points(report.score, report.points))
+def total_points(halves: Sequence[Points]) -> str:
+    """Return the points of each half of the course that was graded."""
+    first, *second = (points(half.score, half.points) for half in halves)
+    if not second:
+        return _("{score} points").format(score=first)
+    return _("{first} points; second half: {second} points").format(first=first, second=second[0])
 
 
 def diagnosis_lead(kind: str) -> str:

@@ -274,7 +274,7 @@ def _summary(
     report: Report, unsolved: Sequence[ExerciseResult], every: bool, says_next: bool
 ) -> Iterator[Text]:
     if len(report.exercises) > 1:
-        yield Text(shared.total_points(report), style="bold")
+        yield Text(shared.total_points(report.halves), style="bold")
     lines = [shared.devices_checked(report), shared.grader_error(report.exercises)]
     if not every and len(unsolved) > 1:
         rest = [e.name for e in unsolved[1:]]

@@ -55,7 +55,7 @@ def descend(module: Any, of: Any, upstream: Tensor, rate: float) -> None:
 
     Raises TypeError if the value is no module.
     """
-    learn = [p for p in _module(module).parameters() if p.requires_grad]
+    learn = [p for p in as_module(module).parameters() if p.requires_grad]
     slopes = gradients((of * upstream).sum(), learn)
     with torch.no_grad():
         for parameter, slope in zip(learn, slopes, strict=True):
@@ -64,23 +64,11 @@ def descend(module: Any, of: Any, upstream: Tensor, rate: float) -> None:
 
 def parameter_count(module: Any) -> int:
     """Return the number of values in all parameters. Raises TypeError if the value is no module."""
-    return sum(p.numel() for p in _module(module).parameters())
+    return sum(p.numel() for p in as_module(module).parameters())
 
 
-def flops(module: Any, args: Sequence[Any]) -> int:
-    """Count the multiplications and additions of one call with torch's counter.
-
-    It counts those of matrix products, convolutions and fused attention. Raises TypeError if the value is no module.
-    """
-    from torch.utils.flop_counter import FlopCounterMode
-
-    counter = FlopCounterMode(display=False)
-    with torch.no_grad(), counter:
-        _module(module)(*args)
-    return int(counter.get_total_flops())
-
-
-def _module(value: Any) -> nn.Module:
+def as_module(value: Any) -> nn.Module:
+    """Return the module. Raises TypeError for any other value."""
     if isinstance(value, nn.Module):
         return value
     raise TypeError(f"{type(value).__name__} was returned where a module was expected")

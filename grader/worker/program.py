@@ -131,6 +131,10 @@ class Program:
             case do.Part():
                 slices = tuple(slice(start, stop) for start, stop in step.slices)
                 self.env[step.name] = self._value(step.of)[slices]
+            case do.Attribute():
+                self.env[step.name] = self._attribute(step)
+            case do.Student():
+                self.env[step.name] = self._student(step.of)
             case do.Descend():
                 upstream = self.tensors[step.upstream]
                 modules.descend(self._value(step.module), self._value(step.of), upstream, step.rate)
@@ -159,8 +163,10 @@ class Program:
                 self._see_gradients(step)
             case do.ParameterCount():
                 self._report(step.name, modules.parameter_count(self._value(step.of)))
-            case do.Flops():
-                self._report(step.name, modules.flops(self._value(step.of), self._value(step.args)))
+            case do.Count() | do.Kept():
+                self._count(step)
+            case do.Attempt():
+                self._report(step.name, self._attempt(step))
             case do.Removals():
                 try:
                     self._observe(step.name, removals(self._value(step.of), step.heads))
@@ -262,7 +268,7 @@ class Program:
         with self.with_own() if step.own else nullcontext():
             exec(compile(step.source, PROVIDED, "exec"), namespace)
             module = namespace[step.of](**self._value(step.kwargs))
-        return module.to(device=self.device, dtype=self.dtype)
+        return module.to(device=self.device, dtype=self.dtype) if isinstance(module, nn.Module) else module
 
     def _watch_stages(self, step: do.Stages) -> None:
         """Watch submodules with hooks; the first value of each is observed when the program ends.
@@ -303,7 +309,36 @@ class Program:
         with watched:
             return callee(*arguments, **keywords)
 
+    def _attribute(self, step: do.Attribute) -> Any:
+        owner = self._value(step.of)
+        name = next((name for name in step.names if hasattr(owner, name)), step.names[0])
+        found = getattr(owner, name)
+        return found() if callable(found) else found
+
     # ---- what is observed
+
+    def _attempt(self, step: do.Attempt) -> int:
+        try:
+            self._call(do.Call("", step.on, step.args, {}))
+        except Exception as error:
+            return 1 if step.type in [kind.__name__ for kind in type(error).__mro__] else 2
+        return 0
+
+    def _count(self, step: do.Count | do.Kept) -> None:
+        from grader.worker import counts  # few exercises count
+
+        try:
+            if isinstance(step, do.Kept):
+                self._report(step.name, counts.values_kept(self._value(step.of)))
+                return
+            if step.on.ref and not step.on.method:
+                modules.as_module(self._value(Ref(step.on.ref, step.on.at)))
+            operations, largest = counts.counted(
+                lambda: self._call(do.Call("", step.on, step.args, step.kwargs))
+            )
+            self._report(step.name, operations if step.what == "operations" else largest)
+        except counts.NotCountedError as odd:
+            self.reply["odd"][step.name] = {"is": str(odd)}
 
     def _see(self, step: do.See) -> None:
         value = self._value(step.of)

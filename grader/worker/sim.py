@@ -106,6 +106,8 @@ class SimTensor(Tensor):
 
     @staticmethod
     def __new__(cls, inner: Tensor) -> SimTensor:
+        if inner.is_conj() or inner.is_neg():  # the wrapper would not show it
+            inner = inner.resolve_conj().resolve_neg()
         made: SimTensor = Tensor._make_wrapper_subclass(
             cls,
             inner.shape,

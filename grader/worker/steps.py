@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct, field
@@ -249,6 +249,21 @@ class Part(_Step, frozen=True):
     slices: list[tuple[int | None, int | None]]
 
 
+class Attribute(_Step, frozen=True):
+    """A number that an object has under the first of `names` that exists: an attribute, or a method without arguments."""
+
+    name: str
+    of: Ref
+    names: list[str]
+
+
+class Student(_Step, frozen=True):
+    """The student's own function or class of an exercise, to pass on."""
+
+    name: str
+    of: str
+
+
 class Descend(_Step, frozen=True):
     """Do one step of gradient descent on Σ (of · upstream)."""
 
@@ -258,7 +273,8 @@ class Descend(_Step, frozen=True):
     rate: float
 
 
-Happening = Build | Provide | Load | Mode | Grad | Seed | Stages | Call | Join | Part | Descend
+Running = Call | Join | Part | Attribute | Student | Descend
+Happening = Build | Provide | Load | Mode | Grad | Seed | Stages | Running
 
 
 # ---- what is observed
@@ -328,11 +344,27 @@ class ParameterCount(_Named, frozen=True):
     of: Ref
 
 
-class Flops(_Named, _WithValues, frozen=True):
-    """The number of floating-point operations of one call of a module."""
+class Attempt(_Named, _WithValues, frozen=True):
+    """What a call raises: 1 for an exception of the class `type`, 2 for another, 0 for none. The case goes on."""
+
+    on: Callee
+    args: list[Any]
+    type: str
+
+
+class Count(_Named, _WithValues, frozen=True):
+    """What one call costs, without gradients: its floating-point operations, or the values of its largest tensor."""
+
+    what: Literal["operations", "largest"]
+    on: Callee
+    args: list[Any]
+    kwargs: dict[str, Any]
+
+
+class Kept(_Named, frozen=True):
+    """The number of values in all tensors that an object keeps."""
 
     of: Ref
-    args: list[Any]
 
 
 class Removals(_Named, frozen=True):
@@ -342,7 +374,7 @@ class Removals(_Named, frozen=True):
     heads: int
 
 
-Measured = ParameterCount | Flops | Removals
+Measured = ParameterCount | Count | Kept | Attempt | Removals
 Observing = See | SeeValue | SeeNone | After | State | Sentences | Weights | Gradients | Measured
 Step = Given | Happening | Observing
 

@@ -6,7 +6,7 @@ from itertools import groupby
 
 import numpy as np
 
-from lesson_pictures.sheet import BLUE, FAINT, INK, ORANGE, Sheet, pt
+from lesson_pictures.sheet import BLUE, FAINT, INK, ORANGE, PAPER, Sheet, pt
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:
@@ -163,4 +163,27 @@ def removal_curves() -> Sheet:
     sheet.text(290, 28, "share of right answers (a made-up classifier)", ha="left")
     sheet.text(418, 272, "heads removed", 12)
     sheet.text(157, 272, "rise of the loss without it", 12)
+    return sheet
+
+
+def clocks() -> Sheet:
+    """Draw the hands of a query and a key, and the same pair of vectors a hundred positions later."""
+    sheet = Sheet(330)
+    pairs, radius, left = 6, 34, 118
+    for row, (query, key) in enumerate(((7, 4), (107, 104))):
+        y = 96 + row * 132
+        sheet.text(56, y - 10, f"query at {query}", 13, BLUE)
+        sheet.text(56, y + 10, f"key at {key}", 13, ORANGE)
+        for pair in range(pairs):
+            x, speed = left + 40 + pair * 78, 10000 ** (-pair / pairs)
+            sheet.box(x - radius, y - radius, 2 * radius, 2 * radius, colour=PAPER, round=radius)
+            for position, colour in ((query, BLUE), (key, ORANGE)):
+                angle = position * speed
+                tip = (x + 0.88 * radius * np.cos(angle), y - 0.88 * radius * np.sin(angle))
+                sheet.arrow((x, y), tip, colour=colour, width=2)
+            if not row:
+                sheet.text(x, 32, f"pair {pair}", 12, FAINT)
+            between = np.rad2deg((query - key) * speed) % 360
+            sheet.text(x, y + radius + 14, f"{between:.1f}°", 12)
+    sheet.text(300, 306, "below each clock: the angle from the key to the query, the same in both rows", 12)
     return sheet

@@ -200,3 +200,29 @@ def what_heads_do() -> Sheet:
     sheet.text(449, 270, "Then it attends to the word after 9,", 12)
     sheet.text(449, 294, "and writes 5.", 12)
     return sheet
+
+
+def strips() -> Sheet:
+    """Draw the causal triangle of seven steps, cut into three calls."""
+    sheet = Sheet(330)
+    size, left, top = 34, 190, 44
+    calls = (
+        (0, 4, BLUE, "prompt: 4 new, 0 stored"),
+        (4, 5, ORANGE, "1 new, 4 stored"),
+        (5, 7, GREEN, "2 new, 5 stored"),
+    )
+    for start, stop, colour, label in calls:
+        for row in range(start, stop):
+            for column in range(stop):
+                may = column <= row
+                look = {"colour": colour, "strength": 0.35} if may else {"hatch": "///"}
+                sheet.cell(left + column * size, top + row * size, size, size, **look)
+        middle = top + (start + stop) * size / 2
+        sheet.text(left + 7 * size + 16, middle, label, 12, colour, ha="left")
+    for step in range(7):
+        sheet.text(left - 14, top + (step + 0.5) * size, str(step), 12, FAINT)
+        sheet.text(left + (step + 0.5) * size, top - 14, str(step), 12, FAINT)
+    sheet.text(96, top + 3.5 * size, "query\nof step", 13)
+    sheet.text(left + 3.5 * size, top - 32, "key of step", 13)
+    sheet.text(300, 306, "hatched: a later step of the same call, which is hidden", 12)
+    return sheet

@@ -564,7 +564,7 @@ def half(draw):
 def costs(case, module, given, when):
     return (
         case.parameter_count(module, f"parameters {when}"),
-        case.flops(module, *given, name=f"operations {when}"),
+        case.operations(*given, on=module, name=f"operations {when}"),
     )
 
 

@@ -62,9 +62,19 @@ def test_every_name_is_unique_over_the_course():
 
 
 def test_points_over_01_to_09_are_80_and_the_others_are_extra():
-    sums = {first: sum(e.points for a, e in EXERCISES if a.name[0:2] == first) for first in ("10", "11")}
+    first = [(a.name[:2], e.points) for a, e in EXERCISES if not a.manifest.second]
+    sums = {number: sum(points for n, points in first if n == number) for number in ("10", "11")}
     assert sums == {"10": 12, "11": 8}
-    assert sum(e.points for _a, e in EXERCISES) - sum(sums.values()) == 80
+    assert sum(points for _number, points in first) - sum(sums.values()) == 80
+
+
+def test_an_assignment_of_the_second_half_has_eight_points():
+    second = {a.name: 0.0 for a, _e in EXERCISES if a.manifest.second}
+    for assignment, exercise in EXERCISES:
+        if assignment.manifest.second:
+            second[assignment.name] += exercise.points
+    assert second
+    assert set(second.values()) == {8.0}
 
 
 def test_prerequisites_are_known_and_come_earlier():

@@ -17,7 +17,7 @@ FORMULA = re.compile(r"\$\$(?P<display>.+?)\$\$|\$(?P<inline>[^$]+?)\$", re.DOTA
 # KaTeX in strict mode and MathJax render these commands. Try a new one in both before you add it.
 KNOWN = re.compile(
     r"""\\(alpha|approx|beta|bigl|bigr|cdot|cos|dots|ell|epsilon|exp|frac|gamma|ge|in|infty|le|left|ln|lvert|mathrm|max|min
-    |mu|odot|partial|pi|qquad|quad|right|rvert|sigma|sin|sqrt|sum|tanh|text|tfrac|times|top|xi)""",
+    |mu|odot|partial|pi|qquad|quad|right|rvert|sigma|sin|sqrt|sum|tanh|text|tfrac|theta|times|top|xi)""",
     re.VERBOSE,
 )
 CITED = re.compile(r"([A-Z][a-zé-]+)(?:\s+et\s+al\.|\s+and\s+[A-Z][a-z]+)?\s+\(?((?:19|20)\d\d)\b")

@@ -43,9 +43,14 @@ def test_a_subject_that_no_check_is_about_is_refused():
         ASSIGNMENTS["masked_softmax"].weights(described(about="modes"), ("shapes", "values"))
 
 
-def test_the_facet_shapes_holds_shapes_and_dtypes_only(bundles):
+def test_the_facet_shapes_holds_shapes_dtypes_and_refused_sizes_only(bundles):
     of_shapes = (c for b in bundles for e in b.exercises for case in e.cases for c in case.checks)
-    assert {check.judge for check in of_shapes if check.facet == "shapes"} == {"shape", "trained"}
+    assert {check.judge for check in of_shapes if check.facet == "shapes"} == {
+        "shape",
+        "trained",
+        "raises",
+        "attempted",
+    }
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ HANDLED = {
     ExerciseResult: {
         *("name", "assignment", "outcome", "score", "points", "title", "message", "checks", "diagnosis"),
         *("advice", "remarks", "seconds", "content", "picture", "printed", "code", "partial"),
-        *("fix_first", "replaced", "fingerprint", "file", "line"),
+        *("fix_first", "replaced", "fingerprint", "file", "line", "second"),
     },
     CheckResult: {
         *("id", "facet", "title", "outcome", "device", "dtype", "visibility", "message"),

@@ -53,6 +53,11 @@ RULES = {
     "index into the CPU": ("torch.ones(4)[(X[0, 0] > 0)]", RuntimeError("either on cpu or on the same")),
     "made without a device": ("torch.arange(3).device.type", "cpu"),
     "a range on the device": ("tuple(torch.arange(1, 7, 2, device=D).shape)", (3,)),
+    "a conjugate": (
+        "torch.view_as_real(torch.complex(X[0, 0], X[0, 0]).conj() * 1)[2].tolist()",
+        [2.0, -2.0],
+    ),
+    "a conjugate as pairs": ("torch.view_as_real(torch.complex(X, X).conj())[0, 0, 2].tolist()", [2.0, -2.0]),
     "resized": ("tuple(torch.ones(4, device=D).resize_(2, 2).shape)", (2, 2)),
     "made like X": (
         "[t.is_cuda for t in (torch.zeros_like(X), X.new_ones(2), torch.ones(2).to(X))]",

@@ -1,0 +1,322 @@
+# %% [markdown]
+# # 12 · Rotary positions
+#
+# Lesson 06 *added* a row of sines to each word. So word and position shared the same features, and the model
+# had to learn by itself that only distances matter. This lesson adds nothing. It **turns** queries and keys:
+# a query at position 7 by seven steps, a key at position 4 by four. In their product only the difference is
+# left, three steps. These are **rotary positions** (Su et al. 2021), and most large language models use them.
+#
+# After this lesson you can
+#
+# - turn queries and keys, and say why values are not turned;
+# - build a causal attention that sees distances and nothing else of the positions;
+# - tell the two conventions for a *pair* apart, and convert weights from one to the other.
+#
+# | name | shape | meaning |
+# |---|---|---|
+# | `x` | `(B, H, T, d)` | queries or keys; each head has an axis of its own, with `d` features |
+# | `positions` | `(T,)` or `(B, T)` | integers from 0, in any order, also with gaps |
+# | angles | `(T, d/2)` or `(B, T, d/2)` | one angle for each pair of features |
+# | input of `RotaryAttention` | `(B, T, D)` | `D = H·d` |
+#
+# In this second half of the course heads have their own axis, as in
+# `torch.nn.functional.scaled_dot_product_attention`. Masks are `True` where a query may attend.
+#
+# **Hands of clocks.** Take two neighbouring features of a head, $(a, b)$, as a point in the plane: the tip of
+# the hand of a clock. A head with $d$ features has $d/2$ such hands. At position $t$, hand $i$ is turned by
+#
+# $$\theta_i = t \cdot \text{base}^{-2i/d}$$
+#
+# The frequencies are those of lesson 06: the first hand is fast, the last one is slow. Turned by an angle
+# $\theta$, a point $(a, b)$ becomes
+#
+# $$(a \cos\theta - b \sin\theta, a \sin\theta + b \cos\theta)$$
+#
+# This is `shift_matrix` of lesson 06 again, but for the direction of the turn. There it moved a row of the table from
+# one position to another. Here it moves the query and the key themselves.
+#
+# **Why only the distance is left.** The dot product of two vectors does not change if you turn both by the same angle.
+# So turn both back by the angle of the key. Then the key stands where it was, and the query is turned by the
+# *difference* of the two angles, which belongs to the difference of the two positions.
+#
+# ![Six clocks in a row, one for each pair of a head with twelve features. A blue hand belongs to a query at position 7, an
+# orange hand to a key at position 4. In a second row both are a hundred positions later: all hands have moved, but the
+# angle between the two hands of each clock is the same.](pictures/clocks.svg)
+#
+# **By hand.** Let $d = 2$, so there is one hand, which turns by one radian per step. The query is $(1, 0)$ and the key is
+# $(1, 0)$, too.
+#
+# | query at | key at | turned query | turned key | product |
+# |---|---|---|---|---|
+# | 0 | 0 | (1, 0) | (1, 0) | 1 |
+# | 2 | 1 | (-0.416, 0.909) | (0.540, 0.841) | 0.540 |
+# | 102 | 101 | (0.102, 0.995) | (0.893, 0.452) | 0.540 |
+#
+# The last two rows have the same distance, and so the same product: $\cos 1$.
+#
+# **Two conventions.** Which two features are a pair? In this course, as in the paper, *neighbours*: features $2i$ and
+# $2i + 1$. Much other code pairs feature $i$ with feature $i + d/2$, so that all first members are in the first *half*.
+# Both are right, and a model that is trained with one works as well as a model that is trained with the other. But weights
+# that were trained with one give nonsense in code that uses the other, and no error says so. Permuting the rows of
+# `W_q` and `W_k` converts them.
+#
+# **What goes wrong.**
+#
+# - Pairs are read as neighbours and written back as halves. Scores stay right, because query and key are permuted in the
+#   same way; but the features are no longer where the next layer, or a stored key, expects them.
+# - The exponent has the size of the model, or queries are turned before they are split into heads. Each head has the same
+#   $d/2$ hands.
+# - `positions` is ignored. Packed texts begin again at 0, and a cache continues at its length, so positions are
+#   rarely 0 to T − 1.
+# - The mask asks the positions instead of the order of the steps. In packed texts, a later step may have an earlier
+#   position.
+# - Angles in half precision: bfloat16 has no 257, so positions beyond 256 collide.
+
+# %%
+import math
+
+import torch
+from torch import nn
+
+# %% [markdown]
+# ## Exercise: `rotary_angles`
+#
+# Return one angle per position and pair. Positions are integers. In half precision, large ones are not exact, so
+# compute in `float32` or wider. An odd `d` has no pairs: raise a `ValueError`.
+
+
+# %% exercise="rotary_angles"
+def rotary_angles(positions: torch.Tensor, d: int, base: float = 10000.0) -> torch.Tensor:
+    """Return the angle of every pair of features at every position, in radians (Su et al. 2021, section 3.2).
+
+    positions: integers of any shape; d: the number of features of a head, even; base: sets how slow the last pair is.
+    Returns (…, d/2), float32: the angles `position · base^(-2i/d)` for the pairs i = 0, 1, …, d/2 - 1.
+    Raises ValueError if d is odd.
+    """
+    ### BEGIN SOLUTION
+    if d % 2:
+        raise ValueError(f"{d} features are no pairs")
+    even = torch.arange(0, d, 2, device=positions.device)  # (d/2,): 0, 2, 4, …
+    speeds = base ** (-even.double() / d)  # (d/2,)
+    return (positions[..., None] * speeds).float()  # (…, d/2)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Exercise: `apply_rotary`
+#
+# Turn each pair of neighbours by its angle, and write both features back to the places they came from. The result has the
+# dtype of `x`. `positions` of shape `(B, T)` give each sequence its own positions, the same for all heads.
+
+
+# %% exercise="apply_rotary"
+def apply_rotary(x: torch.Tensor, positions: torch.Tensor, base: float = 10000.0) -> torch.Tensor:
+    """Turn the pairs (0, 1), (2, 3), … of features by the angles of their positions. x itself is not changed.
+
+    x: (B, H, T, d), floating point, with d even; positions: (T,) or (B, T), integers.
+    Returns (B, H, T, d) in the dtype of x, also in float16 and bfloat16.
+    """
+    ### BEGIN SOLUTION
+    angles = rotary_angles(positions, x.shape[-1], base)  # (T, d/2) or (B, T, d/2)
+    if positions.dim() == 2:
+        angles = angles[:, None]  # (B, 1, T, d/2)
+    cos, sin = angles.cos(), angles.sin()
+    a, b = x[..., 0::2], x[..., 1::2]  # (B, H, T, d/2) each
+    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1)  # (B, H, T, d/2, 2)
+    return turned.flatten(-2).to(x.dtype)  # (B, H, T, d)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Try it: only the distance counts
+#
+# The cell below computes the score of one query and one key at all positions from 0 to 9. Along each diagonal
+# the distance is the same. How much do the scores of a diagonal differ? With turned vectors almost nothing, about
+# 0.000001. With the added sines of lesson 06 it is several whole units.
+
+# %%
+try:
+    from grader.given import PositionalEncoding
+
+    torch.manual_seed(1)
+    query, key = torch.randn(2, 16)  # (d=16,) each
+    steps = torch.arange(10)
+    turned = [apply_rotary(one.expand(1, 1, 10, 16), steps)[0, 0] for one in (query, key)]  # (10, d) each
+    table = PositionalEncoding(16, dropout=0.0)(torch.zeros(1, 10, 16))[0]  # (10, d)
+    for name, (q, k) in {"turned": turned, "added": (query + table, key + table)}.items():
+        scores = q @ k.T  # (10, 10)
+        diagonals = [scores.diagonal(offset) for offset in range(-8, 9)]
+        print(name, max((one.max() - one.min()).item() for one in diagonals))
+except NotImplementedError as unwritten:
+    print(unwritten)
+
+# %% [markdown]
+# ## Exercise: `RotaryAttention`
+#
+# Self-attention with four layers. Split queries, keys and values into heads, turn queries and keys, and let each step
+# attend to itself and to the steps before it. `positions=None` means 0 to T − 1. The mask goes by the order of the steps.
+
+
+# %% exercise="RotaryAttention"
+class RotaryAttention(nn.Module):
+    """Causal multi-head self-attention that sees positions only by turning queries and keys (Su et al. 2021)."""
+
+    def __init__(self, d_model: int, num_heads: int, base: float = 10000.0) -> None:
+        """Raise ValueError if num_heads does not divide d_model, or if a head has an odd number of features."""
+        super().__init__()
+        # The grader loads weights by these names: W_q, W_k, W_v and W_o, linear layers without bias.
+        ### BEGIN SOLUTION
+        if d_model % num_heads or d_model // num_heads % 2:
+            raise ValueError(f"{d_model} features are no {num_heads} heads of pairs")
+        self.num_heads, self.base = num_heads, base
+        self.W_q = nn.Linear(d_model, d_model, bias=False)
+        self.W_k = nn.Linear(d_model, d_model, bias=False)
+        self.W_v = nn.Linear(d_model, d_model, bias=False)
+        self.W_o = nn.Linear(d_model, d_model, bias=False)
+        ### END SOLUTION
+
+    def forward(self, x: torch.Tensor, positions: torch.Tensor | None = None) -> torch.Tensor:
+        """Return one vector per step. A step attends to itself and to earlier steps, in the order of the axis T.
+
+        x: (B, T, d_model); positions: None for 0 to T - 1, or integers (T,) or (B, T).
+        Returns (B, T, d_model) in the dtype of x.
+        """
+        ### BEGIN SOLUTION
+        T = x.shape[1]
+        if positions is None:
+            positions = torch.arange(T, device=x.device)
+        heads = (self.num_heads, x.shape[-1] // self.num_heads)
+        q, k, v = (layer(x).unflatten(-1, heads).transpose(1, 2) for layer in (self.W_q, self.W_k, self.W_v))
+        q = apply_rotary(q, positions, self.base)  # (B, H, T, d)
+        k = apply_rotary(k, positions, self.base)  # (B, H, T, d)
+        scores = q @ k.mT / math.sqrt(q.shape[-1])  # (B, H, T, T)
+        may_attend = torch.ones(T, T, dtype=torch.bool, device=x.device).tril()
+        scores = scores.masked_fill(~may_attend, torch.finfo(scores.dtype).min)
+        output = scores.softmax(-1) @ v  # (B, H, T, d)
+        return self.W_o(output.transpose(1, 2).flatten(2))  # (B, T, D)
+        ### END SOLUTION
+
+
+# %% [markdown]
+# ## Exercise: `interleaved_to_half`
+#
+# A published model pairs feature $i$ with feature $i + d/2$. You want to run *your* weights, which are for neighbours, in
+# its code. Permute the rows of `W_q` (and, with the same function, of `W_k`), so that its code computes your
+# scores. Each head is permuted by itself.
+
+
+# %% exercise="interleaved_to_half"
+def interleaved_to_half(weight: torch.Tensor, num_heads: int) -> torch.Tensor:
+    """Return a new weight whose rows 0, …, d/2 - 1 of each head are the first members of the pairs, then the second ones.
+
+    weight: (H·d, n), the weight of a linear layer for queries or keys, with neighbours as pairs; num_heads: H.
+    Returns (H·d, n): the same rows in another order.
+    """
+    ### BEGIN SOLUTION
+    pairs = weight.unflatten(0, (num_heads, -1, 2))  # (H, d/2, 2, n)
+    return pairs.transpose(1, 2).flatten(0, 2)  # (H, 2, d/2, n), then (H·d, n)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Try it: the other convention
+#
+# `turned_halves` turns feature $i$ with feature $i + d/2$, as much published code does. With your weights its scores differ from
+# yours; after the permutation they are the same, up to about 0.000001.
+
+# %%
+try:
+
+    def turned_halves(x: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        angles = rotary_angles(positions, x.shape[-1])  # (T, d/2)
+        a, b = x.chunk(2, dim=-1)
+        return torch.cat([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()], dim=-1)
+
+    torch.manual_seed(2)
+    X, W_q, W_k = (
+        torch.randn(9, 24),
+        torch.randn(24, 24) / 5,
+        torch.randn(24, 24) / 5,
+    )  # (T=9, D=24), two heads
+
+    def all_scores(weights: list, turn) -> torch.Tensor:
+        q, k = (turn((X @ W.T).reshape(9, 2, 12).transpose(0, 1)[None], torch.arange(9)) for W in weights)
+        return q @ k.mT  # (1, H, T, T)
+
+    neighbours = all_scores([W_q, W_k], apply_rotary)
+    for name, weights in {
+        "as they are": [W_q, W_k],
+        "permuted": [interleaved_to_half(W, num_heads=2) for W in (W_q, W_k)],
+    }.items():
+        print(name, (all_scores(weights, turned_halves) - neighbours).abs().max().item())
+except NotImplementedError as unwritten:
+    print(unwritten)
+
+# %% [markdown]
+# ## Repair: `MixedRotary`
+#
+# This module keeps the cosines and sines of all positions in two tables. Its author took the table from one project and
+# the rotation from another. It runs, and the first position is even right. Repair it: as in the whole lesson, pairs are
+# neighbours.
+
+
+# %% exercise="MixedRotary"
+class MixedRotary(nn.Module):
+    """Turn pairs of features with tables that are computed once."""
+
+    def __init__(self, d: int, base: float = 10000.0, max_len: int = 512) -> None:
+        super().__init__()
+        speeds = base ** (-torch.arange(0, d, 2).double() / d)
+        angles = torch.arange(max_len)[:, None] * speeds
+        angles = torch.cat([angles, angles], dim=-1)
+        self.register_buffer("cos", angles.cos().float(), persistent=False)
+        self.register_buffer("sin", angles.sin().float(), persistent=False)
+
+    def forward(self, x: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        """x: (B, H, T, d); positions: (T,), integers below max_len. Returns (B, H, T, d) in the dtype of x."""
+        cos, sin = self.cos[positions], self.sin[positions]
+        crossed = torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(-2)
+        return (x * cos + crossed * sin).to(x.dtype)
+
+
+### BEGIN SOLUTION
+class MixedRotary(nn.Module):
+    """Turn pairs of features with tables that are computed once."""
+
+    def __init__(self, d: int, base: float = 10000.0, max_len: int = 512) -> None:
+        super().__init__()
+        speeds = base ** (-torch.arange(0, d, 2).double() / d)  # (d/2,)
+        angles = torch.arange(max_len)[:, None] * speeds  # (max_len, d/2)
+        angles = angles.repeat_interleave(2, dim=-1)  # (max_len, d): each angle for both neighbours
+        self.register_buffer("cos", angles.cos().float(), persistent=False)
+        self.register_buffer("sin", angles.sin().float(), persistent=False)
+
+    def forward(self, x: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        """x: (B, H, T, d); positions: (T,), integers below max_len. Returns (B, H, T, d) in the dtype of x."""
+        cos, sin = self.cos[positions], self.sin[positions]  # (T, d) each
+        crossed = torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(-2)  # (B, H, T, d)
+        return (x * cos + crossed * sin).to(x.dtype)
+
+
+### END SOLUTION
+
+# %% [markdown]
+# ## Summary
+#
+# - Each pair of features of a query or a key is turned by an angle that grows with the position.
+# - A product of two turned vectors depends on the difference of their positions only.
+# - Nothing is added and nothing is learned, and no table has an end.
+# - Values are not turned. The mask goes by the order of the steps.
+# - A pair is two neighbours, or two features half a head apart. Weights fit one of the two.
+
+# %% [markdown]
+# ## Questions to think about
+#
+# 1. Why are values not turned? What would the weighted sum of turned values mean?
+# 2. All positions of a text are larger by 100. What changes in the output of `RotaryAttention`? When would such an error
+#    show?
+# 3. What does `base` do? With a head of 64 features and base 10000, how many steps does the last hand need for one turn?
+#
+# ## Sources
+#
+# - Su et al., [*RoFormer: Enhanced Transformer with Rotary Position Embedding*](https://arxiv.org/abs/2104.09864), 2021.
