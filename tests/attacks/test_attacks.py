@@ -19,7 +19,7 @@ from helpers.waiting import within
 from rich.console import Console
 
 from grader.intake.read import Blocked
-from grader.report.formats import FORMATS
+from grader.report.formats import written
 from grader.report.terminal import show
 
 FAMILY_OF = {attack.id: family for family, attacks in FAMILIES.items() for attack in attacks}
@@ -111,15 +111,15 @@ def test_an_honest_answer_passes_in_basic_after_the_attacks(under_test):
 
 def check_formats(report) -> None:
     """Assert that the report is well-formed in each format, without markup or control sequences."""
-    json.loads(FORMATS["json"](report).encode())
-    ElementTree.fromstring(FORMATS["junit"](report).encode())
-    page = FORMATS["html"](report)
+    json.loads(written("json", report).encode())
+    ElementTree.fromstring(written("junit", report).encode())
+    page = written("html", report)
     assert not [
         tag for tag in ("<script", "<img", "<b>", "onerror=alert(1)>") if tag in page.partition("</style>")[2]
     ]
-    commands = [line for line in FORMATS["github"](report).splitlines() if line.startswith(("::", "##"))]
+    commands = [line for line in written("github", report).splitlines() if line.startswith(("::", "##"))]
     assert len(commands) <= 1 and all(line.startswith("::error file=") for line in commands)
-    rows = [line for line in FORMATS["markdown"](report).splitlines() if line.startswith("|")]
+    rows = [line for line in written("markdown", report).splitlines() if line.startswith("|")]
     assert len(rows) == 3  # the head of the table, the line below it, and the exercise
     out = io.StringIO()
     show(report, Console(file=out, width=100, color_system=None, force_terminal=False), full=True)

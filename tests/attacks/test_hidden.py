@@ -14,7 +14,7 @@ from grader.authoring.content import read
 from grader.authoring.record import record
 from grader.engine.engine import Engine
 from grader.engine.grading import HIDDEN, GradingOptions
-from grader.report.formats import FORMATS
+from grader.report.formats import FORMATS, written
 from grader.report.terminal import show
 from grader.worker.steps import Call
 
@@ -75,7 +75,7 @@ def everything(report):
     """Return the report in the terminal and in every output format, as one text."""
     out = io.StringIO()
     show(report, Console(file=out, width=200), full=True)
-    return "\n".join([out.getvalue(), repr(report), *(str(write(report)) for write in FORMATS.values())])
+    return "\n".join([out.getvalue(), repr(report), *(written(form, report) for form in FORMATS)])
 
 
 @pytest.mark.parametrize("leak", first_of_each(LEAKS))

@@ -43,8 +43,8 @@ from grader.judge.observation import normalise_layouts, read_observation, read_o
 from grader.judge.verdict import judge_case
 from grader.nbgrader.notebook_file import readable
 from grader.nbgrader.preprocessors import exercise_of
+from grader.report import formats
 from grader.report.finding import Writer
-from grader.report.formats import FORMATS
 from grader.report.model import CheckResult, ExerciseResult, Report, from_text
 from grader.support.errors import BadData, UsageError
 
@@ -274,8 +274,8 @@ def judge_and_report(exercise, case, observation):
     draft = Draft("failed", checks=judged.checks, diagnosed=diagnosed)
     for hidden in (False, True):
         report = Report((written(draft, exercise, Writer(hidden, {"a.py": 9})),), "basic", "", "")
-        for form in FORMATS.values():
-            form(report).encode()
+        for form in formats.FORMATS:
+            formats.written(form, report).encode()
 
 
 def store_key():
