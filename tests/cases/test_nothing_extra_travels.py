@@ -23,7 +23,10 @@ from grader.worker.steps import Ref
 COURSE = {assignment.name: assignment for assignment in read_all(ROOT / "solutions")}
 
 # Exercises whose expected output, or its gradient, is an argument in another arrangement.
-REARRANGES = ("transpose_qkv", "transpose_output", "PositionalEncoding")
+REARRANGES = (
+    *("transpose_qkv", "transpose_output", "PositionalEncoding"),
+    *("interleaved_to_half", "KVCache"),
+)
 
 
 def recovered(sent: Mapping[str, Array], secret: Array) -> str:

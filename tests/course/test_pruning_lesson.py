@@ -201,11 +201,11 @@ def test_no_hidden_report_shows_numbers_made_by_student_code(graded):
 
 @pytest.mark.slow
 def test_pruning_whose_operations_are_not_counted_fails(graded):
-    """The answer hides its operations from the counter, so the check of the cost fails."""
+    """The answer stops the counter, so the check of the cost fails."""
     source = ASSIGNMENT.source + MADE_UP.replace("@NUMBER@", "1").replace(
         "        return self.inner(*args)",
-        "        from torch.utils._python_dispatch import _disable_current_modes\n"
-        "        with _disable_current_modes():\n            return self.inner(*args)",
+        "        try:\n            torch._C._autograd._disable_profiler()\n"
+        "        except RuntimeError:\n            pass\n        return self.inner(*args)",
     )
     (result,) = graded(source, SEEDS[0], "prune_heads")
     assert result.outcome == "failed"

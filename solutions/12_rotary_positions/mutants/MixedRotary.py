@@ -8,14 +8,17 @@ CROSSED = "crossed = torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(
 MUTANTS = [
     mutant(
         "mixedrotary-only-renamed",
-        edit(TABLE, "angles = torch.cat([angles, angles], dim=-1)"),
+        edit(TABLE, "angles = angles.repeat(1, 2)"),
         edit("crossed", "other", times=2),
         says="nothing is repaired",
     ),
     mutant(
         "mixedrotary-halves",
-        edit(TABLE, "angles = torch.cat([angles, angles], dim=-1)"),
-        edit(CROSSED, "a, b = x.chunk(2, dim=-1)\n        crossed = torch.cat([-b, a], dim=-1)"),
+        edit(TABLE, "angles = angles.repeat(1, 2)"),
+        edit(
+            CROSSED,
+            "first, second = x.chunk(2, dim=-1)\n        crossed = torch.cat([-second, first], dim=-1)",
+        ),
         says="both are halves now",
     ),
     mutant(
