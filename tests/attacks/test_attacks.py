@@ -96,7 +96,8 @@ def test_a_control_attack_succeeds_in_the_basic_tier(attack: Attack, under_test)
         assert touched or "read" in attack.success
     under_test.engine.close()
     if attack.id == "daemon":
-        assert within(60, lambda: under_test.targets.touched() == ["daemon is in the folder"]), (
+        wrote = ["daemon is in the folder"]  # on a slow machine before the grading ended
+        assert touched == wrote or within(60, lambda: under_test.targets.touched() == wrote), (
             "the daemon ended with its grader"
         )
 
