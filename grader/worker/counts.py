@@ -15,6 +15,7 @@ from math import prod
 from types import FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd.profiler import profile
@@ -40,7 +41,7 @@ def counted(call: Callable[[], object]) -> tuple[int, int]:
     takes.
 
     Of the operations, those of matrix products, convolutions and fused attention count: two for each multiplication.
-    Raises NotCountedError if the call stopped the profiler.
+    The profiler does not see other threads. Raises NotCountedError if the call stopped it.
     """
     mark = torch.ones(_MARK)
     with torch.no_grad(), profile(record_shapes=True) as seen:
@@ -73,8 +74,8 @@ def _repeated(name: str, parts: Sequence[FunctionEvent]) -> bool:
 
 
 def values_kept(value: object) -> int:
-    """Return the number of values in all tensors that an object holds, itself or in what it holds. A view counts with its
-    own size, and each tensor once.
+    """Return the number of values in all tensors and arrays that an object holds, itself or in what it holds, and of its
+    floats; four bytes are a value. A view counts with its own size, and each object once.
 
     Raises NotCountedError if it holds too many objects.
     """
@@ -87,11 +88,24 @@ def values_kept(value: object) -> int:
         seen[id(one)] = one
         if len(seen) > MOST_OBJECTS:
             raise NotCountedError("it holds too many objects")
-        if issubclass(type(one), Tensor):
-            total += Tensor.numel(one)  # type: ignore[arg-type]
-        else:
-            waiting += _held(one)
+        found = _values(one)
+        total += found or 0
+        waiting += _held(one) if found is None else ()
     return total
+
+
+def _values(one: Any) -> int | None:
+    """Return how many values an object is; None if it is no values itself."""
+    kind = type(one)
+    if issubclass(kind, Tensor):
+        return Tensor.numel(one)
+    if issubclass(kind, np.ndarray):
+        return int(np.ndarray.size.__get__(one))
+    if issubclass(kind, torch.UntypedStorage):
+        return torch.UntypedStorage.nbytes(one) // 4
+    if issubclass(kind, (bytes, bytearray)):
+        return len(memoryview(one)) // 4
+    return 1 if kind is float else None
 
 
 def _held(one: object) -> Sequence[object]:
