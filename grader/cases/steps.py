@@ -152,11 +152,6 @@ class Steps:
         self._add(do.Attribute(name, of, list(names)))
         return Ref(name)
 
-    def student(self, of: str) -> Ref:
-        """The student's own function or class of an exercise, to pass to a driver that the case provides."""
-        self._add(do.Student(f"own {of}", of))
-        return Ref(f"own {of}")
-
     def join(self, parts: Sequence[Ref] | Ref, dim: int, name: str = "", axes: Sequence[str] = ()) -> Ref:
         """Concatenate results, so that a sequence decoded step by step becomes one tensor.
 

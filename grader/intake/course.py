@@ -43,9 +43,9 @@ class CourseFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The settings of a course: the file, key by key.
 
     name_lines: whether to search for the line to look at. other_forms: whether classes in a form of another school
-    count. second_half: whether the course has its second half, which is optional. keep: which of two submissions of an exercise counts.
-    missing: the cell in a gradebook of a student who submitted nothing. canvas: assignment → its name in Canvas.
-    The other keys are the `rules`.
+    count. second_half: whether the course has its second half, which is optional.
+    keep: which of two submissions of an exercise counts. missing: the cell in a gradebook of a student who submitted
+    nothing. canvas: assignment → its name in Canvas. The other keys are the `rules`.
     """
 
     course: Any = None  # any value: a name for readers of the file

@@ -146,19 +146,6 @@ def at_most(check: Check, case: RecordedCase, observation: Observation) -> Findi
 
 
 @judge
-def law(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """The probabilities of all sequences of tokens are those of the reference: one axis per token, float64."""
-    (name,) = check.of
-    got, want = values_of(name, case, observation).astype(np.float64), case.expected[name]
-    wrong = ~(np.abs(got - want) <= 1e-9)
-    if not wrong.any():
-        return PASSED
-    at = first_index(wrong)
-    what = {"tokens": ", ".join(map(str, at)), "got": float(got[at]), "want": float(want[at])}
-    return Finding("law", what, expected=f"{want[at]:.4g}", got=f"{got[at]:.4g}")
-
-
-@judge
 def attempted(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The call raises an exception of the class `type`, or of a subclass; see `worker.steps.Attempt`."""
     want, got = check.params["type"], observation.values.get(check.of[0])

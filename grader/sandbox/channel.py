@@ -22,9 +22,8 @@ MAX_LOG = 64 << 10  # bytes stored of the start of a long output, and as many of
 # little by little should not wake the grader each time, so the first waits are short and later ones longer.
 PAUSE, LONGEST_PAUSE = 0.01, 0.1
 SETTLE_SECONDS = 2.0
-LATE = (
-    0.02 if sys.platform == "win32" else 0.0
-)  # seconds after which output that a worker has written can be read
+# Seconds after which output that a worker has written can be read.
+LATE = 0.02 if sys.platform == "win32" else 0.0
 
 
 class TooMuchOutput(Exception):

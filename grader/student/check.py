@@ -57,8 +57,8 @@ def check(
     lines: if an exercise has not passed and the course allows it, search for lines to look at.
     show: shows the report before that search, calls its second argument, which searches, and returns what that gave.
 
-    Raises SandboxError if the sandbox of another device is not available, UsageError outside a course, and GraderError for a wrong
-    name, file or device, each with one sentence.
+    Raises SandboxError if the sandbox of another device is not available, UsageError outside a course, and GraderError
+    for a wrong name, file or device, each with one sentence.
     """
     with ExitStack() as opened:
         where = find(course) if file is None else find_for_file(course)

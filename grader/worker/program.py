@@ -133,8 +133,6 @@ class Program:
                 self.env[step.name] = self._value(step.of)[slices]
             case do.Attribute():
                 self.env[step.name] = self._attribute(step)
-            case do.Student():
-                self.env[step.name] = self._student(step.of)
             case do.Descend():
                 upstream = self.tensors[step.upstream]
                 modules.descend(self._value(step.module), self._value(step.of), upstream, step.rate)

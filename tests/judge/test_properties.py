@@ -94,3 +94,32 @@ def test_the_right_exception_must_be_raised(decide):
     assert raised("ValueError").passed
     assert raised("TypeError").message == "expected ValueError to be raised, got TypeError"
     assert raised("").message == "expected ValueError to be raised, but nothing was raised"
+
+
+@pytest.mark.parametrize(
+    ("counts", "of", "params", "message"),
+    [
+        ({"a": 9}, ("a",), {"limit": 9}, ""),
+        ({"a": 0}, ("a",), {"limit": 9}, ""),
+        ({"a": 10}, ("a",), {"limit": 9}, "too dear (10; at most 9)"),
+        ({"a": 70, "b": 100}, ("a", "b"), {"share": 0.7}, ""),
+        ({"a": 0, "b": 0}, ("a", "b"), {"share": 0.7}, ""),
+        ({"a": 71, "b": 100}, ("a", "b"), {"share": 0.7}, "too dear (71; at most 70)"),
+        ({"a": 1, "b": 0}, ("a", "b"), {"share": 0.7}, "too dear (1; at most 0)"),
+    ],
+)
+def test_a_count_is_at_most_a_limit_or_a_share_of_another_count(decide, counts, of, params, message):
+    found = decide("at_most", {}, {}, of=of, values=counts, says="too dear", **params)
+    assert (found.passed, found.message) == (not message, message)
+
+
+@pytest.mark.parametrize("count", [None, -1, True, 1.5, float("nan"), 10**400])
+def test_a_count_that_is_none_fails(decide, count):
+    assert not decide("at_most", {}, {}, of=("a",), values={"a": count}, limit=9, says="too dear").passed
+    both = {"a": 1, "b": count}
+    assert not decide("at_most", {}, {}, of=("a", "b"), values=both, share=0.7, says="too dear").passed
+
+
+@pytest.mark.parametrize(("tried", "passed"), [(1, True), (2, False), (0, False), (None, False)])
+def test_an_attempt_must_raise_the_exception_that_is_asked_for(decide, tried, passed):
+    assert decide("attempted", {}, {}, of=("a",), values={"a": tried}, type="ValueError").passed is passed
