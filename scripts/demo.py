@@ -26,7 +26,7 @@ from grader.authoring.bank import apply
 from grader.authoring.content import Assignment, read_all
 from grader.engine.engine import Engine
 from grader.report.model import ExerciseResult, Report
-from grader.report.shared_sentences import points
+from grader.report.shared_sentences import points, total_points
 from grader.report.terminal import show
 from grader.support.i18n import _, ngettext
 
@@ -102,11 +102,11 @@ def _reference_solutions(
             console.print(_line(assignment, report))
     unexpected = [result for result in results if result.outcome != "passed"]
     total = engine.report(results)
-    sentence = _("{passed} of {all} exercises passed in {seconds:.0f} s, {score} points.").format(
+    sentence = _("{passed} of {all} exercises passed in {seconds:.0f} s, {score}.").format(
         passed=len(results) - len(unexpected),
         all=len(results),
         seconds=time.monotonic() - started,
-        score=points(total.score, total.points),
+        score=total_points(total.halves),
     )
     console.print(Text(), Text(f"  {sentence}", style="bold"), sep="\n")
     if any(result.partial for result in results):
