@@ -5,6 +5,7 @@ One certificate, which trusts itself alone, is that of the scheduler, the worker
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import tempfile
@@ -61,10 +62,13 @@ def connect(address: str, certificate: Path | None, opened: ExitStack) -> Client
         )
         return Client(opened.enter_context(cluster))
     except Exception as error:  # Dask raises a dozen types
-        says = _(
-            "no connection to {address} ({reason}); it takes local:4, or the encrypted address of a running scheduler, such as tls://host:8786, and --certificate with the scheduler's certificate"
-        )
-        raise UsageError(says.format(address=address, reason=error)) from None
+        reason = str(error)
+    # A client that failed ends its thread when it is collected. If another client starts in that moment, both wait for ever.
+    gc.collect()
+    says = _(
+        "no connection to {address} ({reason}); it takes local:4, or the encrypted address of a running scheduler, such as tls://host:8786, and --certificate with the scheduler's certificate"
+    )
+    raise UsageError(says.format(address=address, reason=reason))
 
 
 def write_certificate(path: Path) -> None:

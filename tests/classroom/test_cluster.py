@@ -1,5 +1,6 @@
 """A cluster gives the results of one machine, also if workers are lost; it refuses workers that lie or do not fit."""
 
+import gc
 import http.client
 import os
 import re
@@ -19,6 +20,7 @@ import dask
 import msgspec
 import pytest
 import yaml
+from distributed import Client
 from helpers.command_line import GRADER, HANGS_AFTER, ROOT, process
 from helpers.files import fill
 from helpers.school import ANSWER, WRONG, make_school, rows, run
@@ -311,6 +313,8 @@ def test_a_run_without_workers_waits_and_ends_with_its_scheduler(certificate, co
 def test_an_address_without_encryption_or_port_is_refused(address, reason, certificate):
     with ExitStack() as opened, pytest.raises(UsageError, match=f"no connection to {address} .*{reason}"):
         connect(address, certificate, opened)
+    left = [one for one in gc.get_objects() if type(one) is Client]
+    assert not left  # it would end its thread at any time, and may wait for ever
 
 
 def test_a_package_that_is_missing_is_named():
