@@ -1,0 +1,75 @@
+"""Nursery rhymes from a small grammar: the text of a seed is the same everywhere, and its information is known."""
+
+import math
+import random
+from collections.abc import Iterator, Sequence
+
+import torch
+
+__all__ = ["ALPHABET", "make_text", "verse_batches"]
+
+ALPHABET = "\n ,.!?'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"  # the index of a character is its token
+NAMES = (
+    "Agatha Bruno Clementine Dudley Esmeralda Ferdinand Griselda Humphrey Isolde Jasper Kunigunde Leopold Matilda "
+    "Nepomuk Ophelia Percival Quentin Rosalind Sigmund Theodora Ulysses Violetta Wilfred Xenia Yorick Zelda"
+).split()  # 26 initials: one letter tells the name
+# Words that rhyme: animals, then things.
+RHYMES = (
+    "cat rat bat gnat: hat mat; frog dog hog: log fog bog; bee flea chimpanzee: tree pea sea key; "
+    "fox ox: box clocks socks rocks; snake drake: cake lake rake; goat stoat: boat coat moat; "
+    "mouse grouse: house blouse; bear hare mare: chair pear stair; snail whale quail: pail tail sail; "
+    "raccoon baboon: moon spoon balloon"
+)
+FAMILIES = [[half.split() for half in family.split(":")] for family in RHYMES.split(";")]
+KINDS = "sleepy grumpy tiny purple clever muddy noisy polite rusty velvet hungry wobbly".split()
+DOINGS = (
+    "danced with|sang to|looked after|shouted at|slept beside|painted|was afraid of|fell over|wrote to|"
+    "argued with|went to sea with|fell in love with"
+).split("|")
+ENDS = (
+    "And {n} never came back to the {a}.|So {n} went home and forgot the {a}.|'Oh {n},' they said, 'what a {k} {a}!'|"
+    "And nobody saw {n} the {a} again.|'Good night,' said {n}, and blew out the {a}."
+).split("|")
+
+
+def make_text(seed: int, size: int = 200_000) -> tuple[str, float]:
+    """Return verses of at least `size` characters, and their information in nats per character.
+
+    Each verse ends with an empty line. The information is the sum of log n over all choices among n alternatives: no
+    model can have a smaller loss on whole verses.
+    """
+    draw, nats = random.Random(seed).random, 0.0
+
+    def pick(items: Sequence[str]) -> str:
+        nonlocal nats
+        nats += math.log(len(items))
+        return items[int(draw() * len(items))]
+
+    text = ""
+    while len(text) < size:
+        n = pick(NAMES)
+        animals, things = FAMILIES[int(draw() * len(FAMILIES))]
+        nats += math.log(len(FAMILIES))
+        a = pick(animals)
+        b = pick([word for word in animals + things if word != a])
+        c = pick([word for word in animals + things if word not in (a, b)])
+        lines = [
+            f"{n} was a {pick(KINDS)} {a}",
+            f"who {pick(DOINGS)} a {pick(KINDS)} {b}.",
+            f"{n} {pick(DOINGS)} the {c}.",
+            pick(ENDS),
+        ]
+        kind = pick(KINDS) if "{k}" in lines[3] else ""
+        text += "\n".join(lines).format(n=n, a=a, k=kind) + "\n\n"
+    return text, nats / len(text)
+
+
+def verse_batches(seed: int, rows: int = 16, length: int = 160) -> Iterator[torch.Tensor]:
+    """Yield batches without end: tokens (rows, length + 1) that begin with the line break before a verse."""
+    text = "\n" + make_text(seed)[0]
+    tokens = torch.tensor([ALPHABET.index(character) for character in text])
+    begins = [0] + [i + 1 for i in range(len(text)) if text.startswith("\n\n", i)]
+    begins = [begin for begin in begins if begin + length < len(text)]
+    choose = random.Random(seed).sample
+    while True:
+        yield torch.stack([tokens[begin : begin + length + 1] for begin in choose(begins, rows)])

@@ -1,0 +1,303 @@
+# %% [markdown]
+# # 17 · A small language model
+#
+# You have all the parts: rotary positions (12), a cache (13), grouped heads (14), sampling (16). Two are missing, a new norm and
+# a new feed-forward network, and they are short. Then you build a language model as it is built today, train it for two
+# minutes on one core, and let it write nursery rhymes.
+#
+# After this lesson you can
+#
+# - build a model of blocks that normalise before each part, with a gate in the feed-forward network;
+# - start it so that it knows nothing, and read from the loss what it has learned;
+# - write text with it, token by token, with a temperature and a cut tail.
+#
+# | name | shape | meaning |
+# |---|---|---|
+# | tokens | `(B, T)` | characters as numbers: the vocabulary has `V` = 59 |
+# | input and output of a block | `(B, T, D)` | one vector per token, `D = H·d` |
+# | logits | `(B, T, V)` | for the token *after* each |
+# | a batch of the training | `(B, T + 1)` | each token but the last is an input, each but the first a target |
+
+# %%
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+import torch
+from torch import nn
+
+from grader.given import (
+    ALPHABET,
+    KVCache,
+    apply_rotary,
+    make_text,
+    repeat_kv,
+    sample_token,
+    top_k_top_p_filtering,
+    verse_batches,
+)
+
+# %% [markdown]
+# ## Exercise: `RMSNorm`
+#
+# Divide each vector by the root of the mean of its squares, and multiply each feature by a learned weight.
+
+
+# %% exercise="RMSNorm"
+class RMSNorm(nn.Module):
+    """Root mean square normalisation over the last axis."""
+
+    def __init__(self, d_model: int, eps: float = 1e-5) -> None:
+        """d_model: the number of features; eps: is added to the mean square, so that nothing is divided by 0."""
+        super().__init__()
+        # The grader loads weights by this name: weight, (d_model,), ones at first.
+        ### BEGIN SOLUTION
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        ### END SOLUTION
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the normalised vectors.
+
+        x: (…, d_model). Returns (…, d_model) in the dtype of x. The mean is computed in float32 or wider.
+        """
+        ### BEGIN SOLUTION
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))
+        mean_square = wide.square().mean(-1, keepdim=True)  # (…, 1)
+        normed = wide * torch.rsqrt(mean_square + self.eps)  # (…, D)
+        return (normed * self.weight).to(x.dtype)
+        ### END SOLUTION
+
+
+# %% [markdown]
+# ## Exercise: `SwiGLU`
+#
+# Two layers read the same vector. SiLU of the first is the gate: it says how much of the second comes through.
+
+
+# %% exercise="SwiGLU"
+class SwiGLU(nn.Module):
+    """A feed-forward network with a gate."""
+
+    def __init__(self, d_model: int, d_hidden: int) -> None:
+        """d_model: features of input and output; d_hidden: features between them."""
+        super().__init__()
+        # The grader loads weights by these names: W_gate, W_up and W_down, linear layers without bias.
+        ### BEGIN SOLUTION
+        self.W_gate = nn.Linear(d_model, d_hidden, bias=False)
+        self.W_up = nn.Linear(d_model, d_hidden, bias=False)
+        self.W_down = nn.Linear(d_hidden, d_model, bias=False)
+        ### END SOLUTION
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return W_down(SiLU(W_gate x) · W_up x).
+
+        x: (…, d_model). Returns (…, d_model).
+        """
+        ### BEGIN SOLUTION
+        gate = nn.functional.silu(self.W_gate(x))  # (…, d_hidden)
+        return self.W_down(gate * self.W_up(x))
+        ### END SOLUTION
+
+
+# %% [markdown]
+# ## Exercise: `LanguageModelBlock`
+#
+# First write the attention. It is `CachedSelfAttention` of lesson 13 with the grouped heads of lesson 14. Then the block.
+
+
+# %% exercise="LanguageModelBlock"
+class GroupedRotaryAttention(nn.Module):
+    """Causal self-attention with grouped heads and rotary positions, which continues where a cache ends."""
+
+    def __init__(self, d_model: int, num_heads: int, num_kv_heads: int) -> None:
+        """Raise ValueError if the sizes do not fit: heads, key heads, or a head with an odd number of features."""
+        super().__init__()
+        # The grader loads weights by these names: W_q, W_k, W_v and W_o, linear layers without bias. W_k and W_v have
+        # num_kv_heads · d outputs.
+        ### BEGIN SOLUTION
+        if d_model % num_heads or num_heads % num_kv_heads or d_model // num_heads % 2:
+            raise ValueError(f"{d_model} features, {num_heads} heads and {num_kv_heads} key heads do not fit")
+        self.d = d_model // num_heads
+        self.n_rep = num_heads // num_kv_heads
+        self.W_q = nn.Linear(d_model, d_model, bias=False)
+        self.W_k = nn.Linear(d_model, num_kv_heads * self.d, bias=False)
+        self.W_v = nn.Linear(d_model, num_kv_heads * self.d, bias=False)
+        self.W_o = nn.Linear(d_model, d_model, bias=False)
+        ### END SOLUTION
+
+    def forward(self, x: torch.Tensor, cache: KVCache | None = None) -> torch.Tensor:
+        """Return (B, T, d_model) for the new steps x (B, T, d_model); cache: the steps before them, or None for none."""
+        ### BEGIN SOLUTION
+        T = x.shape[1]
+        before = 0 if cache is None else cache.length
+        positions = torch.arange(before, before + T, device=x.device)
+        q, k, v = (
+            layer(x).unflatten(-1, (-1, self.d)).transpose(1, 2) for layer in (self.W_q, self.W_k, self.W_v)
+        )
+        q = apply_rotary(q, positions)  # (B, H, T, d)
+        k = apply_rotary(k, positions)  # (B, H_kv, T, d)
+        if cache is not None:
+            k, v = cache.append(k, v)  # (B, H_kv, S, d) each
+        k, v = repeat_kv(k, self.n_rep), repeat_kv(v, self.n_rep)  # (B, H, S, d) each
+        may_attend = torch.ones(T, k.shape[2], dtype=torch.bool, device=x.device).tril(before)
+        output = nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=may_attend)
+        return self.W_o(output.transpose(1, 2).flatten(2))  # (B, T, D)
+        ### END SOLUTION
+
+
+class LanguageModelBlock(nn.Module):
+    """Attention, then a feed-forward network. Each gets normalised vectors, and its result is added."""
+
+    def __init__(self, d_model: int, num_heads: int, num_kv_heads: int) -> None:
+        """Raise ValueError if the sizes do not fit. The feed-forward network has 8 · d_model // 3 features inside."""
+        super().__init__()
+        # The grader loads weights by these names: norm1, attention (with W_q, W_k, W_v, W_o), norm2, ffn.
+        ### BEGIN SOLUTION
+        self.norm1 = RMSNorm(d_model)
+        self.attention = GroupedRotaryAttention(d_model, num_heads, num_kv_heads)
+        self.norm2 = RMSNorm(d_model)
+        self.ffn = SwiGLU(d_model, 8 * d_model // 3)
+        ### END SOLUTION
+
+    def forward(self, x: torch.Tensor, cache: KVCache | None = None) -> torch.Tensor:
+        """Return x + attention(norm1(x)), and to that the feed-forward network of its norm2.
+
+        x: (B, T, d_model), the new steps; cache: the keys and values of the steps before, or None for none.
+        Returns (B, T, d_model).
+        """
+        ### BEGIN SOLUTION
+        x = x + self.attention(self.norm1(x), cache)
+        return x + self.ffn(self.norm2(x))
+        ### END SOLUTION
+
+
+# %% [markdown]
+# ## Exercise: `LanguageModel`
+#
+# An embedding, the blocks, a norm. The logits come from the embedding's own matrix: its row of each token is compared with the
+# vector of the step.
+
+
+# %% exercise="LanguageModel"
+class LanguageModel(nn.Module):
+    """Tokens to logits for the next token, after each token."""
+
+    def __init__(
+        self, vocab_size: int, d_model: int, num_heads: int, num_kv_heads: int, num_layers: int, max_len: int
+    ) -> None:
+        """max_len: the largest number of steps, cached ones included. Raise ValueError if the sizes do not fit."""
+        super().__init__()
+        # The grader loads weights by these names: embedding (nn.Embedding), blocks (nn.ModuleList), norm.
+        # `write_text` reads num_layers.
+        ### BEGIN SOLUTION
+        self.num_layers, self.max_len = num_layers, max_len
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        nn.init.normal_(self.embedding.weight, std=0.02)
+        self.blocks = nn.ModuleList(
+            LanguageModelBlock(d_model, num_heads, num_kv_heads) for _ in range(num_layers)
+        )
+        self.norm = RMSNorm(d_model)
+        ### END SOLUTION
+
+    def forward(self, tokens: torch.Tensor, caches: Sequence[KVCache] | None = None) -> torch.Tensor:
+        """Return the logits of the next token, after each token.
+
+        tokens: (B, T), the new ones; caches: one per block, with the steps before, or None for none.
+        Returns (B, T, vocab_size). Raises ValueError if there are more than max_len steps, cached ones included.
+        """
+        ### BEGIN SOLUTION
+        before = caches[0].length if caches else 0
+        if before + tokens.shape[1] > self.max_len:
+            raise ValueError(f"{before + tokens.shape[1]} steps for a model of {self.max_len}")
+        x = self.embedding(tokens)  # (B, T, D)
+        for i, block in enumerate(self.blocks):
+            x = block(x, caches[i] if caches else None)
+        return self.norm(x) @ self.embedding.weight.T  # (B, T, V)
+        ### END SOLUTION
+
+
+# %% [markdown]
+# ## Exercise: `train_language_model`
+#
+# Take `steps` batches, one per update.
+
+
+# %% exercise="train_language_model"
+def train_language_model(
+    model: nn.Module, batches: Iterator[torch.Tensor], steps: int
+) -> dict[str, torch.Tensor]:
+    """Update the weights of `model` `steps` times, with one batch each, and return its state dict.
+
+    model: tokens (B, T) to logits (B, T, V); batches: yields tokens (B, T + 1) without end, and exactly `steps` are taken.
+    """
+    ### BEGIN SOLUTION
+    model.train()
+    matrices = [p for p in model.parameters() if p.dim() > 1]
+    others = [p for p in model.parameters() if p.dim() < 2]
+    optimizer = torch.optim.AdamW(
+        [{"params": matrices}, {"params": others, "weight_decay": 0.0}],
+        lr=0.006,
+        betas=(0.9, 0.98),
+        weight_decay=0.1,
+    )
+    warm_up = max(1, steps // 10)
+
+    def rate(step: int) -> float:  # grows, then falls along a cosine to a twentieth
+        done = min(1.0, max(0.0, (step - warm_up) / max(1, steps - warm_up)))
+        return min(1.0, (step + 1) / warm_up) * (0.525 + 0.475 * math.cos(math.pi * done))
+
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
+    for tokens in itertools.islice(batches, steps):
+        logits = model(tokens[:, :-1])  # (B, T, V)
+        targets = tokens[:, 1:]  # (B, T)
+        loss = nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+    return model.state_dict()
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Exercise: `write_text`
+#
+# Feed the prompt at once, then each new token once.
+
+
+# %% exercise="write_text"
+def write_text(
+    model: nn.Module,
+    prompt: torch.Tensor,
+    max_new_tokens: int,
+    uniform: Callable[[], float],
+    temperature: float = 1.0,
+    top_k: int = 0,
+    top_p: float = 1.0,
+) -> torch.Tensor:
+    """Continue prompts with sampled tokens.
+
+    model: has num_layers, and is called as model(tokens, caches); prompt: (B, P), P at least 1; max_new_tokens: may be 0;
+    uniform: returns the next draw, a float in [0, 1): one per row and new token, the rows in order; temperature: divides the
+    logits before top_k and top_p cut them; 0: the most likely token, without a draw.
+    Returns (B, P + max_new_tokens): the prompt and the new tokens.
+    """
+    ### BEGIN SOLUTION
+    B, P = prompt.shape
+    caches = [KVCache(P + max_new_tokens) for _ in range(model.num_layers)]
+    tokens = new = prompt
+    with torch.no_grad():
+        for _ in range(max_new_tokens):
+            logits = model(new, caches)[:, -1]  # (B, V)
+            if temperature == 0:
+                chosen = logits.argmax(-1)  # (B,)
+            else:
+                kept = top_k_top_p_filtering(logits / temperature, top_k=top_k, top_p=top_p)
+                draws = torch.tensor([uniform() for _ in range(B)], dtype=torch.float64, device=kept.device)
+                chosen = sample_token(kept.softmax(-1), draws)
+            new = chosen[:, None]  # (B, 1)
+            tokens = torch.cat([tokens, new], dim=1)
+    return tokens
+    ### END SOLUTION
