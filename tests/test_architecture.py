@@ -23,7 +23,7 @@ MAY_USE = {
     "engine": "bundle diagnosis given intake judge report sandbox worker",
     "lines": "bundle engine intake judge report sandbox worker",
     "authoring": "bundle cases diagnosis engine given intake judge lines report sandbox worker",
-    "student": "authoring bundle engine intake lines report sandbox worker",
+    "student": "authoring bundle engine given intake lines report sandbox worker",
     "release": "authoring bundle cases engine given intake",
     "classroom": "authoring bundle engine intake lines report sandbox student",
     "nbgrader": "authoring bundle classroom engine intake report sandbox",

@@ -6,9 +6,20 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
-__all__ = ["ALPHABET", "make_text", "verse_batches"]
+__all__ = ["ALPHABET", "SIZES", "make_text", "verse_batches"]
 
-ALPHABET = "\n ,.!?'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"  # the index of a character is its token
+ALPHABET = (
+    "\n ,.!?'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"  # the index of a character is its token
+)
+# The arguments of the course's `LanguageModel`: about 203,000 parameters.
+SIZES = {
+    "vocab_size": len(ALPHABET),
+    "d_model": 96,
+    "num_heads": 6,
+    "num_kv_heads": 2,
+    "num_layers": 2,
+    "max_len": 512,
+}
 NAMES = (
     "Agatha Bruno Clementine Dudley Esmeralda Ferdinand Griselda Humphrey Isolde Jasper Kunigunde Leopold Matilda "
     "Nepomuk Ophelia Percival Quentin Rosalind Sigmund Theodora Ulysses Violetta Wilfred Xenia Yorick Zelda"
