@@ -139,14 +139,7 @@ class Page:
         for n in most:
             verse.stylize("bold underline", n, n + 1)
         verse.append("▏" if self.writes else "")
-        lines = [
-            _("{character} in line {line}, column {column}").format(
-                character=repr(self.text[n]),
-                line=self.text.count("\n", 1, n) + 1 if n else 0,
-                column=n - self.text.rfind("\n", 0, n) if n else 0,
-            )
-            for n in most
-        ]
+        lines = [self._place(n) for n in most]
         width = max(map(len, lines))
         rows = [
             Text(f"{line:{width}}  {weights[n]:4.2f}  " + "━" * round(BAR * weights[n]))
@@ -164,6 +157,14 @@ class Page:
             Text(state.format(temperature=self._temperature, top_p=self._top_p)),
             Text(keys, style="dim"),
         )
+
+    def _place(self, n: int) -> str:
+        """Name a character of the verse; the first one is the line break before it."""
+        if not n:
+            return _("the beginning")
+        line, column = self.text.count("\n", 1, n) + 1, n - self.text.rfind("\n", 0, n)
+        says = _("{character} in line {line}, column {column}")
+        return says.format(character=repr(self.text[n]), line=line, column=column)
 
 
 def _show(page: Page, events: SimpleQueue[str], console: Console) -> None:
