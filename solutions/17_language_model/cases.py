@@ -623,7 +623,7 @@ def write_text(draw):
     name = "write_text"
     for id, B, P, new, how, title in (
         ("plain", 2, 3, 5, {}, "temperature 1"),
-        ("one-token", 3, 1, 4, {}, "from one token"),
+        ("one-row", 1, 1, 16, {}, "one row, from one token"),
         ("warm", 2, 4, 6, {"temperature": 2.0}, "temperature 2"),
         ("top-k", 2, 3, 6, {"top_k": 3}, "the best three"),
         ("top-p", 2, 2, 6, {"top_p": CUT}, "the best 0.6 of the mass"),
