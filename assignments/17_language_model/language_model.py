@@ -88,36 +88,33 @@ class SwiGLU(nn.Module):
 # %% [markdown]
 # ## Exercise: `LanguageModelBlock`
 #
-# First write the attention. It is `CachedSelfAttention` of lesson 13 with the grouped heads of lesson 14. Then the block.
+# Two parts, each with a norm before it: attention, then the feed-forward network. The attention is `CachedSelfAttention` of lesson 13 with
+# the grouped heads of lesson 14. Its four layers are in `attention`, which is a module: an `nn.ModuleDict`, or a class that you write.
 
 
 # %% exercise="LanguageModelBlock"
-class GroupedRotaryAttention(nn.Module):
-    """Causal self-attention with grouped heads and rotary positions, which continues where a cache ends."""
-
-    def __init__(self, d_model: int, num_heads: int, num_kv_heads: int) -> None:
-        """Raise ValueError if the sizes do not fit: heads, key heads, or a head with an odd number of features."""
-        super().__init__()
-        # The grader loads weights by these names: W_q, W_k, W_v and W_o, linear layers without bias. W_k and W_v have
-        # num_kv_heads · d outputs.
-        raise NotImplementedError("GroupedRotaryAttention is not written yet")
-
-    def forward(self, x: torch.Tensor, cache: KVCache | None = None) -> torch.Tensor:
-        """Return (B, T, d_model) for the new steps x (B, T, d_model); cache: the steps before them, or None for none."""
-        raise NotImplementedError("GroupedRotaryAttention.forward is not written yet")
-
-
 class LanguageModelBlock(nn.Module):
     """Attention, then a feed-forward network. Each gets normalised vectors, and its result is added."""
 
     def __init__(self, d_model: int, num_heads: int, num_kv_heads: int) -> None:
-        """Raise ValueError if the sizes do not fit. The feed-forward network has 8 · d_model // 3 features inside."""
+        """Raise ValueError if the sizes do not fit: heads, key heads, or a head with an odd number of features.
+
+        The feed-forward network has 8 · d_model // 3 features inside.
+        """
         super().__init__()
-        # The grader loads weights by these names: norm1, attention (with W_q, W_k, W_v, W_o), norm2, ffn.
+        # The grader loads weights by these names: norm1, norm2, ffn, and attention with W_q, W_k, W_v and W_o, linear layers
+        # without bias. W_k and W_v have num_kv_heads · d outputs.
         raise NotImplementedError("LanguageModelBlock is not written yet")
 
+    def attend(self, x: torch.Tensor, cache: KVCache | None) -> torch.Tensor:
+        """Return the causal attention of the new steps to the steps before and to themselves.
+
+        x: (B, T, d_model), the new steps; cache: the steps before them, or None for none. Returns (B, T, d_model).
+        """
+        raise NotImplementedError("LanguageModelBlock.attend is not written yet")
+
     def forward(self, x: torch.Tensor, cache: KVCache | None = None) -> torch.Tensor:
-        """Return x + attention(norm1(x)), and to that the feed-forward network of its norm2.
+        """Return x + attention(norm1(x)), and to that add the feed-forward network of its norm2.
 
         x: (B, T, d_model), the new steps; cache: the keys and values of the steps before, or None for none.
         Returns (B, T, d_model).

@@ -417,7 +417,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from grader.given import LanguageModel
 
-NEVER, NOTHING = -2, -1
+NEVER, NOTHING = -99, -50  # far from all tokens
 
 
 class Batches:
@@ -449,7 +449,7 @@ class Watched(LanguageModel):
         if self.first is None:
             self.first = [p.detach().clone() for p in self.parameters()]
         offset = torch.zeros(self.embedding.num_embeddings)
-        offset[-1] = 30.0
+        offset[-1] = 12.0
         logits = super().forward(tokens, caches) + offset
         if logits.requires_grad:
             rows = [int(row[0]) // 4 for row in tokens]
@@ -492,7 +492,9 @@ class Watched(LanguageModel):
         return moved and not self.has_optimizer
 
     def evidence(self, holds):
-        return self.fed if holds else torch.full_like(self.fed, NEVER)
+        """Return the numbers of the rows that were fed if this holds, so that an answer that never trains has none."""
+        seen = (self.fed != NEVER).any(-1) & holds
+        return torch.where(seen, torch.arange(len(seen)), NEVER)[:, None]
 
     def __getitem__(self, name):
         if name == "updates":
@@ -562,7 +564,7 @@ def loop(draw):
         ("all moved", "training changes all weights of the model", "some weights of the model are unchanged"),
         ("fresh", "gradients are cleared before every step", "the gradients of earlier steps were not cleared"),
     ):
-        seen = case.see(model[name], name, ("row", "step"))
+        seen = case.see(model[name], name, ("row", "number"))
         case.check("gradients", "witnessed", [seen], title, says=says)
     case.check_value(
         case.method(model, "has", returned), True, "values", "the returned weights are those of the model",

@@ -134,12 +134,6 @@ MISTAKES = [
         asks="Which gradient does the second block get?",
     ),
     mistake(
-        "lm-plain-list",
-        edit(BLOCKS, "self.blocks = [LanguageModelBlock(d_model, num_heads, num_kv_heads) for _ in range(num_layers)]"),
-        says="the blocks are in a plain list, so their weights are no parameters of the model",
-        asks="How many parameters does your model report?",
-    ),
-    mistake(
         "lm-one-block-less",
         edit(LOOP, "for i, block in enumerate(self.blocks[:-1]):"),
         says="the last block is left out",
