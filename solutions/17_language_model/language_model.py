@@ -103,38 +103,51 @@ class SwiGLU(nn.Module):
 # %% [markdown]
 # ## Exercise: `LanguageModelBlock`
 #
-# First write the attention. It is `CachedSelfAttention` of lesson 13 with the grouped heads of lesson 14. Then the block.
+# Two parts, each with a norm before it: attention, then the feed-forward network. The attention is `CachedSelfAttention` of lesson 13 with
+# the grouped heads of lesson 14. Its four layers are in `attention`, which is a module: an `nn.ModuleDict`, or a class that you write.
 
 
 # %% exercise="LanguageModelBlock"
-class GroupedRotaryAttention(nn.Module):
-    """Causal self-attention with grouped heads and rotary positions, which continues where a cache ends."""
+class LanguageModelBlock(nn.Module):
+    """Attention, then a feed-forward network. Each gets normalised vectors, and its result is added."""
 
     def __init__(self, d_model: int, num_heads: int, num_kv_heads: int) -> None:
-        """Raise ValueError if the sizes do not fit: heads, key heads, or a head with an odd number of features."""
+        """Raise ValueError if the sizes do not fit: heads, key heads, or a head with an odd number of features.
+
+        The feed-forward network has 8 · d_model // 3 features inside.
+        """
         super().__init__()
-        # The grader loads weights by these names: W_q, W_k, W_v and W_o, linear layers without bias. W_k and W_v have
-        # num_kv_heads · d outputs.
+        # The grader loads weights by these names: norm1, norm2, ffn, and attention with W_q, W_k, W_v and W_o, linear layers
+        # without bias. W_k and W_v have num_kv_heads · d outputs.
         ### BEGIN SOLUTION
         if d_model % num_heads or num_heads % num_kv_heads or d_model // num_heads % 2:
             raise ValueError(f"{d_model} features, {num_heads} heads and {num_kv_heads} key heads do not fit")
         self.d = d_model // num_heads
         self.n_rep = num_heads // num_kv_heads
-        self.W_q = nn.Linear(d_model, d_model, bias=False)
-        self.W_k = nn.Linear(d_model, num_kv_heads * self.d, bias=False)
-        self.W_v = nn.Linear(d_model, num_kv_heads * self.d, bias=False)
-        self.W_o = nn.Linear(d_model, d_model, bias=False)
+        self.attention = nn.ModuleDict(
+            {
+                "W_q": nn.Linear(d_model, d_model, bias=False),
+                "W_k": nn.Linear(d_model, num_kv_heads * self.d, bias=False),
+                "W_v": nn.Linear(d_model, num_kv_heads * self.d, bias=False),
+                "W_o": nn.Linear(d_model, d_model, bias=False),
+            }
+        )
+        self.norm1 = RMSNorm(d_model)
+        self.norm2 = RMSNorm(d_model)
+        self.ffn = SwiGLU(d_model, 8 * d_model // 3)
         ### END SOLUTION
 
-    def forward(self, x: torch.Tensor, cache: KVCache | None = None) -> torch.Tensor:
-        """Return (B, T, d_model) for the new steps x (B, T, d_model); cache: the steps before them, or None for none."""
+    def attend(self, x: torch.Tensor, cache: KVCache | None) -> torch.Tensor:
+        """Return the causal attention of the new steps to the steps before and to themselves.
+
+        x: (B, T, d_model), the new steps; cache: the steps before them, or None for none. Returns (B, T, d_model).
+        """
         ### BEGIN SOLUTION
         T = x.shape[1]
         before = 0 if cache is None else cache.length
         positions = torch.arange(before, before + T, device=x.device)
-        q, k, v = (
-            layer(x).unflatten(-1, (-1, self.d)).transpose(1, 2) for layer in (self.W_q, self.W_k, self.W_v)
-        )
+        layers = (self.attention["W_q"], self.attention["W_k"], self.attention["W_v"])
+        q, k, v = (layer(x).unflatten(-1, (-1, self.d)).transpose(1, 2) for layer in layers)
         q = apply_rotary(q, positions)  # (B, H, T, d)
         k = apply_rotary(k, positions)  # (B, H_kv, T, d)
         if cache is not None:
@@ -142,32 +155,17 @@ class GroupedRotaryAttention(nn.Module):
         k, v = repeat_kv(k, self.n_rep), repeat_kv(v, self.n_rep)  # (B, H, S, d) each
         may_attend = torch.ones(T, k.shape[2], dtype=torch.bool, device=x.device).tril(before)
         output = nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=may_attend)
-        return self.W_o(output.transpose(1, 2).flatten(2))  # (B, T, D)
-        ### END SOLUTION
-
-
-class LanguageModelBlock(nn.Module):
-    """Attention, then a feed-forward network. Each gets normalised vectors, and its result is added."""
-
-    def __init__(self, d_model: int, num_heads: int, num_kv_heads: int) -> None:
-        """Raise ValueError if the sizes do not fit. The feed-forward network has 8 · d_model // 3 features inside."""
-        super().__init__()
-        # The grader loads weights by these names: norm1, attention (with W_q, W_k, W_v, W_o), norm2, ffn.
-        ### BEGIN SOLUTION
-        self.norm1 = RMSNorm(d_model)
-        self.attention = GroupedRotaryAttention(d_model, num_heads, num_kv_heads)
-        self.norm2 = RMSNorm(d_model)
-        self.ffn = SwiGLU(d_model, 8 * d_model // 3)
+        return self.attention["W_o"](output.transpose(1, 2).flatten(2))  # (B, T, D)
         ### END SOLUTION
 
     def forward(self, x: torch.Tensor, cache: KVCache | None = None) -> torch.Tensor:
-        """Return x + attention(norm1(x)), and to that the feed-forward network of its norm2.
+        """Return x + attention(norm1(x)), and to that add the feed-forward network of its norm2.
 
         x: (B, T, d_model), the new steps; cache: the keys and values of the steps before, or None for none.
         Returns (B, T, d_model).
         """
         ### BEGIN SOLUTION
-        x = x + self.attention(self.norm1(x), cache)
+        x = x + self.attend(self.norm1(x), cache)
         return x + self.ffn(self.norm2(x))
         ### END SOLUTION
 

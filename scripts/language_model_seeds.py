@@ -1,0 +1,65 @@
+"""Train the reference's language model from many seeds, as lesson 17 does, and measure it on new text.
+
+    python scripts/language_model_seeds.py                      seed 0: two minutes on one core; curve, losses, a few verses
+    python scripts/language_model_seeds.py --seeds 20           seeds 0 to 19
+    python scripts/language_model_seeds.py --save weights.safetensors
+"""
+
+from __future__ import annotations
+
+import random
+import runpy
+import time
+from collections.abc import Iterator
+
+import torch
+from safetensors.torch import save_file
+from shared import ROOT, parser
+from torch.nn.functional import cross_entropy
+
+from grader.given import ALPHABET, LanguageModel, verse_batches
+
+SIZES = {"vocab_size": 59, "d_model": 96, "num_heads": 6, "num_kv_heads": 2, "num_layers": 2, "max_len": 512}
+FRESH = 2, 3  # the seeds of two new texts
+lesson = runpy.run_path(str(ROOT / "solutions" / "17_language_model" / "language_model.py"), run_name="lesson")
+
+
+def noted(batches: Iterator[torch.Tensor], losses: list[float], model: LanguageModel) -> Iterator[torch.Tensor]:
+    """Yield the batches; note the loss of every twentieth before it is trained on."""
+    for step, tokens in enumerate(batches):
+        if step % 20 == 0:
+            losses.append(loss_of(model, tokens))
+        yield tokens
+
+
+@torch.no_grad()
+def loss_of(model: LanguageModel, tokens: torch.Tensor) -> float:
+    return cross_entropy(model(tokens[:, :-1]).mT, tokens[:, 1:]).item()
+
+
+def main() -> None:
+    known = parser(__doc__)
+    known.add_argument("--first", type=int, default=0)
+    known.add_argument("--seeds", type=int, default=1)
+    known.add_argument("--steps", type=int, default=1000)
+    known.add_argument("--save", default="")
+    options = known.parse_args()
+    torch.set_num_threads(1)
+    for seed in range(options.first, options.first + options.seeds):
+        torch.manual_seed(seed)
+        model, losses, started = LanguageModel(**SIZES), [], time.process_time()
+        lesson["train_language_model"](model, noted(verse_batches(1), losses, model), options.steps)
+        seconds = time.process_time() - started
+        new = [loss_of(model, next(verse_batches(fresh, rows=200))) for fresh in FRESH]
+        print(f"seed {seed}: {seconds:.0f} s; new text {new[0]:.4f}, {new[1]:.4f}", flush=True)
+        print("every 20 steps:", *(f"{loss:.3f}" for loss in losses))
+        prompt = torch.full((30, 1), ALPHABET.index("\n"))
+        text = lesson["write_text"](model, prompt, 159, random.Random(seed).random, top_p=0.9)
+        for row in text[:3].tolist():
+            print("".join(ALPHABET[token] for token in row).split("\n\n")[0] + "\n")
+        if options.save:
+            save_file(model.state_dict(), options.save)
+
+
+if __name__ == "__main__":
+    main()

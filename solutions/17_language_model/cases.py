@@ -1,0 +1,677 @@
+"""Cases for a small language model. Text is cut in several ways; with six heads and three key heads no wrong grouping is right
+by chance.
+
+`train_language_model` is watched on four tiny batches first. Then it trains the student's own model, and a worker without student
+code measures the loss of the returned weights on text that was in no batch. docs/language_model.md has what was measured.
+"""
+
+from grader.authoring import Case
+
+OUT = ("batch", "step", "feature")
+LOGITS = ("batch", "step", "token")
+CACHE = "from grader.given import KVCache"
+H, H_KV, D_HEAD = 6, 3, 4
+D = H * D_HEAD
+PIECES = (("prompt-first", (4, 1, 2)), ("step-first", (1, 3, 2, 1)))
+
+
+# ---- weights, none with its default value
+
+
+def norm(draw, size, prefix=""):
+    return {f"{prefix}weight": 1 + draw.normal(size, std=0.3)}
+
+
+def swiglu(draw, size, hidden, prefix=""):
+    sizes = {"W_gate": (hidden, size), "W_up": (hidden, size), "W_down": (size, hidden)}
+    return {f"{prefix}{name}.weight": draw.linear(*shape) for name, shape in sizes.items()}
+
+
+def block(draw, size=D, heads=H, key_heads=H_KV, prefix=""):
+    keys = size // heads * key_heads
+    layers = {"W_q": (size, size), "W_k": (keys, size), "W_v": (keys, size), "W_o": (size, size)}
+    attention = {f"{prefix}attention.{name}.weight": draw.linear(*shape) for name, shape in layers.items()}
+    first, second = norm(draw, size, f"{prefix}norm1."), norm(draw, size, f"{prefix}norm2.")
+    return first | attention | second | swiglu(draw, size, 8 * size // 3, f"{prefix}ffn.")
+
+
+def model_weights(draw, V, size=D, heads=H, key_heads=H_KV, layers=2, std=0.5):
+    out = {"embedding.weight": draw.normal(V, size, std=std)}
+    for i in range(layers):
+        out |= block(draw, size, heads, key_heads, f"blocks.{i}.")
+    return out | norm(draw, size, "norm.")
+
+
+# ---- RMSNorm, SwiGLU
+
+
+def RMSNorm(draw):
+    name = "RMSNorm"
+    size = 7
+    case = Case("values", name)
+    module = case.build(d_model=size)
+    case.load(module, norm(draw, size))
+    rows = draw.normal(2, 5, size) + 0.5
+    rows[1, 3] *= 300.0  # its squares are too large for float16
+    x = case.input("x", rows, grad=True)
+    Y = case.call(x, on=module, axes=OUT)
+    case.check_shape(Y)
+    case.check_values(Y, "normalised vectors, one of them long")
+    case.check_gradients(
+        case.gradients(Y, draw.normal(2, 5, size), wrt=[x], parameters=module), "gradients of input and weight"
+    )
+    case.check_unchanged(x)
+    case.check_parameters()
+    case.check_precision(Y, "normalised vectors and their dtype")
+    yield case
+
+    case = Case("short", name)
+    module = case.build(d_model=size)
+    case.load(module, norm(draw, size))
+    rows = draw.normal(3, 4, size, std=0.001)
+    rows[1, 2] = 0.0
+    Y = case.call(case.input("x", rows), on=module, axes=OUT)
+    case.check_values(Y, "vectors of size 0.001, and a zero vector", tol=1e-4)
+    yield case
+
+    case = Case("own-eps", name)
+    module = case.build(d_model=size, eps=0.5)
+    case.load(module, norm(draw, size))
+    Y = case.call(case.input("x", draw.normal(2, 3, size)), on=module, axes=OUT)
+    case.check_values(Y, "eps 0.5")
+    yield case
+
+    case = Case("new", name)
+    module = case.build(d_model=size)
+    Y = case.call(case.input("x", draw.normal(2, 3, size)), on=module, axes=OUT)
+    case.check_values(Y, "a new module: all weights are 1")
+    yield case
+
+    for id, shape in (("one-vector", (size,)), ("four-axes", (2, 3, 5, size))):
+        case = Case(id, name, caps=False)
+        module = case.build(d_model=size)
+        case.load(module, norm(draw, size))
+        Y = case.call(case.input("x", draw.normal(*shape)), on=module)
+        case.check_values(Y, f"an input with {len(shape)} axes")
+        yield case
+
+
+def SwiGLU(draw):
+    name = "SwiGLU"
+    size, hidden = 5, 7
+    case = Case("values", name)
+    module = case.build(d_model=size, d_hidden=hidden)
+    case.load(module, swiglu(draw, size, hidden))
+    x = case.input("x", draw.normal(2, 3, size, std=1.5), grad=True)
+    Y = case.call(x, on=module, axes=OUT)
+    case.check_shape(Y)
+    case.check_values(Y, "result")
+    case.check_gradients(
+        case.gradients(Y, draw.normal(2, 3, size), wrt=[x], parameters=module), "gradients of input and layers"
+    )
+    case.check_unchanged(x)
+    case.check_parameters()
+    case.check_precision(Y, "result and dtype")
+    yield case
+
+    case = Case("as-wide", name)
+    module = case.build(d_model=6, d_hidden=6)
+    case.load(module, swiglu(draw, 6, 6))
+    Y = case.call(case.input("x", draw.normal(2, 3, 6)), on=module, axes=OUT)
+    case.check_values(Y, "as many features inside as outside")
+    yield case
+
+    case = Case("one-vector", name, caps=False)
+    module = case.build(d_model=size, d_hidden=hidden)
+    case.load(module, swiglu(draw, size, hidden))
+    Y = case.call(case.input("x", draw.normal(size)), on=module)
+    case.check_values(Y, "a single vector")
+    yield case
+
+
+# ---- LanguageModelBlock
+
+
+def LanguageModelBlock(draw):
+    name = "LanguageModelBlock"
+    B, T = 2, 7
+    sizes = {"d_model": D, "num_heads": H, "num_kv_heads": H_KV}
+
+    case = Case("whole", name)
+    module = case.build(**sizes)
+    case.load(module, block(draw))
+    x = case.input("x", draw.normal(B, T, D), grad=True)
+    Y = case.call(x, on=module, axes=OUT)
+    case.check_shape(Y)
+    case.check_values(Y, "a whole text without a cache")
+    flow = case.gradients(Y, draw.normal(B, T, D), wrt=[x], parameters=module)
+    case.check_gradients(flow, "gradients of input and weights")
+    case.check_unchanged(x)
+    case.check_parameters()
+    again = case.call(x, on=module, axes=OUT)
+    case.check_same(
+        Y,
+        again,
+        "a call without a cache leaves nothing behind",
+        "purity",
+        "a second call without a cache gives another result",
+    )
+    case.check_precision(Y, "result and dtype")
+    yield case
+
+    case = Case("later", name)
+    module = case.build(**sizes)
+    case.load(module, block(draw))
+    case.grad(False)
+    first = draw.normal(B, T, D)
+    changed = first.copy()
+    changed[:, 4:] += 1.0
+    early = [
+        case.part(case.call(case.input(f"x{i}", rows), on=module), (None, None), (0, 4), axes=OUT)
+        for i, rows in enumerate((first, changed))
+    ]
+    case.check_same(
+        *early, "later steps change no earlier one", "masking", "a step depends on steps after it"
+    )
+    yield case
+
+    for id, pieces in PIECES:
+        case = Case(id, name)
+        module = case.build(**sizes)
+        case.load(module, block(draw))
+        case.grad(False)
+        parts = [case.input(f"x{i}", draw.normal(B, n, D)) for i, n in enumerate(pieces)]
+        for text, order in (("", 1), (" of a second text", -1)):  # a second text with a new cache
+            cache = case.provide(CACHE, "KVCache", f"cache{text}", max_len=9)
+            so_far = 0
+            for part, n in zip(parts[::order], pieces[::order], strict=True):
+                Y = case.call(part, cache, on=module, axes=OUT)
+                case.check_values(Y, f"{n} new, {so_far} stored{text}", "modes")
+                so_far += n
+                case.check_value(
+                    case.attribute(cache, "length"),
+                    so_far,
+                    "modes",
+                    f"the new steps are appended once: {n} new, {so_far - n} stored{text}",
+                    f"the cache should have {so_far} steps",
+                )
+        yield case
+
+    for id, key_heads in (("one-key-head", 1), ("all-key-heads", H)):
+        case = Case(id, name, caps=False)
+        module = case.build(d_model=D, num_heads=H, num_kv_heads=key_heads)
+        case.load(module, block(draw, key_heads=key_heads))
+        Y = case.call(case.input("x", draw.normal(B, T, D)), on=module, axes=OUT)
+        case.check_values(Y, f"{key_heads} key heads for {H} heads")
+        yield case
+
+    case = Case("cost", name)
+    module = case.build(**sizes)
+    case.load(module, block(draw))
+    case.grad(False)
+    for n in (4, 30, 90):
+        cache = case.provide(CACHE, "KVCache", f"cache{n}", max_len=n + 1)
+        case.call(case.input(f"text{n}", draw.normal(1, n, D)), cache, on=module)
+        count = case.operations(
+            case.input(f"new{n}", draw.normal(1, 1, D)), cache, on=module, name=f"step after {n}"
+        )
+        projections = 4 * D * D + 4 * D * H_KV * D_HEAD + 6 * D * (8 * D // 3)
+        case.check_at_most(
+            count,
+            f"operations of one step after {n} steps",
+            "a new step costs more than its own layers and one row of scores",
+            limit=int(1.5 * (projections + 4 * D * (n + 1))),
+        )
+    case.check_at_most(
+        case.values_kept(cache, "kept"),
+        "values that the cache keeps",
+        "the cache keeps more than the few key heads of each step",
+        limit=int(1.25 * 2 * H_KV * D_HEAD * 91),
+    )
+    yield case
+
+    yield from wrong_sizes(draw, name)
+
+
+def wrong_sizes(draw, name, **more):
+    """Yield cases with sizes that do not fit. An answer may refuse them when it is built, or at its first call."""
+    for id, size, heads, key_heads, title in (
+        ("indivisible", 10, 4, 2, "the heads do not divide the features"),
+        ("groups-indivisible", 16, 4, 3, "the key heads do not divide the heads"),
+        ("odd", 9, 3, 3, "a head has an odd number of features"),
+    ):
+        case = Case(id, name)
+        module = case.build(d_model=size, num_heads=heads, num_kv_heads=key_heads, **more)
+        given = draw.integers(0, 4, 1, 2) if more else draw.normal(1, 2, size)
+        case.call(case.input("x", given), on=module)
+        case.check("shapes", "raises", [], f"a ValueError if {title}", type="ValueError")
+        yield case
+
+
+# ---- LanguageModel
+
+# How far the loss of a model is above that of guessing, in whole numbers. Half a nat is nothing.
+GUESSING = """
+import math
+import torch
+
+
+class Guessing:
+    def __call__(self, logits, tokens):
+        targets = tokens[:, 1:].flatten()
+        loss = torch.nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1).double(), targets)
+        above = float(loss) - math.log(logits.shape[-1]) - 0.5
+        return math.ceil(above) if above > 0 else 0
+"""
+
+
+def LanguageModel(draw):
+    name = "LanguageModel"
+    B, T, V, L = 2, 7, 13, 3
+    sizes = {
+        "vocab_size": V, "d_model": D, "num_heads": H, "num_kv_heads": H_KV, "num_layers": L, "max_len": 11,
+    }  # fmt: skip
+
+    case = Case("whole", name)
+    module = case.build(**sizes)
+    case.load(module, model_weights(draw, V, layers=L))
+    tokens = case.input("tokens", draw.integers(0, V - 1, B, T))
+    Y = case.call(tokens, on=module, axes=LOGITS)
+    case.check_shape(Y)
+    case.check_values(Y, "logits of a whole text")
+    flow = case.gradients(Y, draw.normal(B, T, V), parameters=module)
+    case.check_gradients(flow, "gradients of all weights; the embedding gets both parts")
+    case.check_unchanged(tokens)
+    case.check_parameters()
+    case.check_value(
+        case.attribute(module, "num_layers"), L, "shapes", "num_layers", f"num_layers should be {L}"
+    )
+    again = case.call(tokens, on=module, axes=LOGITS)
+    case.check_same(
+        Y,
+        again,
+        "a call without caches leaves nothing behind",
+        "purity",
+        "a second call without caches gives another result",
+    )
+    case.check_precision(Y, "logits and their dtype")
+    yield case
+
+    case = Case("later", name)
+    module = case.build(**sizes)
+    case.load(module, model_weights(draw, V, layers=L))
+    case.grad(False)
+    first = draw.integers(0, V - 1, B, T)
+    changed = first.copy()
+    changed[:, 4:] = (changed[:, 4:] + 1) % V
+    early = [
+        case.part(case.call(case.input(f"t{i}", rows), on=module), (None, None), (0, 4), axes=LOGITS)
+        for i, rows in enumerate((first, changed))
+    ]
+    case.check_same(
+        *early, "later tokens change no earlier logits", "masking", "logits depend on tokens after them"
+    )
+    yield case
+
+    for id, pieces in PIECES:
+        case = Case(id, name)
+        module = case.build(**sizes)
+        case.load(module, model_weights(draw, V, layers=L))
+        case.grad(False)
+        parts = [case.input(f"t{i}", draw.integers(0, V - 1, B, n)) for i, n in enumerate(pieces)]
+        for text, order in (("", 1), (" of a second text", -1)):
+            each = [case.provide(CACHE, "KVCache", f"cache{i}{text}", max_len=9) for i in range(L)]
+            caches = case.value(f"caches{text}", each)
+            so_far = 0
+            for part, n in zip(parts[::order], pieces[::order], strict=True):
+                if text:
+                    Y = case.call(part, caches=caches, on=module, axes=LOGITS)
+                else:
+                    Y = case.call(part, caches, on=module, axes=LOGITS)
+                case.check_values(Y, f"{n} new, {so_far} stored{text}", "modes")
+                so_far += n
+            for i, cache in enumerate(each):
+                case.check_value(
+                    case.attribute(cache, "length"),
+                    so_far,
+                    "modes",
+                    f"the cache of block {i} has every step once{text}",
+                    f"the cache should have {so_far} steps",
+                )
+        yield case
+
+    case = Case("start", name)
+    measure = case.provide(GUESSING, "Guessing", "measure")
+    case.grad(False)
+    tokens = case.input("tokens", draw.integers(0, 58, 4, 41))
+    for seed in range(5):
+        case.seed(seed)
+        module = case.build("", f"model{seed}", **(sizes | {"vocab_size": 59, "d_model": 96, "max_len": 64}))
+        above = case.call(case.call(tokens, on=module), tokens, on=measure, name=f"above{seed}")
+        case.check_value(
+            above,
+            0,
+            "values",
+            f"a new model knows nothing: its loss is that of guessing, seed {seed}",
+            "the loss of a new model is more than half a nat above that of guessing",
+        )
+    yield case
+
+    case = Case("cost", name)
+    module = case.build(**(sizes | {"max_len": 99}))
+    case.load(module, model_weights(draw, V, layers=L))
+    case.grad(False)
+    layers = 4 * D * D + 4 * D * H_KV * D_HEAD + 6 * D * (8 * D // 3)
+    for n in (4, 30, 90):
+        each = [case.provide(CACHE, "KVCache", f"cache{n}.{i}", max_len=n + 1) for i in range(L)]
+        caches = case.value(f"caches{n}", each)
+        case.call(case.input(f"text{n}", draw.integers(0, V - 1, 1, n)), caches, on=module)
+        count = case.operations(
+            case.input(f"new{n}", draw.integers(0, V - 1, 1, 1)), caches, on=module, name=f"step after {n}"
+        )
+        case.check_at_most(
+            count,
+            f"operations of one step after {n} steps",
+            "a new token costs more than its own layers and one row of scores in each block",
+            limit=int(1.5 * (L * (layers + 4 * D * (n + 1)) + 2 * D * V)),
+        )
+    case.check_at_most(
+        case.values_kept(caches, "kept"),
+        "values that the caches keep",
+        "the caches keep more than the few key heads of each step",
+        limit=int(1.25 * 2 * L * H_KV * D_HEAD * 91),
+    )
+    yield case
+
+    for id, stored, new, fits in (("full", 4, 7, True), ("too-long", 0, 12, False), ("too-long-together", 5, 7, False)):
+        case = Case(id, name)
+        module = case.build(**sizes)
+        case.load(module, model_weights(draw, V, layers=L))
+        case.grad(False)
+        caches = None
+        if stored:
+            each = [case.provide(CACHE, "KVCache", f"cache{i}", max_len=20) for i in range(L)]
+            caches = case.value("caches", each)
+            case.call(case.input("text", draw.integers(0, V - 1, 1, stored)), caches, on=module)
+        tokens = case.input("tokens", draw.integers(0, V - 1, 1, new))
+        Y = case.call(tokens, caches, on=module, axes=LOGITS)
+        if fits:
+            case.check_values(Y, "a text that is exactly as long as it may be", "modes")
+        else:
+            what = f"{new} new steps and {stored} stored are more than max_len"
+            case.check("shapes", "raises", [], f"a ValueError if {what}", type="ValueError")
+        yield case
+
+    yield from wrong_sizes(draw, name, vocab_size=5, num_layers=1, max_len=8)
+
+
+# ---- train_language_model
+
+# Batches without end, and a model that notes for each row what it was fed and which tokens its loss asked for. Each row has
+# four tokens of its own, so a row is known by its tokens. It reads targets from the gradient of the logits, so the order of rows, the
+# loss function and the optimizer do not matter. A token that is never a target has a large logit: the gradient of a right loss
+# cannot vanish.
+WATCHED = '''
+import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook
+
+from grader.given import LanguageModel
+
+NEVER, NOTHING = -99, -50  # far from all tokens
+
+
+class Batches:
+    def __init__(self, tokens, size, steps):
+        self.tokens, self.size, self.steps, self.taken = torch.tensor(tokens), size, steps, 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.taken == 20 * self.steps:
+            raise RuntimeError(f"{self.taken} batches were taken for {self.steps} steps")
+        begin = self.taken * self.size % len(self.tokens)
+        self.taken += 1
+        return self.tokens[begin : begin + self.size].clone()
+
+
+class Watched(LanguageModel):
+    def __init__(self, rows, width, **sizes):
+        super().__init__(**sizes)
+        self.fed, self.aims = (torch.full((rows, width), NEVER) for _ in range(2))
+        self.updates, self.fresh, self.has_optimizer = 0, True, False
+        self.before, self.sum, self.first = None, 0, None
+        self.embedding.weight.register_hook(self.gradient)
+        self.embedding.weight.register_post_accumulate_grad_hook(self.gradient_added)
+        register_optimizer_step_post_hook(self.optimizer_stepped)
+
+    def forward(self, tokens, caches=None):
+        if self.first is None:
+            self.first = [p.detach().clone() for p in self.parameters()]
+        offset = torch.zeros(self.embedding.num_embeddings)
+        offset[-1] = 12.0
+        logits = super().forward(tokens, caches) + offset
+        if logits.requires_grad:
+            rows = [int(row[0]) // 4 for row in tokens]
+            self.note(self.fed, rows, tokens)
+            logits.register_hook(lambda grad: self.gradient_arrived(rows, grad))
+        return logits
+
+    def gradient_arrived(self, rows, grad):
+        asked = grad.amin(-1) * grad[..., 0].numel() < -1e-4
+        self.note(self.aims, rows, torch.where(asked, grad.argmin(-1), NOTHING))
+
+    def note(self, noted, rows, values):
+        for row, line in zip(rows, values):
+            if row < len(noted) and bool((noted[row] == NEVER).all()):
+                noted[row] = NOTHING
+                n = min(len(line), noted.shape[1])
+                noted[row, :n] = line[:n]
+
+    def gradient(self, grad):
+        if self.changed_by_hand():
+            self.count_update()
+        self.before = self.embedding.weight.detach().clone()
+        self.sum = self.sum + grad
+
+    def gradient_added(self, weight):
+        self.fresh = self.fresh and bool(torch.allclose(weight.grad, self.sum, atol=1e-6))
+
+    def optimizer_stepped(self, optimizer, args, kwargs):
+        mine = any(p is self.embedding.weight for group in optimizer.param_groups for p in group["params"])
+        if mine and self.embedding.weight.grad is not None:
+            self.has_optimizer = True
+            self.count_update()
+            self.before = self.embedding.weight.detach().clone()
+
+    def count_update(self):
+        self.updates, self.sum = self.updates + 1, 0
+
+    def changed_by_hand(self):
+        moved = self.before is not None and not torch.equal(self.embedding.weight, self.before)
+        return moved and not self.has_optimizer
+
+    def evidence(self, holds):
+        """Return the numbers of the rows that were fed if this holds, so that an answer that never trains has none."""
+        seen = (self.fed != NEVER).any(-1) & holds
+        return torch.where(seen, torch.arange(len(seen)), NEVER)[:, None]
+
+    def __getitem__(self, name):
+        if name == "updates":
+            return self.updates + self.changed_by_hand()
+        if name == "all moved":
+            pairs = zip(self.parameters(), self.first or [*self.parameters()])
+            return self.evidence(not any(torch.equal(p.detach(), first) for p, first in pairs))
+        if name == "fresh":
+            return self.evidence(self.fresh)
+        return getattr(self, name)
+
+    def has(self, state):
+        """Whether a state dict has the weights of this model."""
+        own = dict(self.named_parameters())
+        if isinstance(state, torch.nn.Module):
+            state = state.state_dict()
+        if not isinstance(state, dict):
+            return False
+        return all(name in state and torch.equal(p.detach(), state[name].detach()) for name, p in own.items())
+'''
+
+# The losses of a model on new rows of 160 characters: the mean of each row.
+MEASURED = """
+import torch
+
+from grader.given import LanguageModel
+
+
+class Measured(LanguageModel):
+    def forward(self, tokens):
+        logits = super().forward(tokens[:, :-1])
+        losses = torch.nn.functional.cross_entropy(logits.mT, tokens[:, 1:], reduction="none")
+        return losses.mean(-1)
+"""
+
+
+def train_language_model(draw):
+    yield loop(draw)
+
+
+def loop(draw):
+    """Return a case that watches the steps of a training on four batches. It measures no loss."""
+    case = Case("loop", "train_language_model")
+    size, rounds, T, steps = 3, 4, 5, 9
+    rows = size * rounds
+    tokens = [[4 * row + int(t) for t in draw.integers(0, 3, T + 1)] for row in range(rows)]
+    sizes = {"vocab_size": 4 * rows + 1, "d_model": 8, "num_heads": 2, "num_kv_heads": 1, "num_layers": 1}
+    model = case.provide(WATCHED, "Watched", "model", rows=rows, width=T, max_len=T + 1, **sizes)
+    case.load(model, model_weights(draw, 4 * rows + 1, 8, 2, 1, 1, std=0.1))
+    batches = case.provide(WATCHED, "Batches", "batches", tokens=tokens, size=size, steps=steps)
+    returned = case.call(model, batches, steps, name="returned")
+    for name, title in (
+        ("fed", "the inputs are all tokens but the last"),
+        ("aims", "the target of every step is the next token"),
+    ):
+        seen = case.see(model[name], name, ("row", "step"))
+        case.check("values", "equal", [seen], title)
+    case.check_value(
+        case.attribute(batches, "taken"), steps, "values", "as many batches are taken as there are steps",
+        "the number of batches that were taken differs from the number of steps",
+    )  # fmt: skip
+    case.check_value(
+        model["updates"], steps, "gradients", "the number of updates",
+        "the number of updates of the weights differs from the number of steps",
+    )  # fmt: skip
+    for name, title, says in (
+        ("all moved", "training changes all weights of the model", "some weights of the model are unchanged"),
+        ("fresh", "gradients are cleared before every step", "the gradients of earlier steps were not cleared"),
+    ):
+        seen = case.see(model[name], name, ("row", "number"))
+        case.check("gradients", "witnessed", [seen], title, says=says)
+    case.check_value(
+        case.method(model, "has", returned), True, "values", "the returned weights are those of the model",
+        "the returned state dict is not that of the model that was passed",
+    )  # fmt: skip
+    state = case.state(model, returned)  # last: it loads the returned weights
+    case.check("shapes", "trained", state, "the function returns the state dict")
+    case.check("values", "moved", state, "the returned weights are trained", module=model.name)
+    return case
+
+
+# ---- write_text
+
+# A model whose logits are the logarithms of 16, 25, …, 169 in an order that is a hash of all tokens in its caches. So for a draw
+# that is an odd number of 1024ths, the nearest edge is far enough for any rounding.
+MODEL = """
+import torch
+from torch import nn
+
+
+class Hashing(nn.Module):
+    def __init__(self, num_layers):
+        super().__init__()
+        self.num_layers = num_layers
+        self.fed = self.calls = self.recorded = 0
+
+    def forward(self, tokens, caches):
+        if len(caches) != self.num_layers:
+            raise ValueError(f"{len(caches)} caches for {self.num_layers} layers")
+        B, n = tokens.shape
+        self.calls, self.fed = self.calls + 1, self.fed + n
+        self.recorded += torch.is_grad_enabled()
+        state = torch.zeros(B, n, dtype=torch.int64, device=tokens.device)
+        for layer, cache in enumerate(caches):
+            before = cache.length
+            steps = tokens[:, None, :, None].to(torch.get_default_dtype())
+            seen = cache.append(steps, steps)[0][:, 0, :, 0].round().to(torch.int64)
+            powers = torch.arange(1, seen.shape[1] + 1, device=tokens.device)
+            running = (seen * (powers * powers + 3 * layer + 1)).cumsum(1)
+            state = state + running[:, before : before + n] * (layer + 2) + powers[before : before + n] * layer
+        weights = torch.tensor([36.0, 169.0, 16.0, 81.0, 25.0, 121.0, 49.0], device=tokens.device)
+        order = (torch.arange(7, device=tokens.device) * (1 + state[..., None] % 5) + state[..., None]) % 7
+        return weights[order].to(torch.get_default_dtype()).log()
+
+
+class Draws:
+    def __init__(self, values):
+        self.values, self.count = values, 0
+
+    def __call__(self):
+        self.count += 1
+        return self.values[(self.count - 1) % len(self.values)]
+"""
+CUT = 615 / 1024
+
+
+def write_text(draw):
+    name = "write_text"
+    for id, B, P, new, how, title in (
+        ("plain", 2, 3, 5, {}, "temperature 1"),
+        ("one-row", 1, 1, 16, {}, "one row, from one token"),
+        ("warm", 2, 4, 6, {"temperature": 2.0}, "temperature 2"),
+        ("top-k", 2, 3, 6, {"top_k": 3}, "the best three"),
+        ("top-p", 2, 2, 6, {"top_p": CUT}, "the best 0.6 of the mass"),
+        ("warm-top-p", 2, 3, 7, {"temperature": 2.0, "top_p": CUT}, "temperature 2 and the best 0.6"),
+        ("warm-both", 3, 2, 5, {"temperature": 2.0, "top_k": 5, "top_p": CUT}, "temperature 2 and both cuts"),
+        ("greedy", 2, 3, 5, {"temperature": 0.0}, "temperature 0"),
+        ("greedy-cut", 2, 3, 3, {"temperature": 0, "top_k": 2, "top_p": 0.3}, "temperature 0 and both cuts"),
+    ):
+        case = Case(id, name)
+        model = case.provide(MODEL, "Hashing", "model", num_layers=2)
+        if id == "plain":
+            case.eval(model)
+        values = [(2 * int(k) + 1) / 1024 for k in draw.integers(0, 511, 2 * B * new)]
+        uniform = case.provide(MODEL, "Draws", "uniform", values=values)
+        prompt = case.input("prompt", draw.integers(0, 6, B, P))
+        how = {"max_new_tokens": new, "uniform": uniform, **how}
+        Y = case.call(model, prompt, **how, axes=("row", "step"))
+        case.check_shape(Y, f"the prompts and the new tokens: {title}")
+        case.check_values(Y, f"the drawn tokens: {title}")
+        case.check_unchanged(prompt)
+        greedy = how.get("temperature") == 0
+        case.check_value(
+            case.attribute(uniform, "count"), 0 if greedy else B * new, "values", f"the number of draws: {title}",
+            "with temperature 0 nothing is drawn" if greedy else "there is one draw per row and new token",
+        )  # fmt: skip
+        for attribute, want, facet, what, says in (
+            ("fed", P + new - 1, "cost", "tokens that the model is fed",
+             "the model is fed tokens that it has seen before, or the last one"),
+            ("calls", new, "cost", "calls of the model", "the model is called more often than needed"),
+            ("recorded", 0, "cost", "calls that record gradients", "gradients are recorded while text is written"),
+            ("training", id != "plain", "modes", "the mode of the model stays",
+             "the model is left in another mode"),
+        ):  # fmt: skip
+            case.check_value(case.attribute(model, attribute), want, facet, f"{what}: {title}", says)
+        if id == "plain":
+            second = case.input("second", draw.integers(0, 6, B, P))
+            Y = case.call(model, second, **how, axes=("row", "step"))
+            case.check_values(Y, "a second batch of prompts gets new caches", "purity")
+        yield case
+
+    case = Case("nothing-new", name, caps=False)
+    model = case.provide(MODEL, "Hashing", "model", num_layers=2)
+    uniform = case.provide(MODEL, "Draws", "uniform", values=[0.5])
+    prompt = case.input("prompt", draw.integers(0, 6, 2, 4))
+    Y = case.call(model, prompt, max_new_tokens=0, uniform=uniform, axes=("row", "step"))
+    case.check_same(
+        Y, prompt, "no new tokens: the prompt", "values", "the prompt does not come back as it is"
+    )
+    yield case
