@@ -182,6 +182,8 @@ def _filled(recipe: do.Filled) -> str:
     if recipe.diagonal:
         return f"torch.eye({', '.join(map(str, shape))}) * {recipe.value!r}"
     full = f"torch.full({shape}, {recipe.value!r})"
+    if recipe.std:
+        full = f"({full} + torch.randn({shape}) * {recipe.std!r})"
     if recipe.rows is None:
         return full
     return f"torch.cat([{full}[:{recipe.rows}], torch.zeros({shape})[{recipe.rows}:]])"

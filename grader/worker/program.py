@@ -258,6 +258,8 @@ class Program:
         full = torch.full(recipe.shape, recipe.value, dtype=self.dtype, device=self.device)
         if recipe.rows is not None:
             full[recipe.rows :] = 0
+        if recipe.std:
+            full += torch.randn(recipe.shape, device=self.device, dtype=self.dtype) * recipe.std
         return full
 
     def _provide(self, step: do.Provide) -> Any:

@@ -40,13 +40,15 @@ class Callee(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
 class Filled(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A large tensor of one value, or with one value on its diagonal, stored as its shape.
 
-    rows: only the first `rows` rows have the value; the others are zero.
+    rows: only the first `rows` rows have the value; the others are zero. std: of random numbers that are added, drawn by
+    torch; see `Case.seed`.
     """
 
     shape: tuple[int, ...]
     value: float = 0.0
     diagonal: bool = False
     rows: int | None = None
+    std: float = 0.0
 
 
 class Stage(Struct, frozen=True, array_like=True):
