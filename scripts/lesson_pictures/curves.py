@@ -187,3 +187,38 @@ def clocks() -> Sheet:
             sheet.text(x, y + radius + 14, f"{between:.1f}°", 12)
     sheet.text(300, 306, "below each clock: the angle from the key to the query, the same in both rows", 12)
     return sheet
+
+
+# `scripts/language_model_seeds.py`, seed 0: the loss of every twentieth of 1000 batches, before the model learns from it.
+LOSSES = (
+    "4.125 3.232 2.679 1.860 1.176 0.679 0.476 0.479 0.368 0.322 0.317 0.307 0.311 0.299 0.293 0.276 0.285 "
+    "0.268 0.274 0.267 0.253 0.242 0.247 0.244 0.245 0.233 0.219 0.220 0.207 0.201 0.216 0.209 0.201 0.201 "
+    "0.203 0.201 0.198 0.193 0.189 0.196 0.199 0.188 0.192 0.195 0.192 0.186 0.193 0.189 0.196 0.178"
+)
+
+
+def loss_of_a_training() -> Sheet:
+    """Draw the loss of a training of 1000 steps on a logarithmic axis, what counting reaches, and the floor."""
+    sheet = Sheet(340)
+    losses = np.array([float(loss) for loss in LOSSES.split()])
+    curve = sheet.axes(62, 48, 420, 246)
+    curve.set_yscale("log")
+    curve.plot(20 * np.arange(len(losses)), losses, color=BLUE, linewidth=pt(2.2))
+    ticks = [0.2, 0.3, 0.5, 1, 2, 4]
+    curve.set(xlim=(0, 1000), ylim=(0.16, 5), xticks=[0, 200, 400, 600, 800, 1000], yticks=ticks)
+    curve.set_yticklabels([f"{tick:g}" for tick in ticks])
+    curve.minorticks_off()
+    for loss, says, colour in (
+        (4.08, "guessing", FAINT),
+        (2.11, "counts of 2", FAINT),
+        (1.03, "counts of 3", FAINT),
+        (0.44, "counts of 5", FAINT),
+        (0.188, "the floor", ORANGE),
+    ):
+        curve.axhline(loss, color=colour, linewidth=pt(1.2), linestyle=":")
+        curve.annotate(says, (1010, loss), color=colour, fontsize=pt(12), va="center", annotation_clip=False)
+    for step, loss, says in ((110, 1.4, "spelling"), (260, 0.35, "names"), (540, 0.245, "rhymes")):
+        curve.annotate(says, (step, loss), color=INK, fontsize=pt(12))
+    sheet.text(62, 24, "loss in nats per character", ha="left")
+    sheet.text(272, 326, "steps", 12)
+    return sheet

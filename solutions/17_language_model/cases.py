@@ -286,7 +286,7 @@ def LanguageModel(draw):
     case.check_shape(Y)
     case.check_values(Y, "logits of a whole text")
     flow = case.gradients(Y, draw.normal(B, T, V), parameters=module)
-    case.check_gradients(flow, "gradients of all weights; the embedding gets both parts")
+    case.check_gradients(flow, "gradients of all weights; the embedding gets both parts", tol=1e-4)
     case.check_unchanged(tokens)
     case.check_parameters()
     case.check_value(
@@ -523,7 +523,7 @@ class Watched(LanguageModel):
         return all(name in state and torch.equal(p.detach(), state[name].detach()) for name, p in own.items())
 '''
 
-# Batches of text without end; and the losses of a model on new rows, the mean of each.
+# Batches of text, as many as there are steps; and the losses of a model on new rows, the mean of each.
 TEXT = """
 import torch
 
@@ -531,14 +531,16 @@ from grader.given import LanguageModel, verse_batches
 
 
 class Text:
-    def __init__(self, seed, rows, length):
-        self.batches, self.taken = verse_batches(seed, rows, length), 0
+    def __init__(self, seed, rows, length, steps):
+        self.batches, self.left = verse_batches(seed, rows, length), steps
 
     def __iter__(self):
         return self
 
     def __next__(self):
-        self.taken += 1
+        if not self.left:
+            raise RuntimeError("more batches were taken than there are steps")
+        self.left -= 1
         return next(self.batches)
 
 
@@ -628,12 +630,8 @@ def training(draw):
     case.seed(5)
     case.load(model, untrained())
     known, new = (int(seed) for seed in draw.integers(0, 2**30, 2))
-    batches = case.provide(TEXT, "Text", "batches", seed=known, rows=ROWS, length=LENGTH)
+    batches = case.provide(TEXT, "Text", "batches", seed=known, rows=ROWS, length=LENGTH, steps=STEPS)
     returned = case.call_training(STEPS, model, batches, STEPS, name="returned")
-    case.check_value(
-        case.attribute(batches, "taken"), STEPS, "values", f"{STEPS} batches are taken",
-        "the number of batches that were taken differs from the number of steps",
-    )  # fmt: skip
     state = case.state(model, returned)
     case.check("shapes", "trained", state, "the function returns the state dict of your model")
     measured = exam.provide(

@@ -52,13 +52,6 @@ MISTAKES = [
         kind="different",
     ),
     mistake(
-        "lm-head-copied",
-        edit(START, START + "\n        self.head = nn.Linear(d_model, vocab_size, bias=False)\n        self.head.weight.data.copy_(self.embedding.weight.data)"),
-        edit(LOGITS, "return self.head(self.norm(x))"),
-        says="the matrix of the logits is a copy of the embedding, so the two go their own ways",
-        asks="If a step of training changes the embedding, does your head change?",
-    ),
-    mistake(
         "lm-head-bias",
         edit(START, START + "\n        self.bias = nn.Parameter(torch.zeros(vocab_size))"),
         edit(LOGITS, LOGITS + " + self.bias"),
@@ -212,15 +205,6 @@ MISTAKES = [
         edit(TOO_LONG, "if before + tokens.shape[1] >= self.max_len:"),
         says="a text of exactly max_len steps is refused",
         asks="How many steps does a model for eleven steps take?",
-    ),
-    mistake(
-        "lm-cut-silently",
-        edit(
-            f"{TOO_LONG}\n            raise ValueError(",
-            f"tokens = tokens[:, : self.max_len - before]\n        {TOO_LONG}\n            raise ValueError(",
-        ),
-        says="tokens beyond max_len are cut off in silence",
-        asks="What happens to a text that is longer than max_len?",
     ),
     mistake(
         "lm-no-num-layers",

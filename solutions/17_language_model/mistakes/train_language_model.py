@@ -95,17 +95,10 @@ MISTAKES = [
         asks="PyTorch adds a new gradient to the one that is there. What is there when your second step begins?",
     ),
     mistake(
-        "tlm-cleared-too-late",
-        edit(CLEAR, "pass"),
-        edit("loss.backward()", "loss.backward()\n        optimizer.zero_grad()"),
-        says="gradients are cleared between the backward pass and the update",
-        asks="What does the update see of the gradients that were just computed?",
-    ),
-    mistake(
         "tlm-never-stepped",
         edit(STEP, "pass"),
         says="gradients are computed, but the weights are never updated",
-        asks="Which call updates the weights, and where is it in your loop?",
+        asks="Which call updates the weights, and what do the gradients hold when it comes?",
     ),
     mistake(
         "tlm-no-backward",

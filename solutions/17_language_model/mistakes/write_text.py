@@ -19,21 +19,14 @@ MISTAKES = [
     mistake(
         "wt-temperature-ignored",
         edit("logits / temperature", "logits"),
-        says="the temperature is ignored",
-        asks="Where does your code use the temperature?",
+        says="the temperature changes nothing",
+        asks="Where does your code use the temperature: on logits, or on something that is made to add up to one afterwards?",
     ),
     mistake(
         "wt-temperature-after-cut",
         edit(KEPT, "kept = top_k_top_p_filtering(logits, top_k=top_k, top_p=top_p) / temperature"),
         says="the temperature comes after the cut, so the cut sees another distribution",
         asks="At temperature 2, how much mass do the best two tokens have when you cut?",
-    ),
-    mistake(
-        "wt-temperature-on-probabilities",
-        edit(KEPT, "kept = top_k_top_p_filtering(logits, top_k=top_k, top_p=top_p)"),
-        edit("kept.softmax(-1)", "(p := kept.softmax(-1) / temperature) / p.sum(-1, keepdim=True)"),
-        says="probabilities are divided by the temperature, which changes nothing once they add up to one again",
-        asks="What is divided by the temperature: logits, or probabilities?",
     ),
     mistake(
         "wt-no-cut",
