@@ -256,6 +256,7 @@ class GroupedQueryAttention(nn.Module):
 # %% wrong_total_after_append: reads total after the append
 # kind: mistake
 # breaks: modes
+# equals: gqa-total-after-append
 
 import math
 
@@ -345,6 +346,7 @@ class GroupedQueryAttention(nn.Module):
 # %% wrong_places_of_keys: masks by the places in the cache
 # kind: mistake
 # breaks: modes
+# equals: gqa-places-for-positions
 
 import math
 
@@ -618,6 +620,7 @@ class GroupedQueryAttention(nn.Module):
 # %% wrong_values_tiled: keys are interleaved but values tiled
 # kind: mistake
 # breaks: gradients, masking, modes, values
+# equals: gqa-values-tiled
 
 import math
 
@@ -662,6 +665,7 @@ class GroupedQueryAttention(nn.Module):
 # %% wrong_assert_heads: assert instead of ValueError
 # kind: mistake
 # breaks: shapes
+# equals: gqa-any-sizes
 
 import math
 
@@ -751,6 +755,7 @@ class GroupedQueryAttention(nn.Module):
 # %% wrong_never_causal: without window or cache there is no mask
 # kind: mistake
 # breaks: defaults, gradients, values
+# equals: gqa-no-mask-without-window
 
 import math
 
@@ -797,6 +802,7 @@ class GroupedQueryAttention(nn.Module):
 # %% wrong_split_in_view: views the steps as heads
 # kind: mistake
 # breaks: defaults, gradients, masking, modes, values
+# equals: gqa-heads-from-view
 
 import math
 
@@ -841,6 +847,7 @@ class GroupedQueryAttention(nn.Module):
 # %% wrong_hidden_scores_zero: scores times mask, and the scale is missing
 # kind: mistake
 # breaks: defaults, gradients, masking, modes, values
+# equals: gqa-hidden-scores-zero+gqa-not-scaled
 
 import math
 
@@ -885,6 +892,7 @@ class GroupedQueryAttention(nn.Module):
 # %% wrong_drop_after_softmax: masks after the softmax, weights do not sum to one
 # kind: mistake
 # breaks: defaults, gradients, masking, modes, values
+# equals: gqa-masked-after-softmax
 
 import math
 
@@ -929,6 +937,7 @@ class GroupedQueryAttention(nn.Module):
 # %% wrong_one_key_head_used: head 0 of the keys for all query heads
 # kind: mistake
 # breaks: defaults, gradients, masking, modes, values
+# equals: gqa-one-key-head-used
 
 import math
 
@@ -973,6 +982,7 @@ class GroupedQueryAttention(nn.Module):
 # %% wrong_full_key_heads: W_k and W_v with all heads, of which groups are averaged
 # kind: mistake
 # breaks: purity
+# equals: gqa-full-layers
 
 import math
 
