@@ -49,11 +49,23 @@ MISTAKES = [
         asks="Which steps are the sinks if the first piece has two steps and there are three sinks?",
     ),
     mistake(
+        "ring-sinks-of-latest-piece",
+        edit(
+            STAYS,
+            "begin = self.total - keys.shape[2]\n"
+            "        stays = (seen[2] >= begin) & (seen[2] < begin + self.sinks) | (seen[2] >= self.total - self.window)",
+        ),
+        says="the first steps of the latest piece stay as sinks instead of those of the text",
+        asks="Which steps are the sinks if the second piece begins at step five?",
+    ),
+    mistake(
         "ring-positions-are-places",
         edit(
             "        return seen\n",
             "        return seen[0], seen[1], torch.arange(seen[0].shape[2], device=keys.device)\n",
         ),
+        kind="different",
+        seen="StreamingLLM, where the positions of the queries are places, too",
         says="the positions are the places of the rows",
         asks="Which position has the first stored step after something was forgotten?",
     ),
