@@ -28,6 +28,10 @@
 # **A ring.** Once steps are forgotten, the place of a key says nothing about its position any more. So positions are stored beside the keys, and the mask asks
 # *them*. A place that is still empty has position −1, which no query sees.
 #
+# ![A ring with five places and two sinks after eleven steps. The sinks hold positions zero and one. The five places hold ten, six,
+# seven, eight and nine, and an arrow shows that step eleven is written over six. Below is a row of the mask: with a window of five, the
+# query at eleven sees zero, one, ten, seven, eight, nine and itself, but not six.](pictures/ring.svg)
+#
 # **By hand.** Window 3, one sink, and a query at position 7. It sees the keys at 5, 6 and 7, and the sink at 0.
 #
 # **What goes wrong.**
