@@ -20,6 +20,7 @@ ALIASES = {
     "apply_rotary": "applyrotaryemb applyrotaryposemb applyrotaryembedding applyrope",
     "RotaryAttention": "rotarymultiheadattention ropeattention",
     "CachedSelfAttention": "kvcacheattention",
+    "GroupedQueryAttention": "groupqueryattention",
 }
 # Exercise → names of code with the same job. Much of it has another form: it is graded if that is the form of a school.
 SAME_JOB = {
