@@ -42,6 +42,8 @@ BLOCKS: dict[str, str] = {
     "apply_rotary": "apply_rotary.py",
     "KVCache": "kv_cache.py",
     "cached_attention": "cached_attention.py",
+    "merge_state": "merge_state.py",
+    "tiled_attention": "tiled_attention.py",
     "Encoder": "encoder.py",
     "Decoder": "decoder.py",
     "AttentionDecoder": "attention_decoder.py",
