@@ -97,7 +97,11 @@ MISTAKES = [
     ),
     mistake(
         "back-lse-base-two",
-        edit(WEIGHTS, "weights = (scores / math.log(2) - lse[:, :, tile].unsqueeze(-1)).exp2()"),
+        edit(
+            WEIGHTS,
+            "weights = (scores / math.log(2) - lse[:, :, tile].unsqueeze(-1)).exp2().float().to(wide)",
+        ),
+        # In float32, as most answers compute, these overflow where a score is near 1000; in float64 they do not.
         kind="different",
         says="the lse is read as a logarithm to base 2, as in FlashInfer; here it is the natural one",
         asks="Which logarithm does the exercise ask for?",
