@@ -36,11 +36,11 @@
 #
 # | | m | l | acc |
 # |---|---|---|---|
-# | after the first block | 2 | $e^{-1} + 1$ = 1.37 | 10·0.37 + 20·1 = 23.68 |
-# | the factor $e^{2 - 4}$ = 0.135 | | 0.19 | 3.20 |
-# | after the second block | 4 | 0.19 + 1 = 1.19 | 3.20 + 40·1 = 43.20 |
+# | after the first block | 2 | $e^{-1} + 1$ = 1.368 | 10·0.368 + 20·1 = 23.68 |
+# | times $e^{2 - 4}$ = 0.135 | | 0.185 | 3.20 |
+# | after the second block | 4 | 0.185 + 1 = 1.185 | 3.20 + 40·1 = 43.20 |
 #
-# So the output is 43.20 / 1.19 = 36.45, and the lse is 4 + ln 1.19 = 4.17. A softmax over all three scores gives the same.
+# So the output is 43.20 / 1.185 = 36.46, and the lse is 4 + ln 1.185 = 4.17. A softmax over all three scores gives the same.
 #
 # **Said better.** What is known about a set of keys is a *state*: the pair (output, lse). Two states of different keys can be
 # **merged** into the state of all these keys, and the order does not matter. So any cutting gives the same answer: blocks,
