@@ -26,6 +26,9 @@ more = (0, 0, 0, -S % block_size)
 keys, values = torch.nn.functional.pad(keys, more), torch.nn.functional.pad(values, more)
 output = queries.new_zeros
 """
+WHOLE = "table = torch.arange(T, device=keys.device)[:, None] + S - T - torch.arange(S, device=keys.device)"
+TILE = "table[start : start + block_size, first : first + block_size]"
+FULL = "T // min(block_size, T) * min(block_size, T)"
 NO_GUARD = edit(MEAN, "acc / l.unsqueeze(-1)")
 
 MISTAKES = [
@@ -34,6 +37,13 @@ MISTAKES = [
         edit(SIZES, f"{SIZES}\n    block_size = max(T, S)"),
         says="all scores are computed at once",
         asks="How many scores are in memory at the same time if there are 1000 queries and keys?",
+    ),
+    mistake(
+        "tiles-whole-mask",
+        edit(SIZES, f"{SIZES}\n    {WHOLE}"),
+        edit("rows.unsqueeze(1) - columns", TILE),
+        says="the mask is made for all pairs at once, and is as large as the table of scores",
+        asks="How many values has your mask if there are 1000 queries and keys?",
     ),
     mistake(
         "tiles-hidden-computed",
@@ -117,6 +127,12 @@ MISTAKES = [
         asks="What is the lse of a single key with score 5?",
     ),
     mistake(
+        "tiles-lse-of-unscaled-scores",
+        edit(LSE, "= m * math.sqrt(queries.shape[-1]) + l.log()"),
+        says="the maximum in the lse is that of scores before they are divided",
+        asks="Which scores should the exponential of the lse sum up?",
+    ),
+    mistake(
         "tiles-lse-base-two",
         edit(LSE, "= (m + l.log()) / math.log(2)"),
         kind="different",
@@ -145,6 +161,13 @@ MISTAKES = [
         asks="Is there a number below all scores that a query may have?",
     ),
     mistake(
+        "tiles-one-maximum",
+        edit(TOP, "torch.maximum(m, scores.amax())"),
+        forms=[[edit(TOP, "torch.maximum(m, scores.amax())"), NO_GUARD]],
+        says="all queries of a tile share one maximum, so a query with much smaller scores gets the sum 0",
+        asks="What are the exponentials of a query whose scores are far below those of another query?",
+    ),
+    mistake(
         "tiles-maximum-of-block",
         edit(TOP, "torch.where(hidden.all(-1), m, scores.amax(-1))"),
         says="the maximum is that of the newest block alone, so earlier weights can overflow",
@@ -153,14 +176,33 @@ MISTAKES = [
     mistake(
         "tiles-last-keys-lost",
         edit("range(0, S, block_size)", "range(0, S // block_size * block_size, block_size)"),
+        forms=[[edit("range(0, S, block_size)", f"range(0, {FULL.replace('T', 'S')}, block_size)")]],
         says="keys after the last full block are lost",
         asks="Which keys are in the last block if there are 13 keys and blocks of 4?",
     ),
     mistake(
         "tiles-last-queries-lost",
         edit("range(0, T, block_size)", "range(0, T // block_size * block_size, block_size)"),
+        forms=[[edit("range(0, T, block_size)", f"range(0, {FULL}, block_size)")]],
         says="queries after the last full block get no result",
         asks="Which queries are in the last block if there are 13 queries and blocks of 4?",
+    ),
+    mistake(
+        "tiles-last-blocks-lost",
+        edit("range(0, T, block_size)", f"range(0, {FULL}, block_size)"),
+        edit("range(0, S, block_size)", f"range(0, {FULL.replace('T', 'S')}, block_size)"),
+        forms=[
+            [
+                edit("range(0, T, block_size)", f"range(0, {FULL}, block_size)"),
+                edit("range(0, S, block_size)", f"range(0, {FULL.replace('T', 'S')}, block_size)"),
+                edit(
+                    "queries.new_zeros(queries.shape[:3], dtype",
+                    "queries.new_full(queries.shape[:3], -math.inf, dtype",
+                ),
+            ]
+        ],
+        says="queries and keys after the last full block are lost",
+        asks="Which keys are in the last block if there are 13 keys and blocks of 4?",
     ),
     mistake(
         "tiles-first-keys-lost",
@@ -171,12 +213,16 @@ MISTAKES = [
     mistake(
         "tiles-diagonal-lost",
         edit("if hidden.all():", "if hidden.all() or (causal and first >= start + S - T):"),
+        forms=[
+            [edit("if hidden.all():", "if hidden.all() or (causal and first + k.shape[2] > start + S - T):")]
+        ],
         says="tiles on the diagonal are left out, though their queries see some of their keys",
         asks="May a query see its own key?",
     ),
     mistake(
         "tiles-partly-hidden-lost",
         edit("if hidden.all():", "if hidden.any():"),
+        forms=[[edit("if hidden.all():", "if hidden.all() or ((distance < 0) & causal).any():")]],
         says="tiles in which something is hidden are left out",
         asks="What about the keys of such a tile that some query does see?",
     ),
@@ -201,6 +247,7 @@ MISTAKES = [
     mistake(
         "tiles-hidden-nan",
         edit(BASE, "base = top"),
+        forms=[[edit(BASE, "base = top"), NO_GUARD]],
         says="a query that has seen no key yet gives NaN, and keeps it",
         asks="What is minus infinity minus minus infinity?",
     ),
@@ -213,7 +260,18 @@ MISTAKES = [
     mistake(
         "tiles-empty-mean",
         edit(SCORES, "(q @ k.mT).masked_fill(hidden, -1e9)"),
-        forms=[[edit(SCORES, "(q @ k.mT).masked_fill(hidden, -1e9)"), edit(SKIP, "")]],
+        forms=[
+            [edit(SCORES, "(q @ k.mT).masked_fill(hidden, -1e9)"), edit(SKIP, "")],
+            [
+                edit(START, "m = q.new_full(q.shape[:3], -1e9)"),
+                edit(SCORES, "(q @ k.mT).masked_fill(hidden, -1e9)"),
+                edit(LSE, "= m + l.clamp(min=1e-30).log()"),
+            ],
+            [
+                edit(START, "m = q.new_full(q.shape[:3], -1e9)"),
+                edit(SCORES, "(q @ k.mT).masked_fill(hidden, -1e9)"),
+            ],
+        ],
         says="a query that sees no key gets the mean of values that are hidden from it",
         asks="What is the largest score of a query from which all keys are hidden, in your code?",
     ),
@@ -256,6 +314,26 @@ MISTAKES = [
         edit(AGO, "hidden"),
         says="the window is ignored",
         asks="How many keys does the last query see if the window is 3?",
+    ),
+    mistake(
+        "tiles-window-from-query-number",
+        edit(AGO, "hidden | (distance - (S - T) >= window)"),
+        says="the window counts from the number of the query instead of its position",
+        asks="Which position has the first query if there are 5 queries and 11 keys?",
+    ),
+    mistake(
+        "tiles-window-ends-loop",
+        edit("continue", "break"),
+        says="a tile before the window ends the loop, so the tiles in the window are never reached",
+        asks="Which tiles come after one that is hidden because it is too old?",
+    ),
+    mistake(
+        "tiles-window-start-lost",
+        edit(
+            "if hidden.all():", "if hidden.all() or (window and first < max(0, start + S - T - window + 1)):"
+        ),
+        says="a tile that begins before the window is left out, though its last keys are in it",
+        asks="Which keys of a tile are in the window if its first key is too old?",
     ),
     mistake(
         "tiles-window-one-larger",
@@ -301,6 +379,20 @@ MISTAKES = [
         forms=[[edit(SCORES, "q @ k.mT"), edit(WEIGHTS, f"{WEIGHTS} * ~hidden"), NO_GUARD]],
         says="the mask comes after the exponential, so a large hidden score makes all visible weights 0",
         asks="Which scores should the maximum of a query run over?",
+    ),
+    mistake(
+        "tiles-infinity-times-zero",
+        edit(SCORES, "q @ k.mT"),
+        edit(TOP, "torch.maximum(m, scores.masked_fill(hidden, -math.inf).amax(-1))"),
+        edit(WEIGHTS, f"{WEIGHTS} * ~hidden"),
+        says="the mask is multiplied after the exponential, and infinity times 0 is NaN",
+        asks="How large can a hidden score be, compared with the largest visible one?",
+    ),
+    mistake(
+        "tiles-not-masked",
+        edit(SCORES, "q @ k.mT"),
+        says="tiles that are hidden in part are not masked",
+        asks="Which keys of a tile on the diagonal does its first query see?",
     ),
     mistake(
         "tiles-hidden-in-sum",
@@ -350,6 +442,16 @@ MISTAKES = [
         edit("return output, lse", "return output, lse.unsqueeze(-1)"),
         says="the lse has a last axis of size one",
         asks="How many axes does one number per query need?",
+    ),
+    mistake(
+        "tiles-sums-like-queries",
+        edit("acc = q.new_zeros(*q.shape[:3], values.shape[-1])", "acc = torch.zeros_like(q)"),
+        edit(
+            "output = queries.new_zeros(*queries.shape[:3], values.shape[-1])",
+            "output = torch.zeros_like(queries)",
+        ),
+        says="output and accumulator have as many features as the queries",
+        asks="Of what is the output a weighted mean?",
     ),
     mistake(
         "tiles-queries-overwritten",

@@ -24,12 +24,23 @@ DQ = "dq[:, :, tile] += dscores @ k * scale"
 DK = "dk[:, :, part] += dscores.mT @ q * scale"
 RETURN = "return dq.to(queries.dtype), dk.to(keys.dtype), dv.to(values.dtype)"
 
+FULL = "T // min(block_size, T) * min(block_size, T)"
+WHOLE = "table = torch.arange(T, device=keys.device)[:, None] + S - T - torch.arange(S, device=keys.device)"
+TILE = "table[start : start + block_size, first : first + block_size]"
+
 MISTAKES = [
     mistake(
         "back-all-at-once",
         edit(SIZES, f"{SIZES}\n    block_size = max(T, S)"),
         says="all scores are computed at once",
         asks="How many scores are in memory at the same time if there are 1000 queries and keys?",
+    ),
+    mistake(
+        "back-whole-mask",
+        edit(SIZES, f"{SIZES}\n    {WHOLE}"),
+        edit("rows.unsqueeze(1) - columns", TILE),
+        says="the mask is made for all pairs at once, and is as large as the table of scores",
+        asks="How many values has your mask if there are 1000 queries and keys?",
     ),
     mistake(
         "back-hidden-computed",
@@ -56,6 +67,18 @@ MISTAKES = [
         asks="What do the gradients of all scores of one query sum to?",
     ),
     mistake(
+        "back-row-term-of-output",
+        edit(D, "D = output.to(wide).square().sum(-1)"),
+        says="the number per query is made from the output alone, without its gradient",
+        asks="What do the gradients of all scores of one query sum to?",
+    ),
+    mistake(
+        "back-row-term-of-all-rows",
+        edit(D, "D = (grad_output.to(wide) * output.to(wide)).sum((-2, -1)).unsqueeze(-1).expand(lse.shape)"),
+        says="all queries share one number, a sum over all rows",
+        asks="What do the gradients of all scores of one query sum to?",
+    ),
+    mistake(
         "back-row-term-of-tile",
         edit(
             DSCORES,
@@ -79,6 +102,7 @@ MISTAKES = [
     mistake(
         "back-not-weighted",
         edit(DSCORES, "dscores = g @ v.mT - D[:, :, tile].unsqueeze(-1)"),
+        forms=[[edit(DSCORES, "dscores = (g @ v.mT - D[:, :, tile].unsqueeze(-1)) * ~hidden")]],
         says="the gradients of the scores lack the weights",
         asks="What should the gradient of the score of a key without weight be?",
     ),
@@ -94,6 +118,15 @@ MISTAKES = [
         edit(WEIGHTS, "weights = scores.exp()"),
         says="the lse is not subtracted from the scores",
         asks="What do the weights of one query sum to?",
+    ),
+    mistake(
+        "back-divided-by-exp",
+        edit(SCORES, "q @ k.mT * scale"),
+        edit(
+            WEIGHTS, "weights = (scores.exp() / lse[:, :, tile].unsqueeze(-1).exp()).masked_fill(hidden, 0.0)"
+        ),
+        says="the exponential of a score is divided by that of the lse, and both overflow",
+        asks="What is the exponential of 1000 on your machine, and of -1000?",
     ),
     mistake(
         "back-lse-base-two",
@@ -195,14 +228,23 @@ MISTAKES = [
     mistake(
         "back-last-keys-lost",
         edit("range(0, S, block_size)", "range(0, S // block_size * block_size, block_size)"),
+        forms=[[edit("range(0, S, block_size)", f"range(0, {FULL.replace('T', 'S')}, block_size)")]],
         says="keys after the last full block are lost",
         asks="Which keys are in the last block if there are 13 keys and blocks of 4?",
     ),
     mistake(
         "back-last-queries-lost",
         edit("range(0, T, block_size)", "range(0, T // block_size * block_size, block_size)"),
+        forms=[[edit("range(0, T, block_size)", f"range(0, {FULL}, block_size)")]],
         says="queries after the last full block are lost",
         asks="Which queries are in the last block if there are 13 queries and blocks of 4?",
+    ),
+    mistake(
+        "back-last-blocks-lost",
+        edit("range(0, T, block_size)", f"range(0, {FULL}, block_size)"),
+        edit("range(0, S, block_size)", f"range(0, {FULL.replace('T', 'S')}, block_size)"),
+        says="queries and keys after the last full block are lost",
+        asks="Which keys are in the last block if there are 13 keys and blocks of 4?",
     ),
     mistake(
         "back-first-keys-lost",
@@ -213,12 +255,16 @@ MISTAKES = [
     mistake(
         "back-diagonal-lost",
         edit("if hidden.all():", "if hidden.all() or (causal and first >= start + S - T):"),
+        forms=[
+            [edit("if hidden.all():", "if hidden.all() or (causal and first + k.shape[2] > start + S - T):")]
+        ],
         says="tiles on the diagonal are left out, though their queries see some of their keys",
         asks="May a query see its own key?",
     ),
     mistake(
         "back-partly-hidden-lost",
         edit("if hidden.all():", "if hidden.any():"),
+        forms=[[edit("if hidden.all():", "if hidden.all() or ((distance < 0) & causal).any():")]],
         says="tiles in which something is hidden are left out",
         asks="What about the keys of such a tile that some query does see?",
     ),
@@ -240,6 +286,14 @@ MISTAKES = [
         edit(WEIGHTS, f"{WEIGHTS} * ~hidden"),
         says="the mask is multiplied after the exponential, and infinity times 0 is NaN",
         asks="How large can a hidden score be, compared with the lse of its query?",
+    ),
+    mistake(
+        "back-not-masked",
+        edit(NO_KEYS, "\nlse = lse.masked_fill(lse == -math.inf, math.inf)"),
+        edit(SCORES, "q @ k.mT * scale"),
+        forms=[[edit(SCORES, "q @ k.mT * scale")]],
+        says="tiles that are hidden in part are not masked",
+        asks="Which keys of a tile on the diagonal does its first query see?",
     ),
     mistake(
         "back-empty-nan",
@@ -294,6 +348,26 @@ MISTAKES = [
         asks="Which query of the whole text is the first row of the second tile?",
     ),
     mistake(
+        "back-window-from-query-number",
+        edit(AGO, "hidden | (distance - (S - T) >= window)"),
+        says="the window counts from the number of the query instead of its position",
+        asks="Which position has the first query if there are 5 queries and 11 keys?",
+    ),
+    mistake(
+        "back-window-ends-loop",
+        edit("continue", "break"),
+        says="a tile before the window ends the loop, so the tiles in the window are never reached",
+        asks="Which tiles come after one that is hidden because it is too old?",
+    ),
+    mistake(
+        "back-window-start-lost",
+        edit(
+            "if hidden.all():", "if hidden.all() or (window and first < max(0, start + S - T - window + 1)):"
+        ),
+        says="a tile that begins before the window is left out, though its last keys are in it",
+        asks="Which keys of a tile are in the window if its first key is too old?",
+    ),
+    mistake(
         "back-window-one-larger",
         edit(AGO, "hidden | (distance > window)"),
         kind="different",
@@ -341,6 +415,21 @@ MISTAKES = [
         edit(SIZES, f"{SIZES}\n    grad_output = torch.ones_like(grad_output)"),
         says="the gradient of the output is not used",
         asks="What should your gradients be if that of the output is 0 everywhere?",
+    ),
+    mistake(
+        "back-gradients-like-queries",
+        edit("for x in (queries, keys, values))", "for x in (queries, queries, queries))"),
+        says="the gradients of keys and values have the shape of the queries",
+        asks="Which shape has the gradient of the keys?",
+    ),
+    mistake(
+        "back-gradient-changed",
+        edit(
+            D,
+            "given = grad_output\n    grad_output = given.clone()\n    D = given.mul_(output).to(wide).sum(-1)",
+        ),
+        says="the gradient of the caller is overwritten",
+        asks="Which of your operations changes a tensor of the caller?",
     ),
     mistake(
         "back-queries-changed",
