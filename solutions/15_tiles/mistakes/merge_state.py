@@ -51,9 +51,7 @@ MISTAKES = [
         edit(LSE, "torch.logaddexp(lse_a, lse_b)"),
         forms=[
             [
-                edit(
-                    WEIGHTS, "weight_a, weight_b = (x.masked_fill(x.isinf(), 0.0) for x in (lse_a, lse_b))"
-                ),
+                edit(WEIGHTS, "weight_a, weight_b = (x.masked_fill(x.isinf(), 0.0) for x in (lse_a, lse_b))"),
                 edit(LSE, "torch.logaddexp(lse_a, lse_b)"),
             ]
         ],
@@ -144,7 +142,6 @@ MISTAKES = [
         forms=[
             [edit(DIVIDED, "out / total.unsqueeze(-1)")],
             [edit(GUARD, ""), edit(LSE, "torch.logaddexp(lse_a, lse_b)")],
-            [edit(GUARD, ""), edit(DIVIDED, "(out / total.unsqueeze(-1)).nan_to_num()")],
         ],
         says="two empty states give NaN",
         asks="What is minus infinity minus minus infinity, and zero by zero?",

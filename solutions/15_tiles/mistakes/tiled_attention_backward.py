@@ -27,6 +27,8 @@ RETURN = "return dq.to(queries.dtype), dk.to(keys.dtype), dv.to(values.dtype)"
 FULL = "T // min(block_size, T) * min(block_size, T)"
 WHOLE = "table = torch.arange(T, device=keys.device)[:, None] + S - T - torch.arange(S, device=keys.device)"
 TILE = "table[start : start + block_size, first : first + block_size]"
+# Another way to give a query that sees no key the weights 0.
+NO_WEIGHT = edit(NO_KEYS, "\nlse = lse.masked_fill(lse == -math.inf, math.inf)")
 
 MISTAKES = [
     mistake(
@@ -289,7 +291,7 @@ MISTAKES = [
     ),
     mistake(
         "back-not-masked",
-        edit(NO_KEYS, "\nlse = lse.masked_fill(lse == -math.inf, math.inf)"),
+        NO_WEIGHT,
         edit(SCORES, "q @ k.mT * scale"),
         forms=[[edit(SCORES, "q @ k.mT * scale")]],
         says="tiles that are hidden in part are not masked",
@@ -310,6 +312,7 @@ MISTAKES = [
     mistake(
         "back-not-causal",
         edit(LATER, "hidden = (distance < 0) & False"),
+        forms=[[edit(LATER, "hidden = (distance < 0) & False"), NO_WEIGHT]],
         says="later keys are not hidden",
         asks="Which keys may the first query see if the mask is causal?",
     ),
@@ -323,12 +326,14 @@ MISTAKES = [
         "back-no-mask",
         edit(LATER, "hidden = (distance < 0) & False"),
         edit(AGO, "hidden"),
+        forms=[[edit(LATER, "hidden = (distance < 0) & False"), edit(AGO, "hidden"), NO_WEIGHT]],
         says="nothing is hidden, neither later keys nor those before the window",
         asks="Which weights does the forward give to hidden keys?",
     ),
     mistake(
         "back-upper-left",
         edit(ROWS, ROWS.removesuffix(" + S - T")),
+        forms=[[edit(ROWS, ROWS.removesuffix(" + S - T")), NO_WEIGHT]],
         kind="different",
         says="the causal mask begins in the upper left corner, as for is_causal in PyTorch; here the last query sees the last key",
         asks="Which keys does the last query see if there are 5 queries and 11 keys?",
@@ -383,6 +388,7 @@ MISTAKES = [
     mistake(
         "back-mask-one-more",
         edit(LATER, "hidden = (distance < -1) & causal"),
+        forms=[[edit(LATER, "hidden = (distance < -1) & causal"), NO_WEIGHT]],
         says="a query sees the key after its own",
         asks="Which is the last key that the last but one query may see?",
     ),
