@@ -210,7 +210,8 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 
 # %% wrong_plain_mean: the mean of the two outputs
 # kind: mistake
-# breaks: values, masking
+# breaks: defaults, masking, values
+# equals: merge-plain-mean
 
 import torch
 
@@ -221,7 +222,8 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 
 # %% wrong_exp_without_maximum: exp of the lse itself
 # kind: mistake
-# breaks: precision
+# breaks: values
+# equals: merge-no-maximum
 
 import torch
 
@@ -237,6 +239,7 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 # %% wrong_two_empty_nan: -inf minus -inf
 # kind: mistake
 # breaks: masking
+# equals: merge-both-empty-nan
 
 import torch
 
@@ -252,7 +255,8 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 
 # %% wrong_log_forgotten: lse = maximum + sum
 # kind: mistake
-# breaks: values, masking
+# breaks: masking, values
+# equals: merge-lse-without-log
 
 import torch
 
@@ -268,7 +272,8 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 
 # %% wrong_lse_is_maximum: the larger lse is returned
 # kind: mistake
-# breaks: values, masking
+# breaks: masking, values
+# equals: merge-lse-of-larger
 
 import torch
 
@@ -280,7 +285,8 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 
 # %% wrong_lse_added: the two lse are added
 # kind: mistake
-# breaks: values, masking
+# breaks: masking, values
+# equals: merge-lse-added
 
 import torch
 
@@ -292,7 +298,8 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 
 # %% wrong_weights_swapped: a gets the weight of b
 # kind: mistake
-# breaks: values, masking
+# breaks: defaults, masking, values
+# equals: merge-weights-exchanged
 
 import torch
 
@@ -306,7 +313,8 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 
 # %% wrong_not_normalised: the sum is not divided
 # kind: mistake
-# breaks: values, masking
+# breaks: defaults, masking, values
+# equals: merge-not-divided
 
 import torch
 
@@ -321,7 +329,8 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 
 # %% wrong_divided_by_weighted_lse: the lse are the weights
 # kind: mistake
-# breaks: values, masking
+# breaks: defaults, masking, values
+# equals: merge-lse-as-weights
 
 import torch
 
@@ -339,7 +348,8 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 
 # %% wrong_output_in_place: out_a is scaled and added to
 # kind: mistake
-# breaks: purity
+# breaks: purity, values
+# equals: merge-first-overwritten
 
 import torch
 
@@ -354,7 +364,8 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 
 # %% wrong_lse_in_place: the maximum is taken off in place
 # kind: mistake
-# breaks: purity
+# breaks: purity, values
+# equals: merge-lse-overwritten
 
 import torch
 
@@ -370,7 +381,8 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 
 # %% wrong_clamped: the lse are clamped to ±50 to avoid overflow
 # kind: mistake
-# breaks: precision
+# breaks: values
+# equals: merge-clamped
 
 import torch
 
@@ -386,6 +398,7 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 # %% wrong_empty_is_finite: -inf becomes a large negative number and stays one
 # kind: mistake
 # breaks: masking
+# equals: merge-empty-lse-finite
 
 import torch
 
@@ -402,7 +415,8 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 
 # %% wrong_one_maximum_for_all: a single maximum over all rows
 # kind: mistake
-# breaks: precision
+# breaks: values
+# equals: merge-one-maximum
 
 import torch
 
@@ -420,7 +434,8 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 
 # %% wrong_relative_to_a: everything relative to lse_a
 # kind: mistake
-# breaks: masking, precision
+# breaks: masking, values
+# equals: merge-first-subtracted
 
 import torch
 
@@ -433,7 +448,8 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 
 # %% wrong_axis_forgotten: weights (..., T) times outputs (..., T, v)
 # kind: mistake
-# breaks: shapes, values, masking
+# breaks: defaults, masking, shapes, values
+# equals: merge-axis-missing
 
 import torch
 
@@ -447,7 +463,8 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 
 # %% wrong_softmax_over_rows: softmax over T instead of over the two states
 # kind: mistake
-# breaks: values, masking
+# breaks: defaults, masking, values
+# equals: merge-softmax-over-queries
 
 import torch
 
@@ -462,6 +479,7 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 # %% wrong_empty_only_as_a_whole: the shortcut looks at the whole tensor
 # kind: mistake
 # breaks: masking
+# equals: merge-both-empty-nan
 
 import torch
 
@@ -481,6 +499,7 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 # %% wrong_lse_stays_nan: NaN is removed from the output only
 # kind: mistake
 # breaks: masking
+# equals: nothing
 
 import torch
 
@@ -496,6 +515,7 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 # %% wrong_one_empty_clears_both: rows where either side is empty become empty
 # kind: mistake
 # breaks: masking
+# equals: merge-one-empty-clears-both
 
 import torch
 
@@ -510,7 +530,8 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 
 # %% wrong_larger_one_wins: the state with the larger lse is kept
 # kind: mistake
-# breaks: values, masking
+# breaks: defaults, masking, values
+# equals: merge-larger-wins
 
 import torch
 
@@ -523,7 +544,8 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 
 # %% wrong_bfloat16_weights: the weights pass through bfloat16
 # kind: mistake
-# breaks: values, masking, precision
+# breaks: defaults, masking, values
+# equals: nothing
 
 import torch
 
@@ -538,7 +560,8 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 
 # %% wrong_swapped_return: (lse, out)
 # kind: mistake
-# breaks: shapes, values, masking
+# breaks: defaults, masking, shapes, values
+# equals: merge-exchanged
 
 import torch
 
@@ -550,9 +573,10 @@ def merge_state(out_a, lse_a, out_b, lse_b):
     return both.logsumexp(0), merged.to(out_a.dtype)
 
 
-# %% different_base_two: exp2 and log2, as in FlashInfer
+# %% wrong_base_two: exp2 and log2, as in FlashInfer
 # kind: different
-# breaks: values, masking
+# breaks: defaults, masking, values
+# equals: merge-base-two
 
 import torch
 
@@ -568,9 +592,10 @@ def merge_state(v_a, s_a, v_b, s_b):
     return v.to(v_a.dtype), s_max + torch.log2(d)
 
 
-# %% different_lse_heads_first: outputs (T, H, v) with lse (H, T), as in vLLM
+# %% wrong_lse_heads_first: outputs (T, H, v) with lse (H, T), as in vLLM
 # kind: different
-# breaks: shapes, values, masking
+# breaks: defaults, masking, shapes, values
+# equals: nothing
 
 import torch
 
@@ -587,9 +612,8 @@ def merge_state(prefix_output, prefix_lse, suffix_output, suffix_lse):
     return prefix_output * p_scale + suffix_output * s_scale, torch.log(out_se) + max_lse
 
 
-# %% policy_lse_in_half: lse in the dtype of the outputs
-# kind: policy
-# later: precision
+# %% right_lse_in_half: lse in the dtype of the outputs
+# kind: same
 
 import torch
 
@@ -604,9 +628,8 @@ def merge_state(out_a, lse_a, out_b, lse_b):
     return out.to(out_a.dtype), (base + total.log()).to(out_a.dtype)
 
 
-# %% policy_sums_in_half: weights are cast to the dtype of the outputs
-# kind: policy
-# later: precision
+# %% right_sums_in_half: weights are cast to the dtype of the outputs
+# kind: same
 
 import torch
 

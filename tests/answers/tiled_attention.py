@@ -505,7 +505,8 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 
 # %% wrong_accumulator_not_rescaled: the sum is rescaled, the accumulator is not
 # kind: mistake
-# breaks: values, masking
+# breaks: cost, masking, values
+# equals: tiles-acc-not-shrunk+tiles-before-window-computed
 
 import math
 
@@ -546,8 +547,8 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 
 # %% wrong_sum_not_rescaled: the accumulator is rescaled, the sum is not
 # kind: mistake
-# breaks: values, masking
-# later: device
+# breaks: masking, values
+# equals: tiles-sum-not-shrunk
 
 import torch
 
@@ -595,7 +596,8 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 
 # %% wrong_lse_without_log: lse = m + l
 # kind: mistake
-# breaks: values, masking
+# breaks: masking, values
+# equals: tiles-lse-without-log
 
 import math
 
@@ -646,7 +648,8 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 
 # %% wrong_no_maximum: exp of the scores is summed as it is
 # kind: mistake
-# breaks: precision
+# breaks: masking, values
+# equals: tiles-no-maximum
 
 import torch
 
@@ -685,7 +688,8 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 
 # %% wrong_maximum_starts_at_zero: the running maximum starts at 0
 # kind: mistake
-# breaks: precision
+# breaks: masking, values
+# equals: tiles-maximum-from-zero
 
 import math
 
@@ -733,6 +737,7 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 # %% wrong_finite_sentinel: -1e9 as the mask and as the first maximum
 # kind: mistake
 # breaks: masking
+# equals: tiles-empty-mean
 
 import torch
 
@@ -776,7 +781,8 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 
 # %% wrong_last_block_lost: T // block_size and S // block_size blocks
 # kind: mistake
-# breaks: values, masking
+# breaks: defaults, masking, values
+# equals: tiles-last-blocks-lost
 
 import math
 
@@ -820,7 +826,8 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 
 # %% wrong_first_block_lost: the first block gives only the first maximum
 # kind: mistake
-# breaks: values, masking
+# breaks: cost, defaults, masking, values
+# equals: tiles-before-window-computed+tiles-first-keys-lost
 
 import torch
 
@@ -869,6 +876,7 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 # %% wrong_diagonal_block_lost: only tiles that lie wholly in the past are used
 # kind: mistake
 # breaks: masking
+# equals: tiles-diagonal-lost
 
 import math
 
@@ -907,7 +915,8 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 
 # %% wrong_divided_in_the_loop: each step divides by the sum so far, nothing is multiplied back
 # kind: mistake
-# breaks: values, masking
+# breaks: cost, defaults, masking, values
+# equals: tiles-before-window-computed+tiles-divided-in-loop
 
 import torch
 
@@ -948,6 +957,7 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 # %% wrong_nan_in_empty_rows: rows and tiles without a key give -inf minus -inf
 # kind: mistake
 # breaks: masking
+# equals: tiles-hidden-nan
 
 import torch
 from torch import Tensor
@@ -998,7 +1008,8 @@ def tiled_attention(
 
 # %% wrong_empty_rows_get_the_mean: finfo.min as the mask: empty rows become the mean of the values
 # kind: mistake
-# breaks: masking
+# breaks: cost, masking
+# equals: nothing
 
 import torch
 
@@ -1039,6 +1050,7 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 # %% wrong_all_scores_at_once: the whole (T, S) matrix, then a loop over its tiles
 # kind: mistake
 # breaks: cost
+# equals: tiles-all-at-once
 
 import math
 
@@ -1077,6 +1089,7 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 # %% wrong_hidden_tiles_computed: every tile is computed, hidden ones too
 # kind: mistake
 # breaks: cost
+# equals: tiles-hidden-computed
 
 import torch
 
@@ -1112,6 +1125,7 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 # %% wrong_whole_mask: tiles of scores, but one mask of shape (T, S)
 # kind: mistake
 # breaks: cost
+# equals: tiles-whole-mask
 
 import math
 
@@ -1161,7 +1175,8 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 
 # %% wrong_bfloat16_weights: p in bfloat16 before it meets the values
 # kind: mistake
-# breaks: values, masking, precision
+# breaks: defaults, masking, values
+# equals: nothing
 
 import torch
 
@@ -1200,7 +1215,8 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 
 # %% wrong_mask_multiplied_after_exp: maximum over visible scores only, then exp of all times the mask
 # kind: mistake
-# breaks: precision
+# breaks: masking
+# equals: tiles-infinity-times-zero
 
 import math
 
@@ -1243,7 +1259,8 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 
 # %% wrong_scale_missing: scores are not divided
 # kind: mistake
-# breaks: values, masking
+# breaks: defaults, masking, values
+# equals: tiles-not-scaled
 
 import torch
 
@@ -1268,7 +1285,8 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 
 # %% wrong_scaled_by_the_values: divided by the root of the size of the values
 # kind: mistake
-# breaks: values, masking
+# breaks: masking, values
+# equals: tiles-scaled-by-values
 
 import math
 
@@ -1307,7 +1325,8 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 
 # %% wrong_queries_scaled_in_place: the argument is scaled
 # kind: mistake
-# breaks: purity
+# breaks: masking, purity, values
+# equals: tiles-queries-overwritten
 
 import math
 
@@ -1354,8 +1373,8 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 
 # %% wrong_triangle_in_each_tile: the mask counts from the corner of the tile
 # kind: mistake
-# breaks: masking
-# later: device
+# breaks: cost, masking
+# equals: tiles-mask-of-first-tile
 
 import torch
 
@@ -1390,7 +1409,8 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 
 # %% wrong_one_maximum_per_tile: a single maximum for all rows and heads of a tile
 # kind: mistake
-# breaks: precision
+# breaks: masking, values
+# equals: tiles-one-maximum
 
 import torch
 
@@ -1433,6 +1453,7 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 # %% wrong_window_ends_the_loop: a tile before the window breaks the loop instead of being skipped
 # kind: mistake
 # breaks: masking
+# equals: tiles-window-ends-loop
 
 import torch
 
@@ -1471,8 +1492,8 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 
 # %% wrong_window_ignored: window is accepted and not used
 # kind: mistake
-# breaks: masking
-# later: device
+# breaks: cost, masking
+# equals: tiles-no-window
 
 import torch
 
@@ -1502,7 +1523,8 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 
 # %% wrong_window_without_offset: the window is counted from the row number, the causal mask is not
 # kind: mistake
-# breaks: masking
+# breaks: cost, masking
+# equals: tiles-before-window-computed+tiles-window-from-query-number
 
 import math
 
@@ -1544,7 +1566,8 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 
 # %% wrong_accumulator_like_queries: zeros_like(queries): values must be as wide as keys
 # kind: mistake
-# breaks: shapes
+# breaks: cost, masking, shapes, values
+# equals: tiles-sums-like-queries
 
 import torch
 
@@ -1587,7 +1610,8 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 
 # %% wrong_lse_of_unscaled_scores: the output uses scaled scores, the lse the others
 # kind: mistake
-# breaks: values, masking
+# breaks: cost, masking, values
+# equals: tiles-before-window-computed+tiles-lse-of-unscaled-scores
 
 import torch
 
@@ -1629,6 +1653,7 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 # %% wrong_diagonal_hidden: a query does not see its own key
 # kind: mistake
 # breaks: masking
+# equals: tiles-mask-not-itself
 
 import torch
 
@@ -1652,9 +1677,10 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
     return out, lse
 
 
-# %% different_upper_left: causal means row >= column whatever T and S are
+# %% wrong_upper_left: causal means row >= column whatever T and S are
 # kind: different
-# breaks: masking
+# breaks: cost, masking
+# equals: tiles-before-window-computed+tiles-upper-left
 
 import math
 
@@ -1694,9 +1720,10 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
     return out.to(queries.dtype), lse
 
 
-# %% different_base_two: exp2 with log2(e) in the scale; lse to base 2
+# %% wrong_base_two: exp2 with log2(e) in the scale; lse to base 2
 # kind: different
-# breaks: values, masking
+# breaks: cost, masking, values
+# equals: tiles-before-window-computed+tiles-lse-base-two
 
 import math
 
@@ -1744,6 +1771,7 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 # %% wrong_window_start_rounded_up: the first tile of the window is rounded up, so a tile seen in part is lost
 # kind: mistake
 # breaks: masking
+# equals: tiles-window-start-lost
 
 import math
 
@@ -1780,9 +1808,10 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
     return out.to(queries.dtype), lse
 
 
-# %% different_window_one_larger: q - k <= window, as in flash-attn
+# %% wrong_window_one_larger: q - k <= window, as in flash-attn
 # kind: different
 # breaks: masking
+# equals: tiles-window-one-larger
 
 import torch
 
@@ -1815,51 +1844,10 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
     return out, lse
 
 
-# %% different_autograd_function: a class with forward and backward, as in CS336; block size and scale are its own
+# %% wrong_time_before_heads: (B, T, H, d), as in flash_attn_func
 # kind: different
-# breaks: shapes, values, masking
-
-import math
-
-import torch
-
-
-class FlashAttentionPytorch(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, q, k, v, is_causal=False):
-        n, T, S = 16, q.shape[-2], k.shape[-2]
-        outs, lses = [], []
-        for i in range(0, T, n):
-            qi = q[..., i : i + n, :]
-            m = qi.new_full(qi.shape[:-1], -math.inf)
-            l = torch.zeros_like(m)
-            o = qi.new_zeros(*qi.shape[:-1], v.shape[-1])
-            for j in range(0, S, n):
-                s = qi @ k[..., j : j + n, :].transpose(-1, -2) / math.sqrt(q.shape[-1])
-                if is_causal:
-                    row = torch.arange(i, i + qi.shape[-2], device=q.device)[:, None]
-                    s = torch.where(row >= torch.arange(j, j + s.shape[-1], device=q.device), s, -1e6)
-                new = torch.maximum(m, s.amax(-1))
-                p = torch.exp(s - new[..., None])
-                a = torch.exp(m - new)
-                l = a * l + p.sum(-1)
-                o = a[..., None] * o + p @ v[..., j : j + n, :]
-                m = new
-            outs.append(o / l[..., None])
-            lses.append(m + l.log())
-        out, lse = torch.cat(outs, -2), torch.cat(lses, -1)
-        ctx.save_for_backward(q, k, v, out, lse)
-        ctx.is_causal = is_causal
-        return out
-
-    @staticmethod
-    def backward(ctx, grad_out):
-        raise NotImplementedError
-
-
-# %% different_time_before_heads: (B, T, H, d), as in flash_attn_func
-# kind: different
-# breaks: shapes, values, masking
+# breaks: cost, defaults, masking, shapes, values
+# equals: nothing
 
 import torch
 
@@ -1902,9 +1890,10 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
     return out.to(queries.dtype), lse
 
 
-# %% different_output_only: no lse is returned
+# %% wrong_output_only: no lse is returned
 # kind: different
-# breaks: shapes, values, masking
+# breaks: cost, defaults, masking, shapes, values
+# equals: tiles-before-window-computed+tiles-no-lse
 
 import torch
 
@@ -1943,9 +1932,8 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
     return torch.cat(outs, dim=2).to(queries.dtype)
 
 
-# %% policy_sums_in_half: everything in the dtype of the inputs
-# kind: policy
-# later: precision
+# %% right_sums_in_half: everything in the dtype of the inputs
+# kind: same
 
 import math
 
@@ -1989,9 +1977,8 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
     return out, lse
 
 
-# %% policy_lse_in_half: computed in float32, but the lse is returned in the dtype of the inputs
-# kind: policy
-# later: precision
+# %% right_lse_in_half: computed in float32, but the lse is returned in the dtype of the inputs
+# kind: same
 
 import torch
 

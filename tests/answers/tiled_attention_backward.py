@@ -431,7 +431,8 @@ def tiled_attention_backward(
 
 # %% wrong_delta_missing: ds = p * dp
 # kind: mistake
-# breaks: values, masking
+# breaks: cost, defaults, masking, values
+# equals: back-before-window-computed+back-no-row-term
 
 import math
 
@@ -467,7 +468,8 @@ def tiled_attention_backward(
 
 # %% wrong_scale_missing: the scale is in the scores, not in dq and dk
 # kind: mistake
-# breaks: values, masking
+# breaks: cost, defaults, masking, values
+# equals: back-before-window-computed+back-gradients-not-scaled
 
 import torch
 
@@ -505,7 +507,8 @@ def tiled_attention_backward(
 
 # %% wrong_dk_scaled_twice: the queries are scaled before the loop and dk is scaled again
 # kind: mistake
-# breaks: values, masking
+# breaks: defaults, masking, values
+# equals: back-keys-scaled-twice
 
 import math
 
@@ -538,7 +541,8 @@ def tiled_attention_backward(
 
 # %% wrong_dk_overwritten: dk and dv are set by each block of queries, not added to
 # kind: mistake
-# breaks: values, masking
+# breaks: masking, values
+# equals: back-keys-and-values-overwritten
 
 import torch
 
@@ -577,7 +581,8 @@ def tiled_attention_backward(
 
 # %% wrong_dq_overwritten: dq is set by each block of keys, not added to
 # kind: mistake
-# breaks: values, masking
+# breaks: defaults, masking, values
+# equals: back-queries-overwritten
 
 import torch
 
@@ -618,7 +623,8 @@ def tiled_attention_backward(
 
 # %% wrong_delta_of_the_output: D = sum of output squared
 # kind: mistake
-# breaks: values, masking
+# breaks: defaults, masking, values
+# equals: back-row-term-of-output
 
 import math
 
@@ -657,7 +663,8 @@ def tiled_attention_backward(
 
 # %% wrong_delta_of_the_tile: D from p·dp within the tile only
 # kind: mistake
-# breaks: values, masking
+# breaks: defaults, masking, values
+# equals: back-row-term-of-tile
 
 import torch
 
@@ -697,7 +704,8 @@ def tiled_attention_backward(
 
 # %% wrong_delta_over_all_rows: one number for all rows of a head
 # kind: mistake
-# breaks: values, masking
+# breaks: masking, values
+# equals: back-row-term-of-all-rows
 
 import torch
 
@@ -738,7 +746,8 @@ def tiled_attention_backward(
 
 # %% wrong_delta_added: dp + D
 # kind: mistake
-# breaks: values, masking
+# breaks: defaults, masking, values
+# equals: back-row-term-added
 
 import torch
 
@@ -768,7 +777,8 @@ def tiled_attention_backward(
 
 # %% wrong_softmax_of_the_tile: the weights are the softmax within the tile; lse is not read
 # kind: mistake
-# breaks: values, masking
+# breaks: defaults, masking, values
+# equals: back-weights-of-tile
 
 import torch
 
@@ -803,7 +813,8 @@ def tiled_attention_backward(
 
 # %% wrong_divided_by_exp_lse: exp(score) / exp(lse)
 # kind: mistake
-# breaks: precision
+# breaks: cost, masking, values
+# equals: back-before-window-computed+back-divided-by-exp
 
 import math
 
@@ -842,6 +853,7 @@ def tiled_attention_backward(
 # %% wrong_mask_forgotten: hidden tiles are skipped, but the diagonal tile is not masked
 # kind: mistake
 # breaks: masking
+# equals: back-not-masked
 
 import torch
 
@@ -874,7 +886,8 @@ def tiled_attention_backward(
 
 # %% wrong_mask_multiplied_after_exp: exp of hidden scores, then times 0
 # kind: mistake
-# breaks: precision
+# breaks: masking
+# equals: back-mask-after-exp
 
 import torch
 
@@ -909,7 +922,8 @@ def tiled_attention_backward(
 
 # %% wrong_nan_in_empty_rows: hidden scores are -inf and so is the lse of an empty row
 # kind: mistake
-# breaks: masking
+# breaks: cost, masking
+# equals: back-before-window-computed+back-empty-nan
 
 import math
 
@@ -949,7 +963,8 @@ def tiled_attention_backward(
 
 # %% wrong_last_block_lost: whole blocks only
 # kind: mistake
-# breaks: values, masking
+# breaks: defaults, masking, values
+# equals: back-last-blocks-lost
 
 import torch
 
@@ -994,6 +1009,7 @@ def tiled_attention_backward(
 # %% wrong_all_weights_at_once: the whole (T, S) matrices, block_size is not used
 # kind: mistake
 # breaks: cost
+# equals: back-all-at-once
 
 import math
 
@@ -1024,6 +1040,7 @@ def tiled_attention_backward(
 # %% wrong_hidden_tiles_computed: every tile is computed and masked
 # kind: mistake
 # breaks: cost
+# equals: back-hidden-computed
 
 import torch
 
@@ -1055,7 +1072,8 @@ def tiled_attention_backward(
 
 # %% wrong_bfloat16_weights: p and ds in bfloat16 before the products
 # kind: mistake
-# breaks: values, masking, precision
+# breaks: defaults, masking, values
+# equals: nothing
 
 import torch
 
@@ -1089,7 +1107,8 @@ def tiled_attention_backward(
 
 # %% wrong_grad_output_in_place: D is made by multiplying grad_output in place
 # kind: mistake
-# breaks: purity
+# breaks: cost, masking, purity, values
+# equals: back-before-window-computed+back-gradient-changed
 
 import torch
 
@@ -1125,6 +1144,7 @@ def tiled_attention_backward(
 # %% wrong_lse_in_place: the lse of empty rows is replaced in the argument
 # kind: mistake
 # breaks: purity
+# equals: back-lse-changed
 
 import torch
 
@@ -1161,7 +1181,8 @@ def tiled_attention_backward(
 
 # %% wrong_dv_from_output: dv = pᵀ output
 # kind: mistake
-# breaks: values, masking
+# breaks: defaults, masking, values
+# equals: back-values-from-output
 
 import torch
 
@@ -1189,7 +1210,8 @@ def tiled_attention_backward(
 
 # %% wrong_ds_without_weights: ds = dp - D
 # kind: mistake
-# breaks: values, masking
+# breaks: defaults, masking, values
+# equals: back-not-weighted
 
 import torch
 
@@ -1224,7 +1246,8 @@ def tiled_attention_backward(
 
 # %% wrong_window_ignored: the backward knows causal only
 # kind: mistake
-# breaks: masking
+# breaks: cost, masking
+# equals: back-no-window
 
 import math
 
@@ -1255,7 +1278,8 @@ def tiled_attention_backward(
 
 # %% wrong_gradients_like_queries: dk and dv have the shape of the queries
 # kind: mistake
-# breaks: shapes
+# breaks: cost, defaults, masking, shapes, values
+# equals: back-gradients-like-queries
 
 import torch
 
@@ -1289,7 +1313,8 @@ def tiled_attention_backward(
 
 # %% wrong_order_of_results: (dk, dq, dv)
 # kind: mistake
-# breaks: shapes, values, masking
+# breaks: defaults, masking, shapes, values
+# equals: back-exchanged
 
 import torch
 
@@ -1317,7 +1342,8 @@ def tiled_attention_backward(
 
 # %% wrong_first_rows_rounded_up: the first block of queries for a block of keys is rounded up
 # kind: mistake
-# breaks: masking
+# breaks: cost, masking
+# equals: back-before-window-computed+back-skipped-by-first-query
 
 import torch
 
@@ -1356,6 +1382,7 @@ def tiled_attention_backward(
 # %% wrong_autograd: the forward again, then torch.autograd.grad
 # kind: mistake
 # breaks: cost
+# equals: back-all-at-once
 
 import torch
 
@@ -1377,9 +1404,10 @@ def tiled_attention_backward(
         return torch.autograd.grad(out, (q, k, v), grad_output)
 
 
-# %% different_upper_left: the causal mask of the upper left corner
+# %% wrong_upper_left: the causal mask of the upper left corner
 # kind: different
-# breaks: masking
+# breaks: cost, masking
+# equals: back-before-window-computed+back-upper-left
 
 import torch
 
@@ -1410,9 +1438,10 @@ def tiled_attention_backward(
     return dq.to(queries.dtype), dk.to(keys.dtype), dv.to(values.dtype)
 
 
-# %% different_lse_base_two: exp2(score · log2(e) - lse), lse to base 2
+# %% wrong_lse_base_two: exp2(score · log2(e) - lse), lse to base 2
 # kind: different
-# breaks: values, masking
+# breaks: cost, defaults, masking, values
+# equals: back-before-window-computed+back-lse-base-two
 
 import math
 
@@ -1453,9 +1482,10 @@ def tiled_attention_backward(
     return dq.to(queries.dtype), dk.to(keys.dtype), dv.to(values.dtype)
 
 
-# %% different_window_one_larger: q - k <= window
+# %% wrong_window_one_larger: q - k <= window
 # kind: different
 # breaks: masking
+# equals: back-window-one-larger
 
 import torch
 
@@ -1482,9 +1512,8 @@ def tiled_attention_backward(
     return dq.to(queries.dtype), dk.to(keys.dtype), dv.to(values.dtype)
 
 
-# %% policy_sums_in_half: the gradients are summed in the dtype of the inputs
-# kind: policy
-# later: precision
+# %% right_sums_in_half: the gradients are summed in the dtype of the inputs
+# kind: same
 
 import torch
 
