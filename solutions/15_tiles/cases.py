@@ -56,26 +56,34 @@ def merge_state(draw):
 
     case = Case("large", name)
     case.grad(False)
-    for i, (first, second) in enumerate(((950, 950), (-950, -950), (900, -900), (-1000, 1000))):
-        a = state(case, f"a{i}", first + draw.normal(B, H, 7))
-        b = state(case, f"b{i}", second + draw.normal(B, H, 7))
-        checked(case, case.call(*a, *b), f"lse near {first} and {second}", tol=1e-4)
-    far = 950 * signs(7)  # each query has its own maximum
-    a, b = (state(case, f"{which}4", far + draw.normal(B, H, 7)) for which in "ab")
-    checked(case, case.call(*a, *b), "lse near 950 and -950 in turns", tol=1e-4)
+    turns = 950 * signs(7)  # each query has a maximum of its own
+    for i, (first, second, title) in enumerate(
+        (
+            (950, 950, "both near 950"),
+            (-950, -950, "both near -950"),
+            (turns, turns, "both near 950 and -950 in turns"),
+            (turns, -turns, "one near 950 and one near -950"),
+        )
+    ):
+        a, b = (
+            state(case, f"{which}{i}", lse + draw.normal(B, H, 7))
+            for which, lse in (("a", first), ("b", second))
+        )
+        checked(case, case.call(*a, *b), f"lse {title}", tol=1e-4)
     yield case
 
-    nothing = np.full((B, H, 5), -np.inf)
-    for id, first, second, title in (
-        ("left-empty", nothing, draw.normal(B, H, 5), "the first state is empty"),
-        ("right-empty", draw.normal(B, H, 5), nothing, "the second state is empty"),
-        ("both-empty", nothing, nothing, "both states are empty"),
+    # Every second query has no keys. If all had none, the result would be the other state.
+    for id, empty, title in (
+        ("left-empty", "a", "the first state is empty for some queries"),
+        ("right-empty", "b", "the second state is empty for some queries"),
+        ("both-empty", "ab", "both states are empty for some queries"),
     ):
         case = Case(id, name)
         case.grad(False)
-        if id == "both-empty":  # and a row in which neither is
-            first, second = first.copy(), second.copy()
-            first[:, :, 2], second[:, :, 2] = draw.normal(B, H), draw.normal(B, H)
+        first, second = (draw.normal(B, H, 5) for _ in "ab")
+        for which, lse in (("a", first), ("b", second)):
+            if which in empty:
+                lse[:, :, ::2] = -np.inf
         Y = case.call(*state(case, "a", first), *state(case, "b", second))
         checked(case, Y, title, "masking")
         yield case
