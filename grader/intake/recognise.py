@@ -20,6 +20,7 @@ ALIASES = {
     "apply_rotary": "applyrotaryemb applyrotaryposemb applyrotaryembedding applyrope",
     "RotaryAttention": "rotarymultiheadattention ropeattention",
     "CachedSelfAttention": "kvcacheattention",
+    "GroupedQueryAttention": "groupqueryattention",
     "merge_state": "mergestates mergeattnstates",
     "tiled_attention": "flashattention flashattentionforward",
     "tiled_attention_backward": "flashattentionbackward",

@@ -228,6 +228,38 @@ def strips() -> Sheet:
     return sheet
 
 
+def ring() -> Sheet:
+    """Draw a ring of five places and two sinks after eleven steps, and what the next query sees of it."""
+    sheet = Sheet(330)
+    sinks, places = (0, 1), (10, 6, 7, 8, 9)
+    sheet.text(84, 34, "2 sinks", 13, PURPLE)
+    for i, position in enumerate(sinks):
+        sheet.cell(50 + 34 * i, 92, 34, 34, str(position), colour=PURPLE, strength=0.3)
+    sheet.text(84, 146, "never overwritten", 12, FAINT)
+
+    sheet.text(330, 34, "a ring of 5 places after steps 0 to 10", 13, BLUE)
+    for i, position in enumerate(places):
+        next_one = i == 1
+        sheet.cell(190 + 56 * i, 92, 56, 34, str(position), colour=ORANGE if next_one else BLUE, strength=0.3)
+        sheet.text(218 + 56 * i, 146, f"place {i}", 12, FAINT)
+    sheet.arrow((274, 58), (274, 88), colour=ORANGE, width=2)
+    sheet.text(284, 66, "step 11 is written here", 12, ORANGE, ha="left")
+
+    sheet.text(300, 194, "the row of the mask for the query at 11, with a window of 5 and 2 sinks", 13)
+    columns = [*sinks, *places, 11]
+    for i, position in enumerate(columns):
+        x, may = 150 + 46 * i, position < len(sinks) or 11 - position < len(places)
+        look = {"colour": GREEN, "strength": 0.35} if may else {"hatch": NO}
+        sheet.text(x + 23, 222, str(position), 12, FAINT)
+        sheet.cell(x, 234, 46, 34, "✓" if may else "", **look)
+    sheet.text(140, 222, "key at", 12, FAINT, ha="right")
+    sheet.text(140, 251, "query at 11", 12, ha="right")
+    sheet.text(
+        300, 294, "The place of a key says nothing about its position: the mask asks the position.", 12
+    )
+    return sheet
+
+
 def tiles() -> Sheet:
     """Draw a table of scores in tiles, and the weights of one query before and after a block with a larger maximum."""
     sheet = Sheet(350)
