@@ -183,9 +183,9 @@ except NotImplementedError as unwritten:
 # ## Exercise: `tiled_attention_backward`
 #
 # The gradients need the weights again. They were not kept, and with the lse they need not be: the weight of a pair is
-# $p = \exp(\text{score} - \text{lse})$, which a tile can compute alone. With $g$ for a row of `grad_output` and $o$ for the same row of `output`:
+# $p = \exp(\text{score} - \text{lse})$, which a tile can compute alone. Let $g$ be a row of `grad_output`, $o$ the same row of `output`, and $a$ the scores:
 #
-# $$\mathrm{d}v_s = \sum_t p_{ts} \, g_t \qquad \mathrm{d}\text{score}_{ts} = p_{ts} \left( g_t \cdot v_s - D_t \right) \qquad D_t = g_t \cdot o_t$$
+# $$\mathrm{d}v_s = \sum_t p_{ts} \cdot g_t \qquad \mathrm{d}a_{ts} = p_{ts} \cdot (g_t \cdot v_s - D_t) \qquad D_t = g_t \cdot o_t$$
 #
 # The gradient of a softmax subtracts a sum over the whole row. This sum is $D_t$: one number per query, known before the first tile. From the
 # gradients of the scores follow those of queries and keys, as from any matrix product. Mind the root of `d`. Masks, tiles and dtypes are as in

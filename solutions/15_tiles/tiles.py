@@ -55,7 +55,7 @@
 #
 # **What goes wrong.**
 #
-# - The sum is made smaller when the maximum grows, and the accumulator is forgotten, or the other way round.
+# - When the maximum grows, the sum shrinks and the accumulator is forgotten, or the other way round.
 # - The maximum starts at 0 instead of −∞. Then all weights are 0 if all scores are far below 0.
 # - The last block is smaller than the others, and gets lost.
 # - A tile counts its rows and columns from 0, and so its mask is that of the first tile.
@@ -98,8 +98,8 @@ def merge_state(
 # ## Exercise: `tiled_attention`
 #
 # Go over blocks of queries, and for each one over blocks of keys. The last block of either may be smaller. Do not compute a tile in which no query sees
-# any key. No tensor may have as many values as a quarter of all scores: that includes masks. You may write the three sums
-# yourself, or let `merge_state` do the work. `softmax` and `logsumexp` of a tile are fine; `scaled_dot_product_attention` costs half of the points.
+# any key. If there are many queries and keys, no tensor may have more values than a quarter of all scores; that includes masks. You may
+# write the three sums yourself, or let `merge_state` do the work. `softmax` and `logsumexp` of a tile are fine; `scaled_dot_product_attention` costs half of the points.
 # Sum in float32 if the inputs are in half precision.
 
 
@@ -223,9 +223,9 @@ except NotImplementedError as unwritten:
 # ## Exercise: `tiled_attention_backward`
 #
 # The gradients need the weights again. They were not kept, and with the lse they need not be: the weight of a pair is
-# $p = \exp(\text{score} - \text{lse})$, which a tile can compute alone. With $g$ for a row of `grad_output` and $o$ for the same row of `output`:
+# $p = \exp(\text{score} - \text{lse})$, which a tile can compute alone. Let $g$ be a row of `grad_output`, $o$ the same row of `output`, and $a$ the scores:
 #
-# $$\mathrm{d}v_s = \sum_t p_{ts} \, g_t \qquad \mathrm{d}\text{score}_{ts} = p_{ts} \left( g_t \cdot v_s - D_t \right) \qquad D_t = g_t \cdot o_t$$
+# $$\mathrm{d}v_s = \sum_t p_{ts} \cdot g_t \qquad \mathrm{d}a_{ts} = p_{ts} \cdot (g_t \cdot v_s - D_t) \qquad D_t = g_t \cdot o_t$$
 #
 # The gradient of a softmax subtracts a sum over the whole row. This sum is $D_t$: one number per query, known before the first tile. From the
 # gradients of the scores follow those of queries and keys, as from any matrix product. Mind the root of `d`. Masks, tiles and dtypes are as in

@@ -105,6 +105,7 @@ def merge_state(out_a, lse_a, out_b, lse_b):
 
 # %% right_class_with_add: a small class of states that can be added
 # kind: same
+# later: precision
 
 from dataclasses import dataclass
 
