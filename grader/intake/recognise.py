@@ -20,6 +20,10 @@ ALIASES = {
     "apply_rotary": "applyrotaryemb applyrotaryposemb applyrotaryembedding applyrope",
     "RotaryAttention": "rotarymultiheadattention ropeattention",
     "CachedSelfAttention": "kvcacheattention",
+    "GroupedQueryAttention": "groupqueryattention",
+    "merge_state": "mergestates mergeattnstates",
+    "tiled_attention": "flashattention flashattentionforward",
+    "tiled_attention_backward": "flashattentionbackward",
 }
 # Exercise → names of code with the same job. Much of it has another form: it is graded if that is the form of a school.
 SAME_JOB = {

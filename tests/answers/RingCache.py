@@ -178,6 +178,7 @@ class RingCache:
 # %% wrong_sinks_roll_out: keeps the last w + sinks steps
 # kind: mistake
 # breaks: values
+# equals: ring-sinks-forgotten
 
 import torch
 
@@ -227,6 +228,7 @@ class RingCache:
 # %% wrong_total_is_stored: total is the number of rows stored
 # kind: mistake
 # breaks: values
+# equals: ring-total-of-kept
 
 import torch
 
@@ -372,6 +374,7 @@ class RingCache:
 # %% wrong_late_positions: total grows before positions are counted from it
 # kind: mistake
 # breaks: values
+# equals: ring-positions-after-append
 
 import torch
 
@@ -451,6 +454,7 @@ class RingCache:
 # %% wrong_values_swapped: stores keys twice
 # kind: mistake
 # breaks: values
+# equals: ring-keys-as-values
 
 import torch
 
@@ -475,6 +479,7 @@ class RingCache:
 # %% wrong_ring_over_sinks: slots p mod (w + sinks), so the sinks are overwritten, and the empty places are called 0
 # kind: mistake
 # breaks: values
+# equals: ring-empty-places-at-zero+ring-sinks-forgotten
 
 import torch
 

@@ -132,6 +132,7 @@ def repeat_kv(x, n_rep):
 # %% wrong_no_dim: repeat_interleave without dim, viewed back
 # kind: mistake
 # breaks: gradients, values
+# equals: rep-features
 
 import torch
 
@@ -170,6 +171,7 @@ def repeat_kv(x, n_rep):
 # %% wrong_group_axis_kept: the axis of the group is not merged
 # kind: mistake
 # breaks: defaults, gradients, shapes, values
+# equals: rep-group-axis-kept
 
 import torch
 

@@ -76,6 +76,7 @@ def window_mask(q_positions, k_positions, window=None, sinks=0):
 # %% wrong_w_minus_one: the window has w - 1 keys, but the own one always counts
 # kind: mistake
 # breaks: values
+# equals: win-one-less
 
 import torch
 
@@ -91,6 +92,7 @@ def window_mask(q_positions, k_positions, window=None, sinks=0):
 # %% wrong_w_others: w keys besides the own one, which is hidden
 # kind: different
 # breaks: values
+# equals: win-before-itself
 
 import torch
 
@@ -158,6 +160,7 @@ def window_mask(q_positions, k_positions, window=None, sinks=0):
 # %% wrong_empty_is_sink: -1 is smaller than sinks
 # kind: mistake
 # breaks: values
+# equals: win-empty-is-sink
 
 import torch
 
@@ -207,6 +210,7 @@ def window_mask(q_positions, k_positions, window=None, sinks=0):
 # %% wrong_both_sides: a window to both sides
 # kind: mistake
 # breaks: values
+# equals: win-both-sides
 
 import torch
 
@@ -222,6 +226,7 @@ def window_mask(q_positions, k_positions, window=None, sinks=0):
 # %% wrong_sinks_inside: the sinks use up places of the window
 # kind: mistake
 # breaks: values
+# equals: win-sinks-inside-window
 
 import torch
 
