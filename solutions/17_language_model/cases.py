@@ -202,13 +202,20 @@ def LanguageModelBlock(draw):
                 )
         yield case
 
-    for id, key_heads in (("one-key-head", 1), ("all-key-heads", H)):
-        case = Case(id, name, caps=False)
-        module = case.build(d_model=D, num_heads=H, num_kv_heads=key_heads)
-        case.load(module, block(draw, key_heads=key_heads))
-        Y = case.call(case.input("x", draw.normal(B, T, D)), on=module, axes=OUT)
-        case.check_values(Y, f"{key_heads} key heads for {H} heads")
-        yield case
+    case = Case("one-key-head", name)
+    module = case.build(d_model=20, num_heads=5, num_kv_heads=1)
+    case.load(module, block(draw, 20, 5, 1))
+    Y = case.call(case.input("x", draw.normal(B, T, 20)), on=module, axes=OUT)
+    case.check_values(Y, "20 features, one key head for five heads")
+    case.check_parameters("names and shapes of the parameters for 20 features")
+    yield case
+
+    case = Case("all-key-heads", name, caps=False)
+    module = case.build(d_model=16, num_heads=4, num_kv_heads=4)
+    case.load(module, block(draw, 16, 4, 4))
+    Y = case.call(case.input("x", draw.normal(B, T, 16)), on=module, axes=OUT)
+    case.check_values(Y, "as many key heads as heads")
+    yield case
 
     case = Case("cost", name)
     module = case.build(**sizes)
@@ -281,7 +288,9 @@ def LanguageModel(draw):
     case = Case("whole", name)
     module = case.build(**sizes)
     case.load(module, model_weights(draw, V, D, H, H_KV, L))
-    tokens = case.input("tokens", draw.integers(0, V - 1, B, T))
+    text = draw.integers(0, V - 1, B, T)
+    text[0, 2] = 0  # no padding
+    tokens = case.input("tokens", text)
     Y = case.call(tokens, on=module, axes=LOGITS)
     case.check_shape(Y)
     case.check_values(Y, "logits of a whole text")
@@ -389,11 +398,15 @@ def LanguageModel(draw):
     )
     yield case
 
-    for id, before, new, fits in (("full", 4, 7, True), ("too-long", 0, 12, False), ("too-long-together", 5, 7, False)):
+    for id, before, new, fits in (
+        ("full", 4, 7, True),
+        ("too-long", 0, 12, False),
+        ("too-long-together", 5, 7, False),
+    ):
         case = Case(id, name)
         module = case.build(**sizes)
         stored = model_weights(draw, V, D, H, H_KV, L)
-        case.load(module, stored if fits else random_weights(stored))
+        case.load(module, random_weights(stored))
         case.grad(False)
         caches = None
         if before:
@@ -401,10 +414,12 @@ def LanguageModel(draw):
             caches = case.value("caches", each)
             case.call(case.input("text", draw.integers(0, V - 1, 1, before)), caches, on=module)
         tokens = case.input("tokens", draw.integers(0, V - 1, 1, new))
-        Y = case.call(tokens, caches, on=module, axes=LOGITS)
-        if fits:
-            case.check_values(Y, "a text that is exactly as long as it may be", "modes")
+        if fits:  # a message of the student's own would end the case
+            tried = case.attempt(tokens, caches, on=module, name="exactly full")
+            title = "a text that is exactly as long as it may be"
+            case.check("modes", "value", [tried], title, want=0, says="a text of max_len steps is refused")
         else:
+            case.call(tokens, caches, on=module)
             what = f"{new} new steps and {before} stored are more than max_len"
             case.check("shapes", "raises", [], f"a ValueError if {what}", type="ValueError")
         yield case
@@ -567,7 +582,7 @@ def train_language_model(draw):
 def loop(draw):
     """Return a case that watches the steps of a training on four batches. It measures no loss."""
     case = Case("loop", "train_language_model")
-    size, rounds, T, steps = 3, 4, 5, 9
+    size, rounds, T, steps = 3, 4, 5, 24
     rows = size * rounds
     tokens = [[4 * row + int(t) for t in draw.integers(0, 3, T + 1)] for row in range(rows)]
     sizes = {"vocab_size": 4 * rows + 1, "d_model": 8, "num_heads": 2, "num_kv_heads": 1, "num_layers": 1}
@@ -654,18 +669,21 @@ MODEL = """
 import torch
 from torch import nn
 
+from grader.given import KVCache
+
 
 class Hashing(nn.Module):
-    def __init__(self, num_layers):
+    def __init__(self, num_layers, fixed=None):
         super().__init__()
-        self.num_layers = num_layers
-        self.fed = self.calls = self.recorded = 0
+        self.num_layers, self.fixed = num_layers, fixed
+        self.fed = self.recorded = 0
 
-    def forward(self, tokens, caches):
+    def forward(self, tokens, caches=None):
+        caches = [KVCache(1000) for _ in range(self.num_layers)] if caches is None else caches
         if len(caches) != self.num_layers:
             raise ValueError(f"{len(caches)} caches for {self.num_layers} layers")
         B, n = tokens.shape
-        self.calls, self.fed = self.calls + 1, self.fed + n
+        self.fed += n
         self.recorded += torch.is_grad_enabled()
         state = torch.zeros(B, n, dtype=torch.int64, device=tokens.device)
         for layer, cache in enumerate(caches):
@@ -676,6 +694,8 @@ class Hashing(nn.Module):
             running = (seen * (powers * powers + 3 * layer + 1)).cumsum(1)
             state = state + running[:, before : before + n] * (layer + 2) + powers[before : before + n] * layer
         weights = torch.tensor([36.0, 169.0, 16.0, 81.0, 25.0, 121.0, 49.0], device=tokens.device)
+        if self.fixed is not None:  # with 1, token 0 is always the most likely
+            state = torch.full_like(state, self.fixed)
         order = (torch.arange(7, device=tokens.device) * (1 + state[..., None] % 5) + state[..., None]) % 7
         return weights[order].to(torch.get_default_dtype()).log()
 
@@ -724,7 +744,6 @@ def write_text(draw):
         for attribute, want, facet, what, says in (
             ("fed", P + new - 1, "cost", "tokens that the model is fed",
              "the model is fed tokens that it has seen before, or the last one"),
-            ("calls", new, "cost", "calls of the model", "the model is called more often than needed"),
             ("recorded", 0, "cost", "calls that record gradients", "gradients are recorded while text is written"),
             ("training", id != "plain", "modes", "the mode of the model stays",
              "the model is left in another mode"),
@@ -735,6 +754,15 @@ def write_text(draw):
             Y = case.call(model, second, **how, axes=("row", "step"))
             case.check_values(Y, "a second batch of prompts gets new caches", "purity")
         yield case
+
+    case = Case("line-breaks", name)
+    model = case.provide(MODEL, "Hashing", "model", num_layers=1, fixed=1)
+    uniform = case.provide(MODEL, "Draws", "uniform", values=[0.5])
+    prompt = case.input("prompt", draw.integers(1, 6, 2, 3))
+    how = {"max_new_tokens": 5, "uniform": uniform, "temperature": 0}
+    Y = case.call(model, prompt, **how, axes=("row", "step"))
+    case.check_values(Y, "a text may have empty lines")
+    yield case
 
     case = Case("nothing-new", name, caps=False)
     model = case.provide(MODEL, "Hashing", "model", num_layers=2)

@@ -303,7 +303,7 @@ for n in (1, 2, 3, 4, 5):
 # up to you: Adam with 0.001 to 0.005 learns to spell within 150 steps. For the best result in 1000 steps let the rate grow over the first tenth, then
 # fall along a cosine to nearly nothing, and cut the norm of the gradients at 1.
 #
-# The grader watches nine tiny steps, then trains *your* model for 150 steps on rows of 64 characters, which takes a few seconds. Its loss on new text
+# The grader watches 24 tiny steps, then trains *your* model for 150 steps on rows of 64 characters, which takes a few seconds. Its loss on new text
 # must be at most 1.0; counting three characters does not get there.
 
 

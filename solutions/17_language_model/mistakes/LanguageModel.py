@@ -39,6 +39,7 @@ MISTAKES = [
     mistake(
         "lm-layer-norm",
         edit("self.norm = RMSNorm(d_model)", "self.norm = nn.LayerNorm(d_model, bias=False)"),
+        forms=[[edit("self.norm = RMSNorm(d_model)", "self.norm = nn.LayerNorm(d_model)")]],
         says="the last norm is LayerNorm, which subtracts the mean",
         asks="Which norm did you write for this model?",
         kind="different",
@@ -47,6 +48,13 @@ MISTAKES = [
         "lm-own-head",
         edit(START, START + "\n        self.head = nn.Linear(d_model, vocab_size, bias=False)"),
         edit(LOGITS, "return self.head(self.norm(x))"),
+        forms=[
+            [
+                edit(START, START + f"\n        self.{name} = nn.Linear(d_model, vocab_size, bias=False)"),
+                edit(LOGITS, f"return self.{name}(self.norm(x))"),
+            ]
+            for name in ("lm_head", "output", "out")
+        ],
         says="the logits come from a matrix of their own instead of the embedding's",
         asks="How many parameters has your model, and which of them have one row per token?",
         kind="different",
@@ -217,5 +225,45 @@ MISTAKES = [
         edit("LanguageModelBlock(d_model, num_heads, num_kv_heads)", "LanguageModelBlock(d_model, num_heads, num_heads)"),
         says="the number of key heads is not passed on",
         asks="How many key heads do your blocks have?",
+    ),
+    mistake(
+        "lm-padding",
+        edit("nn.Embedding(vocab_size, d_model)", "nn.Embedding(vocab_size, d_model, padding_idx=0)"),
+        says="token 0 is treated as padding: it gets no gradient as an input",
+        asks="What is token 0 in this text?",
+    ),
+    mistake(
+        "lm-no-blocks-without-caches",
+        edit(LOOP, "for i, block in list(enumerate(self.blocks))[: len(caches or ())]:"),
+        says="without caches no block is applied",
+        asks="How often does your loop run if there are no caches?",
+    ),
+    mistake(
+        "lm-residual-around-blocks",
+        edit(CALL, CALL.replace("x = ", "x = x + ")),
+        says="x is added to what each block returns, although the block adds it already",
+        asks="What does a block return if its output layers are zero, and what do you add to that?",
+    ),
+    mistake(
+        "lm-norm-in-front-too",
+        edit(EMBED, "x = self.norm(self.embedding(tokens))"),
+        says="the last norm is also applied to the embedding, before the first block",
+        asks="What does the first block read: the embedding, or its norm?",
+    ),
+    mistake(
+        "lm-assertion",
+        edit(TOO_LONG, "assert before + tokens.shape[1] <= self.max_len\n        " + TOO_LONG),
+        says="more steps than max_len raise an AssertionError instead of a ValueError",
+        asks="Which exception does the description ask for?",
+    ),
+    mistake(
+        "lm-own-caches-kept",
+        edit(
+            BEFORE,
+            "self.kept = getattr(self, 'kept', None) or [KVCache(1000) for _ in self.blocks]\n"
+            "        caches = caches or self.kept\n        " + BEFORE,
+        ),
+        says="a call without caches continues the call before",
+        asks="What should a second call without caches see of the first one?",
     ),
 ]

@@ -126,6 +126,12 @@ MISTAKES = [
         "lmb-layer-norm",
         edit("self.norm1 = RMSNorm(d_model)", "self.norm1 = nn.LayerNorm(d_model, bias=False)"),
         edit(NORM2, "self.norm2 = nn.LayerNorm(d_model, bias=False)"),
+        forms=[
+            [
+                edit("self.norm1 = RMSNorm(d_model)", "self.norm1 = nn.LayerNorm(d_model)"),
+                edit(NORM2, "self.norm2 = nn.LayerNorm(d_model)"),
+            ]
+        ],
         says="the norms are LayerNorm, which subtracts the mean",
         asks="Which norm did you write for this block?",
         kind="different",
@@ -140,6 +146,13 @@ MISTAKES = [
     mistake(
         "lmb-in-place",
         edit(ATTEND, "y = self.attend(self.norm1(x), cache)\n        x.data += y.detach()\n        x = x + (y - y.detach())"),
+        forms=[
+            [edit(ATTEND, "x += self.attend(self.norm1(x), cache)")],
+            [
+                edit(ATTEND, "x += self.attend(self.norm1(x), cache)"),
+                edit(FEED, "x += self.ffn(self.norm2(x))\n        return x"),
+            ],
+        ],
         says="the input is overwritten",
         asks="Who else needs the x that your block got?",
     ),
@@ -324,7 +337,7 @@ MISTAKES = [
     mistake(
         "lmb-no-mask-with-cache",
         edit(", attn_mask=may_attend)", ", attn_mask=may_attend if cache is None else None)"),
-        says="with a cache there is no mask: a step sees later ones of its piece",
+        says="with a cache there is no mask, not even for the first piece: a step sees later ones",
         asks="May the first of two new steps see the second?",
     ),
     mistake(
@@ -416,5 +429,42 @@ MISTAKES = [
         edit("if d_model % num_heads or num_heads % num_kv_heads or d_model // num_heads % 2:", "if False:"),
         says="sizes that do not fit raise no ValueError",
         asks="How many query heads share a key head if there are four and three?",
+    ),
+    mistake(
+        "lmb-no-mask-on-filled-cache",
+        edit(", attn_mask=may_attend)", ", attn_mask=None if before else may_attend)"),
+        says="once something is cached there is no mask: a step sees later ones of its piece",
+        asks="May the first of two new steps see the second?",
+    ),
+    mistake(
+        "lmb-length-after-append",
+        edit(TURN_Q, TURN_Q.replace("positions)", "positions if cache is None else positions + T)")),
+        edit(".tril(before)", ".tril(before if cache is None else before + T)"),
+        says="the length of the cache is read after the append: queries are turned too far, and see later steps",
+        asks="What is the length of the cache before and after four steps are appended?",
+    ),
+    mistake(
+        "lmb-counts-calls",
+        edit(
+            POSITIONS,
+            "calls = getattr(cache, 'calls', 0)\n"
+            "        if cache is not None:\n            cache.calls = calls + 1\n"
+            "        positions = torch.arange(calls, calls + T, device=x.device)",
+        ),
+        says="positions grow by one with each call instead of with each step",
+        asks="Which position has the first new step after one call with four steps?",
+    ),
+    mistake(
+        "lmb-hidden-rounded",
+        edit("8 * d_model // 3", "(8 * d_model // 3 + 63) // 64 * 64"),
+        says="the width of the feed-forward network is rounded up to a multiple of 64",
+        asks="How many features does the feed-forward network have inside if the model has 20?",
+        kind="different",
+    ),
+    mistake(
+        "lmb-hidden-floored-first",
+        edit("8 * d_model // 3", "8 * (d_model // 3)"),
+        says="the division by 3 is rounded before the product with 8, so some widths are too small",
+        asks="How many features does the feed-forward network have inside if the model has 20?",
     ),
 ]

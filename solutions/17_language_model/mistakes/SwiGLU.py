@@ -135,4 +135,12 @@ MISTAKES = [
         says="the result goes through SiLU once more",
         asks="Which values can the result of the network have?",
     ),
+    mistake(
+        "glu-own-hidden",
+        edit(LAYERS, LAYERS.replace("d_hidden", "2 * d_hidden // 3")),
+        edit("self.W_up = nn.Linear(d_model, d_hidden", "self.W_up = nn.Linear(d_model, 2 * d_hidden // 3"),
+        edit("self.W_down = nn.Linear(d_hidden", "self.W_down = nn.Linear(2 * d_hidden // 3"),
+        says="the layers do not have d_hidden features inside",
+        asks="How many rows should W_up have?",
+    ),
 ]

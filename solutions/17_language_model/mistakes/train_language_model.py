@@ -186,4 +186,31 @@ MISTAKES = [
         says="the loss is made larger instead of smaller",
         asks="Does your loss fall?",
     ),
+    mistake(
+        "tlm-optimizer-of-blocks",
+        edit(
+            "[p for p in model.parameters() if p.dim() > 1]",
+            "[p for name, p in model.named_parameters() if p.dim() > 1 and name.startswith('blocks')]",
+        ),
+        edit(
+            "[p for p in model.parameters() if p.dim() < 2]",
+            "[p for name, p in model.named_parameters() if p.dim() < 2 and name.startswith('blocks')]",
+        ),
+        says="the optimizer has the weights of the blocks only, so the embedding never learns",
+        asks="Compare each weight with its value before the training: which of them does your optimizer update?",
+    ),
+    mistake(
+        "tlm-four-batches-a-step",
+        edit(LOOP, "for number, tokens in enumerate(itertools.islice(batches, 4 * steps)):"),
+        edit("        " + CLEAR, "        if number % 4 == 0:\n            optimizer.zero_grad()"),
+        edit("        " + STEP, "        if number % 4 == 3:\n            optimizer.step()"),
+        says="four batches are taken for each update",
+        asks="How many batches may three steps take?",
+    ),
+    mistake(
+        "tlm-scores-reshaped",
+        edit(LOSS, "loss = nn.functional.cross_entropy(logits.reshape(len(logits), -1, logits.shape[1]), targets)"),
+        says="the logits are reshaped instead of transposed, so steps and tokens are mixed up",
+        asks="What is in the first column of your reshaped logits?",
+    ),
 ]

@@ -171,15 +171,6 @@ MISTAKES = [
         asks="What does the model know of the prompt when it chooses the second new token?",
     ),
     mistake(
-        "wt-prompt-token-by-token",
-        edit(
-            LOGITS,
-            "logits = [model(one, caches) for one in new.split(1, dim=1)][-1][:, -1]",
-        ),
-        says="the prompt is fed token by token",
-        asks="How many calls does a prompt of three tokens need?",
-    ),
-    mistake(
         "wt-one-call-too-many",
         edit("    return tokens\n", "        model(new, caches)\n    return tokens\n"),
         says="the last new token is fed to the model, although nothing follows it",
@@ -253,5 +244,29 @@ MISTAKES = [
         edit("logits.argmax(-1)", "logits.argmin(-1)"),
         says="at temperature 0 the least likely token is chosen",
         asks="Which logit belongs to the token that you choose?",
+    ),
+    mistake(
+        "wt-probabilities-cut",
+        edit(
+            KEPT,
+            "kept = top_k_top_p_filtering((logits / temperature).softmax(-1), top_k=top_k, top_p=top_p)",
+        ),
+        edit("kept.softmax(-1)", "kept.clamp(min=0) / kept.clamp(min=0).sum(-1, keepdim=True)"),
+        says="probabilities are cut as if they were logits, so the mass is measured on another distribution",
+        asks="What does the function of lesson 16 do with its input first?",
+    ),
+    mistake(
+        "wt-at-least-one",
+        edit("for _ in range(max_new_tokens):", "for _ in range(max(max_new_tokens, 1)):"),
+        edit("KVCache(P + max_new_tokens)", "KVCache(P + max(max_new_tokens, 1))"),
+        says="there is a new token even if none is asked for",
+        asks="What should come back for no new tokens?",
+    ),
+    mistake(
+        "wt-prompt-read-twice",
+        edit("KVCache(P + max_new_tokens)", "KVCache(P + max_new_tokens + 1)"),
+        edit("    with torch.no_grad():\n", "    with torch.no_grad():\n        model(prompt, caches)\n        new = prompt[:, -1:]\n"),
+        says="the last token of the prompt is fed twice",
+        asks="Which tokens are in the caches after the prompt, and which token do you feed next?",
     ),
 ]
