@@ -166,9 +166,7 @@ MEASURED = {"accuracy": "measured", "loss": "measured/loss"}  # judge → the ru
 def _measured(exercise: Exercise, checks: Sequence[JudgedCheck]) -> list[Fact]:
     """Return what a trained model reached as a remark. A failed check gets none: its message has the number."""
     of = {check.id: case.id for case in exercise.cases for check in case.checks}
-    fine = (
-        c for c in checks if c.check.judge in MEASURED and c.facet == "values" and c.outcome == "passed"
-    )
+    fine = (c for c in checks if c.check.judge in MEASURED and c.facet == "values" and c.outcome == "passed")
     return [Fact(MEASURED[c.check.judge], {"case": of[c.id], **c.finding.data}) for c in fine]
 
 

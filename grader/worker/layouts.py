@@ -81,7 +81,7 @@ def fit(own: Mapping[str, Tensor], wanted: Shapes, as_linear: Collection[str] = 
     }
     tried = []
     # A parameter may have a second name, such as that of a layer with the weight of an embedding.
-    first = {id(t): n for n, t in reversed(own.items())}
+    first = {id(t): n for n, t in reversed([*own.items()])}
     once = {n: t for n, t in own.items() if first[id(t)] == n}
     for all_own in [own, once] if len(once) < len(own) else [own]:
         named = {n: one for n, one in held.items() if one[0] in all_own}

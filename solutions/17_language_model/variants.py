@@ -42,7 +42,11 @@ NORM = [
                 return (y / (squares / self.d + self.eps) ** 0.5 * self.scale.double()).to(x.dtype)
         """,
     ),
-    trivial("norm-zeros", "RMSNorm", edit("return (normed * self.weight).to(x.dtype)", "return torch.zeros_like(x)")),
+    trivial(
+        "norm-zeros",
+        "RMSNorm",
+        edit("return (normed * self.weight).to(x.dtype)", "return torch.zeros_like(x)"),
+    ),
     trivial("norm-input", "RMSNorm", edit("return (normed * self.weight).to(x.dtype)", "return x")),
 ]
 
@@ -96,9 +100,16 @@ FEED_FORWARD = [
     variant(
         "silu-by-hand",
         "SwiGLU",
-        edit("gate = nn.functional.silu(self.W_gate(x))", "gate = self.W_gate(x) / (1 + torch.exp(-self.W_gate(x)))"),
+        edit(
+            "gate = nn.functional.silu(self.W_gate(x))",
+            "gate = self.W_gate(x) / (1 + torch.exp(-self.W_gate(x)))",
+        ),
     ),
-    trivial("feed-forward-zeros", "SwiGLU", edit("return self.W_down(gate * self.W_up(x))", "return torch.zeros_like(x)")),
+    trivial(
+        "feed-forward-zeros",
+        "SwiGLU",
+        edit("return self.W_down(gate * self.W_up(x))", "return torch.zeros_like(x)"),
+    ),
     trivial("feed-forward-input", "SwiGLU", edit("return self.W_down(gate * self.W_up(x))", "return x")),
 ]
 
@@ -271,7 +282,10 @@ MODEL = [
             "return nn.functional.linear(self.norm(x), self.embedding.weight)",
         ),
         edit("x = self.embedding(tokens)", "x = nn.functional.embedding(tokens, self.embedding.weight)"),
-        edit("nn.init.normal_(self.embedding.weight, std=0.02)", "nn.init.trunc_normal_(self.embedding.weight, std=0.03)"),
+        edit(
+            "nn.init.normal_(self.embedding.weight, std=0.02)",
+            "nn.init.trunc_normal_(self.embedding.weight, std=0.03)",
+        ),
     ),
     variant(
         "always-with-caches",
@@ -463,7 +477,10 @@ WRITING = [
     variant(
         "draws-as-a-tensor",
         "write_text",
-        edit("chosen = sample_token(kept.softmax(-1), draws)", "chosen = sample_token(kept.double().softmax(-1), draws)"),
+        edit(
+            "chosen = sample_token(kept.softmax(-1), draws)",
+            "chosen = sample_token(kept.double().softmax(-1), draws)",
+        ),
         edit("if temperature == 0:", "if temperature < 1e-6:"),
         edit("caches = [", "if max_new_tokens == 0:\n        return prompt.clone()\n    caches = ["),
     ),

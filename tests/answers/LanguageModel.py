@@ -597,6 +597,7 @@ class LanguageModel(nn.Module):
 # %% wrong_untied: a head with weights of its own
 # kind: different
 # breaks: gradients, shapes, values
+# equals: lm-own-head
 
 import torch
 import torch.nn.functional as F
@@ -699,6 +700,7 @@ class LanguageModel(nn.Module):
 # %% wrong_tied_by_copy: the head starts as a copy of the embedding, but is a tensor of its own
 # kind: mistake
 # breaks: gradients, shapes, values
+# equals: lm-own-head
 
 import torch
 import torch.nn.functional as F
@@ -801,6 +803,7 @@ class LanguageModel(nn.Module):
 # %% wrong_head_detached: the embedding's matrix is detached for the logits
 # kind: mistake
 # breaks: gradients
+# equals: lm-head-detached
 
 import math
 
@@ -908,6 +911,7 @@ class LanguageModel(nn.Module):
 # %% wrong_padding_row: padding_idx=0: token 0 never gets a gradient from the lookup
 # kind: mistake
 # breaks: gradients
+# equals: lm-padding
 
 import torch
 import torch.nn.functional as F
@@ -1008,6 +1012,7 @@ class LanguageModel(nn.Module):
 # %% wrong_default_start: the embedding starts with deviation 1, as PyTorch makes it
 # kind: mistake
 # breaks: values
+# equals: lm-start-default
 
 import torch
 import torch.nn.functional as F
@@ -1107,6 +1112,7 @@ class LanguageModel(nn.Module):
 # %% wrong_start_by_width: the embedding starts with deviation D^-0.5
 # kind: mistake
 # breaks: values
+# equals: lm-start-root
 
 import torch
 import torch.nn.functional as F
@@ -1207,6 +1213,7 @@ class LanguageModel(nn.Module):
 # %% wrong_no_final_norm: the last norm is made and never used
 # kind: mistake
 # breaks: gradients, values
+# equals: lm-no-final-norm
 
 import math
 
@@ -1313,6 +1320,7 @@ class LanguageModel(nn.Module):
 # %% wrong_one_block_repeated: [block] * num_layers
 # kind: mistake
 # breaks: gradients, shapes, values
+# equals: lm-one-block
 
 import torch
 import torch.nn.functional as F
@@ -1413,6 +1421,7 @@ class LanguageModel(nn.Module):
 # %% wrong_first_cache_for_all: every block gets the first cache
 # kind: mistake
 # breaks: cost, modes
+# equals: lm-one-cache
 
 import torch
 import torch.nn.functional as F
@@ -1513,6 +1522,7 @@ class LanguageModel(nn.Module):
 # %% wrong_caches_not_passed_on: caches only count the length; the blocks never see them
 # kind: mistake
 # breaks: modes, shapes
+# equals: lm-caches-not-passed
 
 import math
 
@@ -1620,6 +1630,7 @@ class LanguageModel(nn.Module):
 # %% wrong_zip_with_nothing: without caches zip stops at once, and no block runs
 # kind: mistake
 # breaks: gradients, modes, values
+# equals: lm-no-blocks-without-caches
 
 import math
 
@@ -1726,6 +1737,7 @@ class LanguageModel(nn.Module):
 # %% wrong_embedding_scaled: embedding times the root of D
 # kind: different
 # breaks: gradients, values
+# equals: lm-embedding-scaled
 
 import math
 
@@ -1833,6 +1845,7 @@ class LanguageModel(nn.Module):
 # %% wrong_logits_scaled: logits divided by the root of D
 # kind: mistake
 # breaks: gradients, values
+# equals: lm-logits-scaled
 
 import torch
 import torch.nn.functional as F
@@ -1933,6 +1946,7 @@ class LanguageModel(nn.Module):
 # %% wrong_cached_length_not_counted: only the new steps are compared with max_len
 # kind: mistake
 # breaks: shapes
+# equals: lm-length-of-call
 
 import torch
 import torch.nn.functional as F
@@ -2031,7 +2045,8 @@ class LanguageModel(nn.Module):
 
 # %% wrong_one_step_too_few: exactly max_len steps are refused already
 # kind: mistake
-# breaks: shapes
+# breaks: modes
+# equals: lm-length-one-less
 
 import math
 
@@ -2139,6 +2154,7 @@ class LanguageModel(nn.Module):
 # %% wrong_cut_to_max_len: a sequence that is too long is cut to its last max_len tokens
 # kind: mistake
 # breaks: shapes
+# equals: lm-any-length
 
 import torch
 import torch.nn.functional as F
@@ -2237,6 +2253,7 @@ class LanguageModel(nn.Module):
 # %% wrong_assert: too long is an AssertionError
 # kind: mistake
 # breaks: shapes
+# equals: lm-assertion
 
 import math
 
@@ -2343,6 +2360,7 @@ class LanguageModel(nn.Module):
 # %% wrong_last_step_only: logits of the last step only
 # kind: mistake
 # breaks: gradients, masking, modes, shapes, values
+# equals: lm-last-only
 
 import math
 
@@ -2450,6 +2468,7 @@ class LanguageModel(nn.Module):
 # %% wrong_log_softmax: log-probabilities instead of logits
 # kind: mistake
 # breaks: gradients, values
+# equals: lm-log-probabilities
 
 import torch
 import torch.nn.functional as F
@@ -2550,6 +2569,7 @@ class LanguageModel(nn.Module):
 # %% wrong_blocks_in_a_list: a Python list of blocks: no parameters, nothing learned
 # kind: mistake
 # breaks: gradients, shapes, values
+# equals: nothing
 
 import torch
 import torch.nn.functional as F
@@ -2648,6 +2668,7 @@ class LanguageModel(nn.Module):
 # %% wrong_learned_positions: a learned vector is added for each position as well
 # kind: mistake
 # breaks: gradients, modes, shapes, values
+# equals: nothing
 
 import torch
 import torch.nn.functional as F
@@ -2749,6 +2770,7 @@ class LanguageModel(nn.Module):
 # %% wrong_residual_around_blocks: x + block(x), though the block adds already
 # kind: mistake
 # breaks: gradients, values
+# equals: lm-residual-around-blocks
 
 import math
 
@@ -2856,6 +2878,7 @@ class LanguageModel(nn.Module):
 # %% wrong_norm_in_front: the last norm is applied to the embedding as well
 # kind: mistake
 # breaks: gradients, values
+# equals: lm-norm-in-front-too
 
 import torch
 import torch.nn.functional as F
@@ -2956,6 +2979,7 @@ class LanguageModel(nn.Module):
 # %% wrong_final_layer_norm: LayerNorm at the end
 # kind: different
 # breaks: gradients, shapes, values
+# equals: lm-layer-norm
 
 import math
 
@@ -3063,6 +3087,7 @@ class LanguageModel(nn.Module):
 # %% wrong_own_caches_kept: without caches the model fills caches of its own and keeps them for the next call
 # kind: mistake
 # breaks: purity, values
+# equals: lm-own-caches-kept
 
 import math
 
@@ -3173,6 +3198,7 @@ class LanguageModel(nn.Module):
 # %% wrong_key_heads_forgotten: num_kv_heads is not passed on: every head gets keys of its own
 # kind: mistake
 # breaks: cost, gradients, shapes, values
+# equals: lm-key-heads-not-passed
 
 import torch
 import torch.nn.functional as F
@@ -3272,7 +3298,8 @@ class LanguageModel(nn.Module):
 
 # %% wrong_head_bias: a bias on the logits
 # kind: mistake
-# breaks: shapes
+# breaks: purity, values
+# equals: lm-head-bias
 
 import math
 

@@ -437,6 +437,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_post_norm: the norms come after the sums, as in the first Transformer
 # kind: different
 # breaks: gradients, values
+# equals: lmb-post-norm
 
 import torch
 import torch.nn.functional as F
@@ -516,6 +517,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_layer_norm: LayerNorm in place of RMSNorm
 # kind: different
 # breaks: gradients, shapes, values
+# equals: lmb-layer-norm
 
 import math
 
@@ -594,6 +596,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_hidden_rounded_up: the hidden size is rounded up to a multiple of 64, as Llama does
 # kind: different
 # breaks: gradients, shapes, values
+# equals: lmb-hidden-rounded
 
 import math
 
@@ -672,6 +675,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_half_layout: pairs are first and second half, as in Hugging Face
 # kind: different
 # breaks: gradients, values
+# equals: lmb-halves
 
 import math
 
@@ -750,6 +754,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_query_key_norm: queries and keys are normalised before the rotation, as in Qwen 3
 # kind: different
 # breaks: gradients, shapes, values
+# equals: nothing
 
 import torch
 import torch.nn.functional as F
@@ -830,6 +835,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_parallel: attention and feed-forward both read the input, as in GPT-J
 # kind: different
 # breaks: gradients, values
+# equals: lmb-parallel
 
 import torch
 import torch.nn.functional as F
@@ -908,6 +914,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_residual_from_norm: the residual is the normalised input
 # kind: mistake
 # breaks: gradients, values
+# equals: lmb-residual-of-norm
 
 import torch
 import torch.nn.functional as F
@@ -989,6 +996,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_norm1_twice: norm1 is used for both, norm2 never
 # kind: mistake
 # breaks: gradients, values
+# equals: lmb-one-norm-twice
 
 import math
 
@@ -1067,6 +1075,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_one_norm_object: norm1 and norm2 are one object
 # kind: mistake
 # breaks: gradients, shapes, values
+# equals: lmb-norm-shared
 
 import torch
 import torch.nn.functional as F
@@ -1145,6 +1154,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_old_x_in_second_sum: the second sum starts from the input of the block
 # kind: mistake
 # breaks: gradients, values
+# equals: lmb-second-reads-first-input
 
 import math
 
@@ -1223,6 +1233,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_no_second_residual: the feed-forward has no residual
 # kind: mistake
 # breaks: gradients, values
+# equals: lmb-no-second-residual
 
 import torch
 import torch.nn.functional as F
@@ -1302,6 +1313,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_positions_from_zero: positions 0 … T-1 also with a cache; the mask is right
 # kind: mistake
 # breaks: modes
+# equals: lmb-positions-from-zero
 
 import torch
 import torch.nn.functional as F
@@ -1381,6 +1393,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_length_after_append: the cached length is read after the append: queries are turned too far, and see the future
 # kind: mistake
 # breaks: masking, modes
+# equals: lmb-length-after-append
 
 import math
 
@@ -1460,6 +1473,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_upper_left_mask: is_causal=True with a cache
 # kind: mistake
 # breaks: modes
+# equals: lmb-mask-upper-left
 
 import torch
 import torch.nn.functional as F
@@ -1538,6 +1552,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_no_mask_in_later_chunks: no mask once something is cached
 # kind: mistake
 # breaks: masking, modes
+# equals: lmb-no-mask-on-filled-cache
 
 import torch
 import torch.nn.functional as F
@@ -1616,6 +1631,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_no_mask: not causal
 # kind: mistake
 # breaks: gradients, masking, modes, values
+# equals: lmb-no-mask
 
 import math
 
@@ -1692,6 +1708,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_heads_tiled: query head h uses key head h % H_kv
 # kind: mistake
 # breaks: gradients, values
+# equals: lmb-heads-tiled
 
 import math
 
@@ -1770,6 +1787,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_repeated_heads_cached: heads are repeated before the append, so the cache holds H of them
 # kind: mistake
 # breaks: cost
+# equals: lmb-cache-of-copies
 
 import torch
 import torch.nn.functional as F
@@ -1849,6 +1867,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_values_turned: values are rotated as well
 # kind: mistake
 # breaks: gradients, values
+# equals: lmb-values-turned
 
 import math
 
@@ -1927,6 +1946,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_keys_not_turned: only queries are rotated
 # kind: mistake
 # breaks: gradients, values
+# equals: lmb-only-queries-turned
 
 import torch
 import torch.nn.functional as F
@@ -2005,6 +2025,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_no_rotation: the rotation is forgotten: no positions at all
 # kind: mistake
 # breaks: gradients, values
+# equals: lmb-not-turned
 
 import math
 
@@ -2083,6 +2104,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_turned_before_the_split: rotation over the whole width, before the heads are split
 # kind: mistake
 # breaks: gradients, values
+# equals: lmb-turned-before-split
 
 import torch
 import torch.nn.functional as F
@@ -2160,6 +2182,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_heads_not_joined: view without the transpose back
 # kind: mistake
 # breaks: gradients, masking, modes, values
+# equals: lmb-heads-not-moved-back
 
 import torch
 import torch.nn.functional as F
@@ -2239,6 +2262,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_scaled_by_width: scores divided by the square root of d_model
 # kind: mistake
 # breaks: gradients, values
+# equals: lmb-scaled-by-model
 
 import math
 
@@ -2317,6 +2341,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_hidden_floored_first: 8 * (D // 3): another size when 3 does not divide D
 # kind: mistake
 # breaks: gradients, shapes, values
+# equals: lmb-hidden-floored-first
 
 import torch
 import torch.nn.functional as F
@@ -2396,6 +2421,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_sizes_unchecked: no ValueError for heads that do not divide
 # kind: mistake
 # breaks: shapes
+# equals: lmb-any-sizes
 
 import torch
 import torch.nn.functional as F
@@ -2473,6 +2499,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_counts_calls: with a cache the position grows by one a call, not by the steps of a call
 # kind: mistake
 # breaks: modes
+# equals: lmb-counts-calls
 
 import math
 
@@ -2557,6 +2584,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_all_heads_have_keys: num_kv_heads is ignored: W_k and W_v have H heads
 # kind: mistake
 # breaks: cost, gradients, shapes, values
+# equals: lmb-full-layers
 
 import math
 
@@ -2635,6 +2663,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_dropout: dropout on both branches
 # kind: mistake
 # breaks: modes
+# equals: nothing
 
 import torch
 import torch.nn.functional as F
@@ -2715,6 +2744,7 @@ class LanguageModelBlock(nn.Module):
 # %% wrong_residual_in_place: the residual is added in place, so the caller's tensor changes
 # kind: mistake
 # breaks: gradients, purity
+# equals: lmb-in-place
 
 import torch
 import torch.nn.functional as F

@@ -115,6 +115,7 @@ class RMSNorm(torch.nn.Module):
 # %% wrong_mean_subtracted: the mean is taken off first, as in LayerNorm
 # kind: mistake
 # breaks: gradients, precision, values
+# equals: rms-mean-subtracted
 
 import torch
 from torch import nn
@@ -137,6 +138,7 @@ class RMSNorm(nn.Module):
 # %% wrong_eps_added_to_root: eps is added to the root instead of the mean of squares
 # kind: mistake
 # breaks: gradients, values
+# equals: rms-eps-outside
 
 import torch
 from torch import nn
@@ -157,6 +159,7 @@ class RMSNorm(nn.Module):
 # %% wrong_over_steps: the mean of squares is taken over the steps
 # kind: mistake
 # breaks: gradients, values
+# equals: rms-over-steps
 
 import torch
 from torch import nn
@@ -177,6 +180,7 @@ class RMSNorm(nn.Module):
 # %% wrong_one_mean_for_all: a single mean over the whole tensor
 # kind: mistake
 # breaks: gradients, precision, values
+# equals: rms-over-everything
 
 import torch
 from torch import nn
@@ -198,6 +202,7 @@ class RMSNorm(nn.Module):
 # %% wrong_sum_of_squares: divides by the length of the vector: the sum, not the mean
 # kind: mistake
 # breaks: gradients, precision, values
+# equals: rms-sum
 
 import torch
 from torch import nn
@@ -218,6 +223,7 @@ class RMSNorm(nn.Module):
 # %% wrong_no_root: divides by the mean of squares itself
 # kind: mistake
 # breaks: gradients, precision, values
+# equals: rms-no-root
 
 import torch
 from torch import nn
@@ -238,6 +244,7 @@ class RMSNorm(nn.Module):
 # %% wrong_one_plus_weight: Gemma's form: the weight starts at zero and 1 + weight is the factor
 # kind: different
 # breaks: gradients, shapes, values
+# equals: rms-one-plus-weight
 
 import torch
 from torch import nn
@@ -300,6 +307,7 @@ class RMSNorm(nn.Module):
 # %% wrong_in_place: the caller's tensor is normalised in place
 # kind: mistake
 # breaks: gradients, purity
+# equals: rms-in-place
 
 import torch
 from torch import nn
@@ -320,6 +328,7 @@ class RMSNorm(nn.Module):
 # %% wrong_rms_without_gradient: the root mean square is a constant for autograd
 # kind: mistake
 # breaks: gradients
+# equals: rms-norm-detached
 
 import torch
 from torch import nn
@@ -340,7 +349,8 @@ class RMSNorm(nn.Module):
 
 # %% wrong_bias: a bias, as LayerNorm has one
 # kind: mistake
-# breaks: shapes
+# breaks: purity
+# equals: rms-with-bias
 
 import torch
 import torch.nn.functional as F
@@ -361,6 +371,7 @@ class RMSNorm(nn.Module):
 # %% wrong_default_eps_of_pytorch: eps is forgotten on the way to nn.RMSNorm's function, so machine precision is used
 # kind: mistake
 # breaks: gradients, values
+# equals: rms-eps-of-torch
 
 import torch
 import torch.nn.functional as F
@@ -380,6 +391,7 @@ class RMSNorm(nn.Module):
 # %% wrong_weight_not_a_parameter: the weight is a plain tensor, so nothing is learned or saved
 # kind: mistake
 # breaks: gradients, shapes, values
+# equals: rms-weight-not-learned
 
 import torch
 from torch import nn

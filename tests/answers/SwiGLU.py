@@ -123,6 +123,7 @@ class SwiGLU(nn.Module):
 # %% wrong_exchanged: SiLU on up instead of gate
 # kind: mistake
 # breaks: gradients, values
+# equals: glu-exchanged
 
 import torch.nn.functional as F
 from torch import nn
@@ -142,6 +143,7 @@ class SwiGLU(nn.Module):
 # %% wrong_silu_of_product: SiLU on the product of gate and up
 # kind: mistake
 # breaks: gradients, values
+# equals: glu-silu-of-product
 
 import torch.nn.functional as F
 from torch import nn
@@ -162,6 +164,7 @@ class SwiGLU(nn.Module):
 # %% wrong_silu_on_both: both halves go through SiLU
 # kind: mistake
 # breaks: gradients, values
+# equals: glu-silu-of-both
 
 import torch.nn.functional as F
 from torch import nn
@@ -182,6 +185,7 @@ class SwiGLU(nn.Module):
 # %% wrong_sigmoid_gate: a plain GLU: the gate is a sigmoid
 # kind: mistake
 # breaks: gradients, values
+# equals: glu-sigmoid
 
 import torch
 from torch import nn
@@ -201,6 +205,7 @@ class SwiGLU(nn.Module):
 # %% wrong_gelu: GEGLU: GELU in place of SiLU
 # kind: different
 # breaks: gradients, values
+# equals: glu-gelu
 
 import torch.nn.functional as F
 from torch import nn
@@ -220,6 +225,7 @@ class SwiGLU(nn.Module):
 # %% wrong_no_gate: a plain network of two layers with SiLU
 # kind: different
 # breaks: gradients, shapes, values
+# equals: glu-plain
 
 from torch import nn
 
@@ -238,6 +244,7 @@ class SwiGLU(nn.Module):
 # %% wrong_biases: nn.Linear with its default bias
 # kind: mistake
 # breaks: gradients, shapes, values
+# equals: glu-with-bias
 
 import torch.nn.functional as F
 from torch import nn
@@ -257,6 +264,7 @@ class SwiGLU(nn.Module):
 # %% wrong_sum: gate and up are added
 # kind: mistake
 # breaks: gradients, values
+# equals: glu-sum
 
 import torch.nn.functional as F
 from torch import nn
@@ -276,6 +284,7 @@ class SwiGLU(nn.Module):
 # %% wrong_dropout_inside: dropout of the hidden features while training
 # kind: mistake
 # breaks: modes
+# equals: nothing
 
 import torch.nn.functional as F
 from torch import nn
@@ -296,6 +305,7 @@ class SwiGLU(nn.Module):
 # %% wrong_residual_inside: the input is added here already
 # kind: mistake
 # breaks: gradients, values
+# equals: glu-residual
 
 import torch.nn.functional as F
 from torch import nn
@@ -316,6 +326,7 @@ class SwiGLU(nn.Module):
 # %% wrong_own_hidden_size: the hidden size is computed here, whatever d_hidden says
 # kind: mistake
 # breaks: gradients, shapes, values
+# equals: glu-own-hidden
 
 import torch.nn.functional as F
 from torch import nn
@@ -336,6 +347,7 @@ class SwiGLU(nn.Module):
 # %% wrong_silu_before_the_layer: SiLU on the input of the gate instead of its output
 # kind: mistake
 # breaks: gradients, values
+# equals: glu-silu-before
 
 import torch.nn.functional as F
 from torch import nn
@@ -356,6 +368,7 @@ class SwiGLU(nn.Module):
 # %% wrong_one_layer_twice: the up layer is made and never used: gate times its own SiLU
 # kind: mistake
 # breaks: gradients, values
+# equals: glu-gate-twice
 
 import torch.nn.functional as F
 from torch import nn
@@ -376,6 +389,7 @@ class SwiGLU(nn.Module):
 # %% wrong_last_silu: SiLU once more on the result
 # kind: mistake
 # breaks: gradients, values
+# equals: glu-silu-after
 
 from torch import nn
 
@@ -395,6 +409,7 @@ class SwiGLU(nn.Module):
 # %% wrong_gate_detached: no gradient flows through the gate
 # kind: mistake
 # breaks: gradients
+# equals: glu-gate-detached
 
 import torch.nn.functional as F
 from torch import nn

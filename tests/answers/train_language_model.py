@@ -171,6 +171,7 @@ def train_language_model(model, batches, steps):
 # %% wrong_not_shifted: the targets are the tokens that are fed
 # kind: mistake
 # breaks: values
+# equals: tlm-not-shifted
 
 import torch
 import torch.nn.functional as F
@@ -191,6 +192,7 @@ def train_language_model(model, batches, steps):
 # %% wrong_shifted_twice: the data are shifted, and the loss shifts again
 # kind: mistake
 # breaks: values
+# equals: tlm-shifted-twice
 
 import torch
 import torch.nn.functional as F
@@ -218,6 +220,7 @@ def train_language_model(model, batches, steps):
 # %% wrong_backwards: asked for the token before
 # kind: mistake
 # breaks: values
+# equals: tlm-backwards
 
 import torch
 import torch.nn.functional as F
@@ -236,7 +239,8 @@ def train_language_model(model, batches, steps):
 
 # %% wrong_gradients_add_up: gradients are never cleared
 # kind: mistake
-# breaks: values
+# breaks: gradients
+# equals: tlm-gradients-pile-up
 
 import torch
 import torch.nn.functional as F
@@ -257,7 +261,8 @@ def train_language_model(model, batches, steps):
 
 # %% wrong_one_batch_more: zip takes a batch before it sees that the steps are over
 # kind: mistake
-# breaks: cost
+# breaks: values
+# equals: tlm-one-batch-too-many
 
 import torch
 import torch.nn.functional as F
@@ -276,7 +281,8 @@ def train_language_model(model, batches, steps):
 
 # %% wrong_four_batches_a_step: gradients of four batches are collected for every step
 # kind: mistake
-# breaks: cost
+# breaks: values
+# equals: tlm-four-batches-a-step
 
 import torch
 import torch.nn.functional as F
@@ -298,7 +304,8 @@ def train_language_model(model, batches, steps, accumulate=4):
 
 # %% wrong_steps_minus_one: starts to count at 1
 # kind: mistake
-# breaks: cost
+# breaks: values, gradients
+# equals: tlm-one-step-less
 
 import torch
 import torch.nn.functional as F
@@ -319,6 +326,7 @@ def train_language_model(model, batches, steps):
 # %% wrong_first_batch_only: one batch is taken and trained on again and again
 # kind: mistake
 # breaks: cost, values
+# equals: tlm-one-batch-again
 
 import torch
 import torch.nn.functional as F
@@ -339,6 +347,7 @@ def train_language_model(model, batches, steps):
 # %% wrong_first_weights_returned: a copy of the weights from before the training
 # kind: mistake
 # breaks: purity, values
+# equals: tlm-weights-of-before
 
 import copy
 
@@ -361,7 +370,8 @@ def train_language_model(model, batches, steps):
 
 # %% wrong_copy_trained: a copy of the model is trained, the model itself stays new
 # kind: mistake
-# breaks: purity
+# breaks: values
+# equals: tlm-copy-trained
 
 import copy
 
@@ -383,6 +393,7 @@ def train_language_model(model, batches, steps):
 # %% wrong_never_steps: the optimizer is never asked to step
 # kind: mistake
 # breaks: values
+# equals: tlm-never-stepped
 
 import torch
 import torch.nn.functional as F
@@ -402,6 +413,7 @@ def train_language_model(model, batches, steps):
 # %% wrong_cleared_too_late: gradients are cleared between backward and step
 # kind: mistake
 # breaks: values
+# equals: tlm-never-stepped
 
 import torch
 import torch.nn.functional as F
@@ -422,6 +434,7 @@ def train_language_model(model, batches, steps):
 # %% wrong_scores_reshaped: (B, T, V) is viewed as (B, V, T)
 # kind: mistake
 # breaks: values
+# equals: tlm-scores-reshaped
 
 import torch
 import torch.nn.functional as F
@@ -442,6 +455,7 @@ def train_language_model(model, batches, steps):
 # %% wrong_last_step_only: the loss is taken at the last position only
 # kind: mistake
 # breaks: values
+# equals: tlm-last-token-only
 
 import torch
 import torch.nn.functional as F
@@ -461,6 +475,7 @@ def train_language_model(model, batches, steps):
 # %% wrong_softmax_twice: probabilities go into cross_entropy
 # kind: mistake
 # breaks: values
+# equals: tlm-softmax-twice
 
 import torch
 from torch import nn
@@ -481,6 +496,7 @@ def train_language_model(model, batches, steps):
 # %% wrong_line_break_ignored: token 0 is taken for padding
 # kind: mistake
 # breaks: values
+# equals: tlm-line-breaks-left-out
 
 import torch
 from torch import nn
@@ -497,43 +513,7 @@ def train_language_model(model, batches, steps):
     return model.state_dict()
 
 
-# %% wrong_plain_sgd: plain gradient descent with a small step
-# kind: mistake
-# breaks: values
-
-import torch
-import torch.nn.functional as F
-
-
-def train_language_model(model, batches, steps):
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    for _, tokens in zip(range(steps), batches):
-        loss = F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    return model.state_dict()
-
-
-# %% wrong_rate_too_large: Adam with a learning rate of 0.3
-# kind: mistake
-# breaks: values
-
-import torch
-import torch.nn.functional as F
-
-
-def train_language_model(model, batches, steps):
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.3)
-    for _, tokens in zip(range(steps), batches):
-        loss = F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    return model.state_dict()
-
-
-# %% right_whole_rows: whole rows are fed and the last logits dropped 
+# %% right_whole_rows: whole rows are fed and the last logits dropped
 # kind: same
 
 import torch
@@ -570,7 +550,8 @@ def train_language_model(model, batches, steps):
 
 # %% wrong_embedding_not_trained: the optimizer gets the blocks only
 # kind: mistake
-# breaks: values
+# breaks: gradients
+# equals: tlm-optimizer-of-blocks
 
 import torch
 import torch.nn.functional as F

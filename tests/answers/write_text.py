@@ -166,6 +166,7 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 # %% wrong_temperature_last: temperature divides what the filters have left
 # kind: mistake
 # breaks: values
+# equals: wt-temperature-after-cut
 
 import torch
 
@@ -192,6 +193,7 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 # %% wrong_one_draw_for_all_rows: a draw a step, which all rows share
 # kind: mistake
 # breaks: values
+# equals: wt-one-draw-a-batch
 
 import torch
 
@@ -217,6 +219,7 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 # %% wrong_draws_row_by_row: all draws are taken in advance, those of the first row first
 # kind: mistake
 # breaks: values
+# equals: wt-row-after-row
 
 import torch
 
@@ -244,6 +247,7 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 # %% wrong_greedy_draws_too: temperature 0 chooses the most likely token, but takes draws all the same
 # kind: mistake
 # breaks: values
+# equals: wt-greedy-draws
 
 import torch
 
@@ -269,6 +273,7 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 # %% wrong_divides_by_zero: temperature 0 is a division like any other
 # kind: mistake
 # breaks: values
+# equals: wt-temperature-zero-divides
 
 import torch
 
@@ -292,6 +297,7 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 # %% wrong_times_temperature: logits times the temperature
 # kind: mistake
 # breaks: values
+# equals: wt-temperature-multiplied
 
 import torch
 
@@ -317,6 +323,7 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 # %% wrong_top_p_before_top_k: top-p is applied first, top-k to what is left
 # kind: different
 # breaks: values
+# equals: wt-top-p-first
 
 import torch
 
@@ -343,6 +350,7 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 # %% wrong_probabilities_filtered: softmax comes first, and probabilities are filtered as if they were logits
 # kind: mistake
 # breaks: values
+# equals: wt-probabilities-cut
 
 import torch
 
@@ -371,6 +379,7 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 # %% wrong_filters_forgotten: top_k and top_p are arguments that nobody reads
 # kind: mistake
 # breaks: values
+# equals: wt-no-cut
 
 import torch
 
@@ -396,6 +405,7 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 # %% wrong_last_token_fed: the model is called once more after the last token
 # kind: mistake
 # breaks: cost
+# equals: wt-one-call-too-many
 
 import torch
 
@@ -426,6 +436,7 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 # %% wrong_no_caches: the whole text is read again for every token
 # kind: mistake
 # breaks: cost
+# equals: wt-new-caches-each-step
 
 import torch
 
@@ -449,6 +460,7 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 # %% wrong_whole_text_into_caches: the whole text goes into filled caches in every step
 # kind: mistake
 # breaks: cost, values
+# equals: wt-whole-text-again
 
 import torch
 
@@ -473,6 +485,7 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 # %% wrong_one_cache_for_all: [KVCache(...)] * num_layers
 # kind: mistake
 # breaks: values
+# equals: wt-one-cache
 
 import torch
 
@@ -498,6 +511,7 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 # %% wrong_eval_left_on: calls model.eval() and leaves it so
 # kind: mistake
 # breaks: modes
+# equals: wt-evaluation-mode
 
 import torch
 
@@ -525,6 +539,7 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 # %% wrong_train_left_on: evaluation while writing, then always train(), whatever the mode was
 # kind: mistake
 # breaks: modes
+# equals: wt-training-mode
 
 import torch
 
@@ -551,7 +566,8 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 
 # %% wrong_gradients_on: the graph of all steps is recorded
 # kind: mistake
-# breaks: gradients
+# breaks: cost
+# equals: wt-gradients-recorded
 
 import torch
 
@@ -577,6 +593,7 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 # %% wrong_new_tokens_only: returns what is new, without the prompt
 # kind: different
 # breaks: shapes, values
+# equals: wt-without-prompt
 
 import torch
 
@@ -602,7 +619,8 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 
 # %% wrong_at_least_one: max_new_tokens=0 still writes a token
 # kind: mistake
-# breaks: shapes
+# breaks: defaults
+# equals: wt-at-least-one
 
 import torch
 
@@ -633,6 +651,7 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 # %% wrong_multinomial: torch.multinomial draws, and uniform is never called
 # kind: different
 # breaks: values
+# equals: nothing
 
 import torch
 
@@ -658,6 +677,7 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 # %% wrong_first_position: logits of the first position
 # kind: mistake
 # breaks: values
+# equals: wt-first-token
 
 import torch
 
@@ -684,6 +704,7 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 # %% wrong_stops_when_all_rows_have_an_empty_line: writing ends with the verse, so the text may be too short
 # kind: different
 # breaks: shapes, values
+# equals: wt-stops-at-empty-line
 
 import torch
 
@@ -714,6 +735,7 @@ def write_text(model, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0,
 # %% wrong_prompt_read_twice: the prompt is read, then its last token is fed again
 # kind: mistake
 # breaks: cost, values
+# equals: wt-prompt-read-twice
 
 import torch
 

@@ -128,13 +128,19 @@ def test_a_gate_is_found_by_its_name(names):
     """Gate and up have the same shape, and only names tell them apart."""
     own = {f"{mine}.weight": torch.zeros(SwiGLU[f"{name}.weight"]) for mine, name in names.items()}
     slots = layouts.fit(own, SwiGLU).slots
-    assert {slot.own: slot.contract for slot in slots} == {f"{a}.weight": f"{b}.weight" for a, b in names.items()}
+    assert {slot.own: slot.contract for slot in slots} == {
+        f"{a}.weight": f"{b}.weight" for a, b in names.items()
+    }
 
 
 @pytest.mark.parametrize(
     ("own", "wanted", "layout"),
     [
-        ({"w12": (14, 5), "w3": (5, 7)}, {"W_gate": (7, 5), "W_up": (7, 5), "W_down": (5, 7)}, "one layer for gate and up"),
+        (
+            {"w12": (14, 5), "w3": (5, 7)},
+            {"W_gate": (7, 5), "W_up": (7, 5), "W_down": (5, 7)},
+            "one layer for gate and up",
+        ),
         (
             {"q": (6, 6), "kv": (6, 6), "o": (6, 6)},
             {"W_q": (6, 6), "W_k": (3, 6), "W_v": (3, 6), "W_o": (6, 6)},

@@ -63,6 +63,13 @@ MISTAKES = [
         "lm-head-bias",
         edit(START, START + "\n        self.bias = nn.Parameter(torch.zeros(vocab_size))"),
         edit(LOGITS, LOGITS + " + self.bias"),
+        forms=[
+            [
+                edit(START, START + f"\n        self.{name} = nn.Parameter(torch.zeros(vocab_size))"),
+                edit(LOGITS, LOGITS + f" + self.{name}"),
+            ]
+            for name in ("head_bias", "output_bias")
+        ],
         says="the logits get a bias",
         asks="What is added to the product of the vectors and the embedding?",
     ),
@@ -124,7 +131,10 @@ MISTAKES = [
     ),
     mistake(
         "lm-one-block",
-        edit(BLOCKS, "self.blocks = nn.ModuleList([LanguageModelBlock(d_model, num_heads, num_kv_heads)] * num_layers)"),
+        edit(
+            BLOCKS,
+            "self.blocks = nn.ModuleList([LanguageModelBlock(d_model, num_heads, num_kv_heads)] * num_layers)",
+        ),
         says="all blocks are one block with one set of weights",
         asks="How many parameters should three blocks have?",
     ),
@@ -222,7 +232,10 @@ MISTAKES = [
     ),
     mistake(
         "lm-key-heads-not-passed",
-        edit("LanguageModelBlock(d_model, num_heads, num_kv_heads)", "LanguageModelBlock(d_model, num_heads, num_heads)"),
+        edit(
+            "LanguageModelBlock(d_model, num_heads, num_kv_heads)",
+            "LanguageModelBlock(d_model, num_heads, num_heads)",
+        ),
         says="the number of key heads is not passed on",
         asks="How many key heads do your blocks have?",
     ),
@@ -260,7 +273,7 @@ MISTAKES = [
         "lm-own-caches-kept",
         edit(
             BEFORE,
-            "self.kept = getattr(self, 'kept', None) or [KVCache(1000) for _ in self.blocks]\n"
+            "self.kept = getattr(self, 'kept', None) or [KVCache(self.max_len) for _ in self.blocks]\n"
             "        caches = caches or self.kept\n        " + BEFORE,
         ),
         says="a call without caches continues the call before",

@@ -145,7 +145,10 @@ MISTAKES = [
     ),
     mistake(
         "lmb-in-place",
-        edit(ATTEND, "y = self.attend(self.norm1(x), cache)\n        x.data += y.detach()\n        x = x + (y - y.detach())"),
+        edit(
+            ATTEND,
+            "y = self.attend(self.norm1(x), cache)\n        x.data += y.detach()\n        x = x + (y - y.detach())",
+        ),
         forms=[
             [edit(ATTEND, "x += self.attend(self.norm1(x), cache)")],
             [
@@ -276,8 +279,14 @@ MISTAKES = [
     ),
     mistake(
         "lmb-turned-on-heads",
-        edit(TURN_Q, "q = apply_rotary(q.transpose(1, 2), torch.arange(q.shape[1], device=x.device)).transpose(1, 2)"),
-        edit(TURN_K, "k = apply_rotary(k.transpose(1, 2), torch.arange(k.shape[1], device=x.device)).transpose(1, 2)"),
+        edit(
+            TURN_Q,
+            "q = apply_rotary(q.transpose(1, 2), torch.arange(q.shape[1], device=x.device)).transpose(1, 2)",
+        ),
+        edit(
+            TURN_K,
+            "k = apply_rotary(k.transpose(1, 2), torch.arange(k.shape[1], device=x.device)).transpose(1, 2)",
+        ),
         says="the angle grows with the number of the head instead of the step",
         asks="Which axis of the queries has the steps?",
     ),
@@ -302,7 +311,11 @@ MISTAKES = [
     ),
     mistake(
         "lmb-full-layers",
-        edit("nn.Linear(d_model, num_kv_heads * self.d, bias=False)", "nn.Linear(d_model, d_model, bias=False)", times=2),
+        edit(
+            "nn.Linear(d_model, num_kv_heads * self.d, bias=False)",
+            "nn.Linear(d_model, d_model, bias=False)",
+            times=2,
+        ),
         edit(REPEAT, "pass"),
         says="there are as many key heads as query heads",
         asks="How many outputs should W_k have?",
@@ -316,7 +329,10 @@ MISTAKES = [
     ),
     mistake(
         "lmb-appended-twice",
-        edit("k, v = cache.append(k, v)", "cache.append(k, v)\n            k, v = (torch.cat([a[:, :, :before], b], dim=2) for a, b in zip(cache.append(k, v), (k, v)))"),
+        edit(
+            "k, v = cache.append(k, v)",
+            "cache.append(k, v)\n            k, v = (torch.cat([a[:, :, :before], b], dim=2) for a, b in zip(cache.append(k, v), (k, v)))",
+        ),
         says="the new steps are appended twice",
         asks="What is the length of the cache after four new steps?",
     ),
@@ -413,7 +429,10 @@ MISTAKES = [
     ),
     mistake(
         "lmb-query-key-norm",
-        edit(TURN_Q, "q, k = (nn.functional.rms_norm(one, (self.d,), eps=1e-5) for one in (q, k))\n        " + TURN_Q),
+        edit(
+            TURN_Q,
+            "q, k = (nn.functional.rms_norm(one, (self.d,), eps=1e-5) for one in (q, k))\n        " + TURN_Q,
+        ),
         says="queries and keys are normalised before they meet",
         asks="Which vectors of this block are normalised?",
         kind="different",

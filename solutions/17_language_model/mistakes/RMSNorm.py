@@ -62,7 +62,10 @@ MISTAKES = [
     ),
     mistake(
         "rms-over-steps",
-        edit(MEAN, "mean_square = wide.square().mean(-2, keepdim=True) if wide.dim() > 1 else wide.square().mean()"),
+        edit(
+            MEAN,
+            "mean_square = wide.square().mean(-2, keepdim=True) if wide.dim() > 1 else wide.square().mean()",
+        ),
         forms=[[edit(MEAN, "mean_square = wide.square().mean(1, keepdim=True)")]],
         says="the mean goes over the steps instead of the features",
         asks="Does the result of one step change if another step changes?",
@@ -177,7 +180,10 @@ MISTAKES = [
     ),
     dtype_mistake(
         "rms-result-wide",
-        edit(RESULT, "return normed * self.weight.float() if x.dtype != torch.float64 else normed * self.weight"),
+        edit(
+            RESULT,
+            "return normed * self.weight.float() if x.dtype != torch.float64 else normed * self.weight",
+        ),
         says="the result is float32 for an input in half precision",
         asks="Which dtype does the next layer expect?",
     ),

@@ -103,9 +103,12 @@ MISTAKES = [
     mistake(
         "glu-with-bias",
         edit(LAYERS, LAYERS.replace("False", "True")),
-        edit("self.W_up = nn.Linear(d_model, d_hidden, bias=False)", "self.W_up = nn.Linear(d_model, d_hidden)"),
         edit(
-            "self.W_down = nn.Linear(d_hidden, d_model, bias=False)", "self.W_down = nn.Linear(d_hidden, d_model)"
+            "self.W_up = nn.Linear(d_model, d_hidden, bias=False)", "self.W_up = nn.Linear(d_model, d_hidden)"
+        ),
+        edit(
+            "self.W_down = nn.Linear(d_hidden, d_model, bias=False)",
+            "self.W_down = nn.Linear(d_hidden, d_model)",
         ),
         says="the layers have a bias",
         asks="How many parameters do three matrices have?",

@@ -210,7 +210,10 @@ MISTAKES = [
     ),
     mistake(
         "wt-stops-at-line-break",
-        edit("    return tokens\n", "            if (new == 0).all():\n                break\n    return tokens\n"),
+        edit(
+            "    return tokens\n",
+            "            if (new == 0).all():\n                break\n    return tokens\n",
+        ),
         edit("tokens = torch.cat([tokens, new], dim=1)\n", "tokens = torch.cat([tokens, new], dim=1)\n"),
         says="writing stops at a line break",
         asks="How many tokens should the result have?",
@@ -265,8 +268,21 @@ MISTAKES = [
     mistake(
         "wt-prompt-read-twice",
         edit("KVCache(P + max_new_tokens)", "KVCache(P + max_new_tokens + 1)"),
-        edit("    with torch.no_grad():\n", "    with torch.no_grad():\n        model(prompt, caches)\n        new = prompt[:, -1:]\n"),
+        edit(
+            "    with torch.no_grad():\n",
+            "    with torch.no_grad():\n        model(prompt, caches)\n        new = prompt[:, -1:]\n",
+        ),
         says="the last token of the prompt is fed twice",
         asks="Which tokens are in the caches after the prompt, and which token do you feed next?",
+    ),
+    mistake(
+        "wt-stops-at-empty-line",
+        edit(
+            "    return tokens\n",
+            "            if (tokens[:, -2:] == 0).all():\n                break\n    return tokens\n",
+        ),
+        says="writing stops at an empty line",
+        asks="How many tokens should the result have?",
+        kind="different",
     ),
 ]
