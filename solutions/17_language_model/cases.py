@@ -303,7 +303,7 @@ def LanguageModel(draw):
     case.check_unchanged(tokens)
     case.check_parameters()
     case.check_value(
-        case.attribute(module, "num_layers"), L, "shapes", "num_layers", f"num_layers should be {L}"
+        case.attribute(module, "num_layers"), L, "purity", "num_layers", f"num_layers should be {L}"
     )
     again = case.call(tokens, on=module, axes=LOGITS)
     case.check_same(

@@ -78,7 +78,7 @@ from grader.given import (
 # ## Exercise: `RMSNorm`
 #
 # Divide each vector by the root of the mean of its squares, and multiply each feature by a learned weight:
-# $x \,/ \sqrt{\mathrm{mean}(x^2) + \varepsilon} \cdot w$. Squares of half precision overflow soon, so compute them in float32 or wider.
+# $x \cdot w / \sqrt{m + \varepsilon}$ with the mean square $m$. Squares of half precision overflow soon, so compute them in float32 or wider.
 
 
 # %% exercise="RMSNorm"
