@@ -92,11 +92,17 @@ def RotaryAttention(draw):
         (
             "restart",
             np.array([0, 1, 2, 0, 1, 2, 3]),
-            500.0,
-            "positions that begin again, base 500",
+            10000.0,
+            "positions that begin again",
             "masking",
         ),
-        ("own-positions", draw.integers(0, 60, B, T), 10000.0, "positions of each sequence", "values"),
+        (
+            "own-positions",
+            draw.integers(0, 60, B, T),
+            500.0,
+            "positions of each sequence, base 500",
+            "values",
+        ),
     ):
         steps = T if positions is None else positions.shape[-1]
         case = Case(id, name)
@@ -190,6 +196,23 @@ def MixedRotary(draw):
         case.load(module, {})  # last, because it overwrites parameters; a right module has none
         case.check_parameters("the module has no parameters")
         yield case
+
+    case = Case("pairs", name)
+    module = case.build(d=6)
+    values = draw.normal(B, H, T, 6)
+    other = values.copy()
+    other[..., 2:] = draw.normal(B, H, T, 4)
+    at = case.input("positions", draw.integers(1, 80, T))
+    Y, Z = (
+        case.call(case.input(id, x), at, on=module, axes=AXES) for id, x in (("x", values), ("other", other))
+    )
+    case.check_same(
+        *(case.part(one, *[(None, None)] * 3, (0, 2), axes=AXES) for one in (Y, Z)),
+        "the first two features are a pair",
+        "values",
+        "the first two features depend on others: in this course, the two of a pair are neighbours",
+    )
+    yield case
 
     case = Case("far", name)
     module = case.build(d=4)

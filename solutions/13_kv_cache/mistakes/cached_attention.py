@@ -12,9 +12,15 @@ MISTAKES = [
         asks="Which keys does the single query of step 5 see in your mask?",
     ),
     mistake(
+        "cache-upper-left-in-pieces",
+        edit(MASK, ".tril(before if T == 1 else 0)"),
+        says="the mask of several new steps is aligned at the upper left corner; only a single new step is right",
+        asks="Which keys does the first of two new steps see if three steps are stored?",
+    ),
+    mistake(
         "cache-no-mask",
         edit(MASK, ""),
-        says="new steps of one call see each other in both directions",
+        says="new steps of one call see each other in both directions: no mask, or a length that already counts them",
         asks="May the first of two new steps see the second?",
     ),
     mistake(
