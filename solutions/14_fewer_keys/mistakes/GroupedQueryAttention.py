@@ -150,6 +150,7 @@ MISTAKES = [
         ),
         forms=[
             [edit(APPEND, f"k, v, _ = cache.append(k, v)\n            {PLACES}")],
+            *in_all_ways(edit(APPEND, f"k, v, _ = cache.append(k, v)\n            {PLACES}")),
             [
                 edit(
                     APPEND,
