@@ -55,7 +55,7 @@
 #
 # **What goes wrong.**
 #
-# - The sum is made smaller when the maximum grows, and the accumulator is forgotten, or the other way round.
+# - When the maximum grows, the sum shrinks and the accumulator is forgotten, or the other way round.
 # - The maximum starts at 0 instead of −∞. Then all weights are 0 if all scores are far below 0.
 # - The last block is smaller than the others, and gets lost.
 # - A tile counts its rows and columns from 0, and so its mask is that of the first tile.
@@ -90,8 +90,8 @@ def merge_state(
 # ## Exercise: `tiled_attention`
 #
 # Go over blocks of queries, and for each one over blocks of keys. The last block of either may be smaller. Do not compute a tile in which no query sees
-# any key. No tensor may have as many values as a quarter of all scores: that includes masks. You may write the three sums
-# yourself, or let `merge_state` do the work. `softmax` and `logsumexp` of a tile are fine; `scaled_dot_product_attention` costs half of the points.
+# any key. If there are many queries and keys, no tensor may have more values than a quarter of all scores; that includes masks. You may
+# write the three sums yourself, or let `merge_state` do the work. `softmax` and `logsumexp` of a tile are fine; `scaled_dot_product_attention` costs half of the points.
 # Sum in float32 if the inputs are in half precision.
 
 

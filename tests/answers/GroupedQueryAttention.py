@@ -1022,3 +1022,119 @@ class GroupedQueryAttention(nn.Module):
         scores = q @ k.mT / math.sqrt(self.d)
         weights = scores.masked_fill(~mask, -math.inf).softmax(-1)
         return self.W_o((weights @ v).transpose(1, 2).flatten(2))
+
+
+# %% wrong_total_after_append_fused: reads total after the append; SDPA gives zeros where nothing is visible
+# kind: mistake
+# breaks: modes
+# equals: gqa-total-after-append
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from grader.given import repeat_kv, window_mask
+
+
+class GroupedQueryAttention(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, window=None, sinks=0):
+        super().__init__()
+        if d_model % num_heads or num_heads % num_kv_heads:
+            raise ValueError("heads do not divide")
+        self.h, self.g, self.d = num_heads, num_kv_heads, d_model // num_heads
+        self.window, self.sinks = window, sinks
+        self.W_q = nn.Linear(d_model, d_model, bias=False)
+        self.W_k = nn.Linear(d_model, num_kv_heads * self.d, bias=False)
+        self.W_v = nn.Linear(d_model, num_kv_heads * self.d, bias=False)
+        self.W_o = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, x, cache=None):
+        B, T, D = x.shape
+        q = self.W_q(x).view(B, T, self.h, self.d).transpose(1, 2)
+        k = self.W_k(x).view(B, T, self.g, self.d).transpose(1, 2)
+        v = self.W_v(x).view(B, T, self.g, self.d).transpose(1, 2)
+        at = own = torch.arange(T, device=x.device)
+        if cache is not None:
+            k, v, at = cache.append(k, v)
+            own = own + cache.total
+        n = self.h // self.g
+        mask = window_mask(own, at, window=self.window, sinks=self.sinks)
+        out = F.scaled_dot_product_attention(q, repeat_kv(k, n), repeat_kv(v, n), attn_mask=mask)
+        return self.W_o(out.transpose(1, 2).reshape(B, T, D))
+
+
+# %% wrong_queries_from_zero_fused: the queries of a piece start at 0; SDPA gives zeros where nothing is visible
+# kind: mistake
+# breaks: modes
+# equals: gqa-positions-from-zero
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from grader.given import repeat_kv, window_mask
+
+
+class GroupedQueryAttention(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, window=None, sinks=0):
+        super().__init__()
+        if d_model % num_heads or num_heads % num_kv_heads:
+            raise ValueError("heads do not divide")
+        self.h, self.g, self.d = num_heads, num_kv_heads, d_model // num_heads
+        self.window, self.sinks = window, sinks
+        self.W_q = nn.Linear(d_model, d_model, bias=False)
+        self.W_k = nn.Linear(d_model, num_kv_heads * self.d, bias=False)
+        self.W_v = nn.Linear(d_model, num_kv_heads * self.d, bias=False)
+        self.W_o = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, x, cache=None):
+        B, T, D = x.shape
+        q = self.W_q(x).view(B, T, self.h, self.d).transpose(1, 2)
+        k = self.W_k(x).view(B, T, self.g, self.d).transpose(1, 2)
+        v = self.W_v(x).view(B, T, self.g, self.d).transpose(1, 2)
+        at = own = torch.arange(T, device=x.device)
+        if cache is not None:
+            k, v, at = cache.append(k, v)
+        n = self.h // self.g
+        mask = window_mask(own, at, window=self.window, sinks=self.sinks)
+        out = F.scaled_dot_product_attention(q, repeat_kv(k, n), repeat_kv(v, n), attn_mask=mask)
+        return self.W_o(out.transpose(1, 2).reshape(B, T, D))
+
+
+# %% wrong_last_positions: the last positions of the keys are taken for those of the queries
+# kind: mistake
+# breaks: modes
+# equals: gqa-last-rows-are-new
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from grader.given import repeat_kv, window_mask
+
+
+class GroupedQueryAttention(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, window=None, sinks=0):
+        super().__init__()
+        if d_model % num_heads or num_heads % num_kv_heads:
+            raise ValueError("heads do not divide")
+        self.h, self.g, self.d = num_heads, num_kv_heads, d_model // num_heads
+        self.window, self.sinks = window, sinks
+        self.W_q = nn.Linear(d_model, d_model, bias=False)
+        self.W_k = nn.Linear(d_model, num_kv_heads * self.d, bias=False)
+        self.W_v = nn.Linear(d_model, num_kv_heads * self.d, bias=False)
+        self.W_o = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, x, cache=None):
+        B, T, D = x.shape
+        q = self.W_q(x).view(B, T, self.h, self.d).transpose(1, 2)
+        k = self.W_k(x).view(B, T, self.g, self.d).transpose(1, 2)
+        v = self.W_v(x).view(B, T, self.g, self.d).transpose(1, 2)
+        at = own = torch.arange(T, device=x.device)
+        if cache is not None:
+            k, v, at = cache.append(k, v)
+            own = at[-T:]
+        n = self.h // self.g
+        mask = window_mask(own, at, window=self.window, sinks=self.sinks)
+        out = F.scaled_dot_product_attention(q, repeat_kv(k, n), repeat_kv(v, n), attn_mask=mask)
+        return self.W_o(out.transpose(1, 2).reshape(B, T, D))

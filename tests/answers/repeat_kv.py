@@ -178,3 +178,13 @@ import torch
 
 def repeat_kv(x, n_rep):
     return x.unsqueeze(2).expand(-1, -1, n_rep, -1, -1)
+
+
+# %% wrong_axis_from_the_end: repeat_interleave over axis -2
+# kind: mistake
+# breaks: gradients, shapes, values
+# equals: rep-steps-longer
+
+
+def repeat_kv(x, n_rep):
+    return x.repeat_interleave(n_rep, dim=-2)

@@ -548,6 +548,7 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 # %% wrong_sum_not_rescaled: the accumulator is rescaled, the sum is not
 # kind: mistake
 # breaks: masking, values
+# later: device
 # equals: tiles-sum-not-shrunk
 
 import torch
@@ -1374,6 +1375,7 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 # %% wrong_triangle_in_each_tile: the mask counts from the corner of the tile
 # kind: mistake
 # breaks: cost, masking
+# later: device
 # equals: tiles-mask-of-first-tile
 
 import torch
@@ -1493,6 +1495,7 @@ def tiled_attention(queries, keys, values, block_size, causal=False, window=None
 # %% wrong_window_ignored: window is accepted and not used
 # kind: mistake
 # breaks: cost, masking
+# later: device
 # equals: tiles-no-window
 
 import torch

@@ -284,3 +284,21 @@ def window_mask(q_positions, k_positions, window=None, sinks=0):
     if window is not None:
         mask = mask & ((q - k < window) | (k < sinks))
     return mask
+
+
+# %% wrong_lower_right: a triangle of places, aligned at the lower right corner
+# kind: mistake
+# breaks: values
+# equals: win-places
+
+import torch
+
+
+def window_mask(q_positions, k_positions, window=None, sinks=0):
+    T, S = len(q_positions), len(k_positions)
+    every = torch.ones(T, S, dtype=torch.bool, device=k_positions.device)
+    mask = every.tril(S - T)
+    if window is None:
+        return mask
+    first = torch.arange(S, device=k_positions.device) < sinks
+    return mask & (every.triu(S - T - window + 1) | first)

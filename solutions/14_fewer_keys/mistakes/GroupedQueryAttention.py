@@ -8,6 +8,22 @@ REPEAT = "repeat_kv(one, self.num_heads // self.num_kv_heads)"
 MASK = "may_attend = window_mask(q_positions, k_positions, self.window, self.sinks)"
 BEGIN = "begin = 0 if cache is None else cache.total"
 APPEND = "k, v, k_positions = cache.append(k, v)"
+LAST_ROWS = f"{APPEND}\n            q_positions = k_positions[-T:]"
+# Other ways to mask. They give zeros or NaN for a query that sees no key.
+FUSED = edit(
+    """
+    scores = q @ k.mT / math.sqrt(d)  # (B, H, T, S)
+    scores = scores.masked_fill(~may_attend, torch.finfo(scores.dtype).min)
+    output = scores.softmax(-1) @ v  # (B, H, T, d)
+    """,
+    "\noutput = nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=may_attend)\n",
+)
+INFINITE = edit("torch.finfo(scores.dtype).min", "-math.inf")
+
+
+def in_all_ways(*edits):
+    return [[*edits, way] for way in (FUSED, INFINITE)]
+
 
 MISTAKES = [
     mistake(
@@ -108,20 +124,23 @@ MISTAKES = [
     mistake(
         "gqa-positions-from-zero",
         edit(BEGIN, "begin = 0"),
+        forms=in_all_ways(edit(BEGIN, "begin = 0")),
         says="the positions of the queries begin at 0 in every call",
         asks="Which position has the first new step if four were seen before?",
     ),
     mistake(
         "gqa-total-after-append",
         edit(BEGIN, "begin = 0 if cache is None else cache.total + T"),
-        forms=[
-            [
-                edit(BEGIN, "begin = 0 if cache is None else cache.total + T"),
-                edit("torch.finfo(scores.dtype).min", "-math.inf"),
-            ]
-        ],
+        forms=in_all_ways(edit(BEGIN, "begin = 0 if cache is None else cache.total + T")),
         says="the number of steps is read after the append, so queries are too far ahead",
         asks="Which position has the first new step if four were seen before?",
+    ),
+    mistake(
+        "gqa-last-rows-are-new",
+        edit(APPEND, LAST_ROWS),
+        forms=in_all_ways(edit(APPEND, LAST_ROWS)),
+        says="the last rows that the ring returns are taken for the new steps, but a ring may return its rows in any order",
+        asks="Where do the positions of the queries come from if the ring returns its newest row first?",
     ),
     mistake(
         "gqa-places-for-positions",
@@ -131,6 +150,7 @@ MISTAKES = [
         ),
         forms=[
             [edit(APPEND, f"k, v, _ = cache.append(k, v)\n            {PLACES}")],
+            *in_all_ways(edit(APPEND, f"k, v, _ = cache.append(k, v)\n            {PLACES}")),
             [
                 edit(
                     APPEND,

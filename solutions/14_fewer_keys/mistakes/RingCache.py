@@ -59,6 +59,24 @@ MISTAKES = [
         asks="Which steps are the sinks if the second piece begins at step five?",
     ),
     mistake(
+        "ring-early-steps-twice",
+        edit(
+            STAYS,
+            "S = len(seen[2])\n        stays = [*range(S)][: self.sinks] + [*range(S)][-self.window :]",
+        ),
+        says="the first steps are kept twice while they are among the newest ones, too",
+        asks="Which steps are kept after two steps, if there are two sinks and a window of three?",
+    ),
+    mistake(
+        "ring-positions-unbroken",
+        edit(
+            "        return seen\n",
+            "        return seen[0], seen[1], torch.arange(self.total - len(seen[2]), self.total, device=keys.device)\n",
+        ),
+        says="the positions are one unbroken run up to the newest step, so those of the sinks are wrong",
+        asks="Which position has the first sink after eleven steps?",
+    ),
+    mistake(
         "ring-positions-are-places",
         edit(
             "        return seen\n",

@@ -20,9 +20,8 @@ MISTAKES = [
     mistake(
         "rep-steps-longer",
         edit(RETURN, "return x.repeat_interleave(n_rep, dim=2)"),
-        says="the third axis gets the copies, where other models have their heads",
+        says="the copies lie on the axis of the steps (the third) instead of that of the heads",
         asks="Which axis of x holds the heads?",
-        kind="different",
         seen="Llama's own code, in which the steps come before the heads",
     ),
     mistake(

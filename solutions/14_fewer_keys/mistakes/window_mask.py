@@ -113,6 +113,16 @@ MISTAKES = [
             "    q = torch.arange(S - T, S, device=q_positions.device)[:, None]\n"
             "    k = torch.where(k_positions < 0, k_positions, torch.arange(S, device=k_positions.device))[None, :]",
         ),
+        forms=[
+            [
+                edit(
+                    "q, k = q_positions[:, None], k_positions[None, :]",
+                    "T, S = len(q_positions), len(k_positions)\n"
+                    f"    q, k = torch.arange({first}, device=k_positions.device)[:, None], torch.arange(S, device=k_positions.device)[None]",
+                )
+            ]
+            for first in ("S - T, S", "T")
+        ],
         says="the mask goes by the places of keys and queries instead of their positions",
         asks="Which position has the first key of a ring that has forgotten something?",
     ),

@@ -410,7 +410,7 @@ MISTAKES = [
     mistake(
         "tiles-scaled-without-root",
         edit(SCALED, "/ queries.shape[-1]"),
-        says="scores are divided by the number of features instead of its root",
+        says="scores are divided by the number of features, or by its root twice",
         asks="Which power of the number of features keeps the variance of the scores at one?",
     ),
     mistake(
@@ -424,12 +424,6 @@ MISTAKES = [
         edit(SCALED, "/ math.sqrt(queries.shape[-1] - 1)"),
         says="scores are divided by the root of one less than the number of features",
         asks="Over how many products does one score sum?",
-    ),
-    mistake(
-        "tiles-scaled-twice",
-        edit("(q @ k.mT)", f"(q @ k.mT {SCALED})"),
-        says="scores are divided by the root of the number of features twice",
-        asks="Where does your code divide the queries, and where the scores?",
     ),
     mistake(
         "tiles-no-lse",
