@@ -1,8 +1,10 @@
 """Train the reference's language model from many seeds, as lesson 17 does, and measure it on new text.
 
-python scripts/language_model_seeds.py                      seed 0: two minutes on one core; curve, losses, a few verses
-python scripts/language_model_seeds.py --seeds 20           seeds 0 to 19
-python scripts/language_model_seeds.py --save weights.safetensors
+    python scripts/language_model_seeds.py                      seed 0: two minutes on one core; curve, losses, verses
+    python scripts/language_model_seeds.py --seeds 20           seeds 0 to 19
+    python scripts/language_model_seeds.py --save weights.safetensors
+
+docs/language_model.md has what was measured.
 """
 
 from __future__ import annotations

@@ -77,8 +77,8 @@ from grader.given import (
 # %% [markdown]
 # ## Exercise: `RMSNorm`
 #
-# Divide each vector by the root of the mean of its squares, and multiply each feature by a learned weight:
-# $x \cdot w / \sqrt{m + \varepsilon}$ with the mean square $m$. Squares of half precision overflow soon, so compute them in float32 or wider.
+# Divide each vector by the root of the mean of its squares, and multiply each feature by a learned weight. `eps` is added to
+# the mean, under the root. Squares of half precision overflow soon, so compute them in float32 or wider.
 
 
 # %% exercise="RMSNorm"
