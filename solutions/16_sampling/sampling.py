@@ -175,12 +175,9 @@ except NotImplementedError as unwritten:
 
 
 # %% exercise="speculative_generate"
-Model = Callable[[torch.Tensor], torch.Tensor]
-
-
 def speculative_generate(
-    target: Model,
-    draft: Model,
+    target: Callable[[torch.Tensor], torch.Tensor],
+    draft: Callable[[torch.Tensor], torch.Tensor],
     prompt: torch.Tensor,
     max_new_tokens: int,
     num_draft: int,
