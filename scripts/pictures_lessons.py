@@ -30,6 +30,7 @@ PICTURES: dict[str, Callable[[], Sheet]] = {
     "11_capstone/pictures/what_heads_do.svg": tables.what_heads_do,
     "12_rotary_positions/pictures/clocks.svg": curves.clocks,
     "13_kv_cache/pictures/strips.svg": tables.strips,
+    "16_sampling/pictures/overlap.svg": curves.overlap,
 }
 
 

@@ -20,6 +20,8 @@ ALIASES = {
     "apply_rotary": "applyrotaryemb applyrotaryposemb applyrotaryembedding applyrope",
     "RotaryAttention": "rotarymultiheadattention ropeattention",
     "CachedSelfAttention": "kvcacheattention",
+    "top_k_top_p_filtering": "topktoppfilter",
+    "speculative_generate": "speculativesampling speculativedecoding",
 }
 # Exercise → names of code with the same job. Much of it has another form: it is graded if that is the form of a school.
 SAME_JOB = {

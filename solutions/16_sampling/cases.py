@@ -232,13 +232,13 @@ def sample_token(draw):
 
     case = Case("many", name, caps=False)
     # All numbers are exact in every dtype. Sums are 2 mod 4 and draws 0 mod 4, in units of 1/1024: none are near each other.
-    counts = 4 * draw.integers(0, 3, 12, 100)
+    counts = 4 * draw.integers(0, 4, 40, 90)
     counts[:, 0] = 2
     counts[:, -1] = 1024 - counts[:, :-1].sum(1)
     P = case.input("probs", counts / 1024)
-    token = case.call(P, case.input("u", draw.integers(1, 140, 12) / 256), axes=("row",))
-    case.check_values(token, "100 tokens")
-    case.check_precision(token, "100 tokens")
+    token = case.call(P, case.input("u", draw.integers(128, 170, 40) / 256), axes=("row",))
+    case.check_values(token, "90 tokens")
+    case.check_precision(token, "90 tokens")
     yield case
 
 
@@ -337,8 +337,8 @@ def verify_draft(draw):
     own = case.student(name)
     both = case.call(own, *tables, on=driver)
     axes = ("guesses", "first u_accept", "second u_accept", "u_sample", "token")
-    results = case.see(both[0], axes=axes)
-    case.check("values", "equal", [results], "two guesses, every draw: the tokens")
+    case.see(both[0], axes=axes)
+    case.check_one_of(both[0], "two guesses, every draw: the tokens", "values")
     case.check("values", "law", [case.see(both[1])], "two guesses: the law of the target")
     case.check_same(
         both[0],
@@ -363,18 +363,20 @@ def verify_draft(draw):
 
 # ---- speculative_generate
 
-# A model whose row of probabilities after a token depends on all tokens so far and on their number.
+# A model whose row of probabilities after a token depends on all tokens so far and on their number, or on this token alone.
 MODEL = """
 import torch
 
 
 class Table:
-    def __init__(self, rows):
+    def __init__(self, rows, near=False):
         rows = torch.tensor(rows, dtype=torch.float64)
-        self.rows, self.calls = rows / rows.sum(1, keepdim=True), 0
+        self.rows, self.calls, self.near = rows / rows.sum(1, keepdim=True), 0, near
 
     def __call__(self, tokens):
         self.calls += 1
+        if self.near:
+            return self.rows[tokens % len(self.rows)]
         places = torch.arange(len(tokens))
         return self.rows[(tokens.cumsum(0) + 2 * places) % len(self.rows)]
 """
@@ -413,7 +415,7 @@ class EveryText:
     def __call__(self, own, target, draft, prompt, max_new_tokens, num_draft):
         law = torch.zeros([self.V] * max_new_tokens, dtype=torch.float64)
         given, chosen = prompt.tolist(), []
-        for _ in range(3000):
+        for _ in range(5000):
             draws = Draws(chosen, self.N)
             text = own(
                 target, draft, prompt, max_new_tokens=max_new_tokens, num_draft=num_draft, uniform=draws
@@ -429,7 +431,9 @@ class EveryText:
             if not chosen:
                 return law
             chosen[-1] += 1
-        raise RuntimeError("a round may ask for at most 2 * num_draft + 1 draws")
+        raise RuntimeError(
+            "too many draws to try them all: a round needs 2 * num_draft + 1, and no round comes after the last new token"
+        )
 """
 QUARTERS = ((1, 2, 1), (3, 0, 1), (1, 1, 2)), ((2, 2, 0), (1, 2, 1), (2, 1, 1))
 HALVES = (
@@ -460,8 +464,10 @@ def speculative_generate(draw):
     for id, P, new, K in (("equal-models", 3, 7, 2), ("one-call", 1, 4, 3), ("one-token", 2, 1, 4)):
         case = Case(id, name)
         table = certain(draw, 5, size)
+        # The models are equal also for an answer whose draft sees less of the text.
         target, draft = (
-            case.provide(MODEL, "Table", model, rows=table) for model in ("the target", "the draft")
+            case.provide(MODEL, "Table", model, rows=table, near=True)
+            for model in ("the target", "the draft")
         )
         prompt = case.input("prompt", draw.integers(0, size - 1, P))
         uniform = case.provide(DRAWS, "Draws", "uniform")
@@ -515,7 +521,8 @@ def speculative_generate(draw):
         texts.append(case.call(target, draft, prompt, **how, axes=("token",)))
     case.check_shape(texts[0], "length and dtype: 3 tokens and 40 new")
     case.check_same(
-        *texts,
+        texts[0],
+        texts[1],
         "the same draws write the same text",
         "purity",
         "the same draws write another text the second time",

@@ -103,7 +103,6 @@ TOKEN = [
         def sample_token(probs, u):
             u = torch.as_tensor(u, device=probs.device).double()
             edges = torch.cumsum(probs.double(), dim=-1)
-            edges = torch.where(probs > 0, edges, edges.roll(1, -1))
             found = torch.searchsorted(edges.contiguous(), u.unsqueeze(-1).contiguous(), right=True).squeeze(-1)
             possible = torch.arange(probs.shape[-1], device=probs.device).expand_as(probs)
             return torch.minimum(found, possible.masked_fill(probs <= 0, -1).amax(-1))
