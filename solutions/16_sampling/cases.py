@@ -259,7 +259,7 @@ class EveryRound:
 
     def __call__(self, own, target, draft):
         K, V = draft.shape
-        p, q = target.double().cpu(), draft.tolist()
+        p, q = target.double().cpu().clone(), draft.tolist()
         grid = [(i + 0.5) / self.N for i in range(self.N)]
         results, law = [], torch.zeros([V] * (K + 1), dtype=torch.float64)
         for guesses in product(*[[x for x in range(V) if row[x]] for row in q]):

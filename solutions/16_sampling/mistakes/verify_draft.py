@@ -356,8 +356,8 @@ MISTAKES = [
     ),
     mistake(
         "verify-floats",
-        edit(REJECTED, REJECTED + ".double()"),
-        edit(ALL, ALL + ".double()"),
+        edit(REJECTED, REJECTED + ".to(target_probs.dtype)"),
+        edit(ALL, ALL + ".to(target_probs.dtype)"),
         says="the tokens are floating-point numbers",
         asks="Which dtype does an index have?",
     ),
