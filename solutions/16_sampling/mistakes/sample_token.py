@@ -80,6 +80,7 @@ MISTAKES = [
     mistake(
         "token-one-too-early",
         edit(RETURN, "return (torch.minimum(token, last) - 1).clamp(min=0)"),
+        forms=[[edit(RETURN, "return (token - 1).clamp(min=0)")]],
         says="the token before the right one is chosen",
         asks="How many sums are not above `u` if the first token is the right one?",
     ),
@@ -98,6 +99,12 @@ MISTAKES = [
     mistake(
         "token-softmax-again",
         edit(EDGES, "edges = probs.double().softmax(-1).cumsum(-1)"),
+        forms=[
+            [
+                edit(EDGES, "edges = probs.double().softmax(-1).cumsum(-1)"),
+                edit(RETURN, "return token.clamp(max=probs.shape[-1] - 1)"),
+            ]
+        ],
         says="the probabilities go through softmax once more",
         asks="Which probability does softmax give a token with probability 0?",
     ),
@@ -106,6 +113,12 @@ MISTAKES = [
         edit(TOKEN, "token = (edges <= u.reshape(-1)[0]).sum(-1)"),
         says="one draw decides all rows",
         asks="How many draws does your code use for five rows?",
+    ),
+    mistake(
+        "token-draws-without-axis",
+        edit("u[..., None]", "u"),
+        says="the draws are compared with the sums without an axis for the tokens, so the axes do not fit",
+        asks="Which shape have the draws of five rows, and which the sums?",
     ),
     mistake(
         "token-axis-kept",

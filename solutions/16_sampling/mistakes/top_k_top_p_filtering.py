@@ -40,6 +40,7 @@ MISTAKES = [
     mistake(
         "filter-sorted-returned",
         edit(BACK, "logits = ranked"),
+        forms=[[edit("    return logits\n", "    return logits.sort(descending=True).values\n")]],
         says="the logits are returned in sorted order",
         asks="Which token does the first logit of your result belong to?",
     ),
@@ -77,7 +78,8 @@ MISTAKES = [
     mistake(
         "filter-k-of-first-row",
         edit(LEAST, "least = logits.reshape(-1, logits.shape[-1])[0].topk(top_k).values[-1:]"),
-        says="the limit of the first row is used for all rows",
+        forms=[[edit(LEAST, "least = logits.topk(top_k).values.min()")]],
+        says="the limit of one row is used for all rows",
         asks="What is the k-th best logit of the second row?",
     ),
     mistake(
@@ -143,9 +145,51 @@ MISTAKES = [
         asks="What does softmax give for a row of −∞?",
     ),
     mistake(
+        "filter-mask-rolled",
+        edit(BEFORE, "left_out = (probs.cumsum(-1) >= top_p).roll(1, -1)"),
+        edit(ONE_STAYS, ""),
+        says="the mask is rolled by one place, so its last entry falls on the best token",
+        asks="What does your mask say about the best token?",
+    ),
+    mistake(
+        "filter-removed-in-all-rows",
+        edit(BACK, "logits = logits.clone()"),
+        edit(
+            'logits = logits.masked_fill(left_out, float("-inf"))',
+            'logits[..., order[left_out]] = float("-inf")',
+        ),
+        says="a token that top-p leaves out in one row is left out in all rows",
+        asks="How many axes has the mask, and how many has the list of tokens that you leave out?",
+    ),
+    mistake(
+        "filter-not-sorted",
+        edit(
+            "ranked, order = logits.sort(descending=True)",
+            "ranked, order = logits, torch.arange(logits.shape[-1], device=logits.device).expand(logits.shape)",
+        ),
+        forms=[
+            [
+                edit(
+                    "ranked, order = logits.sort(descending=True)",
+                    "ranked, order = logits, torch.arange(logits.shape[-1], device=logits.device).expand(logits.shape)",
+                ),
+                edit("left_out[..., 0] = False", "left_out &= probs < probs.amax(-1, keepdim=True)"),
+            ]
+        ],
+        says="the mass is added up in the order of the vocabulary instead of from the best token on",
+        asks="Which token is the first whose mass you add?",
+    ),
+    mistake(
         "filter-zero-for-left-out",
         edit('logits.masked_fill(logits < least, float("-inf"))', "logits.masked_fill(logits < least, 0.0)"),
         edit('logits.masked_fill(left_out, float("-inf"))', "logits.masked_fill(left_out, 0.0)"),
+        forms=[
+            [edit("    return logits\n", "    return logits.masked_fill(logits.isinf(), 0.0)\n")],
+            [
+                edit(SHAPE, "    unfiltered = logits\n" + SHAPE),
+                edit("    return logits\n", "    return unfiltered * logits.isfinite()\n"),
+            ],
+        ],
         says="what is left out becomes 0, and a logit of 0 still has a probability",
         asks="Which probability has a logit of 0 after softmax?",
     ),
@@ -224,5 +268,13 @@ MISTAKES = [
         edit("ranked.softmax(-1, dtype=torch.float64)", "ranked.softmax(-1)"),
         says="the mass is added up in the dtype of the logits",
         asks="Which numbers near 0.9 can bfloat16 represent?",
+    ),
+    dtype_mistake(
+        "filter-wide-result",
+        edit(
+            "    return logits\n", "    return logits.to(torch.promote_types(logits.dtype, torch.float32))\n"
+        ),
+        says="the result has a wider dtype than the logits",
+        asks="Which dtype has the result for logits in bfloat16?",
     ),
 ]

@@ -168,6 +168,14 @@ MISTAKES = [
             draft_tokens = torch.cat([draft_tokens[:i], last[None], draft_tokens[i + 1 :]])
             """,
         ),
+        forms=[
+            [
+                edit(
+                    REJECTED,
+                    "draft_tokens = torch.cat([draft_tokens[:i], last[None], draft_tokens[i + 1 :]])",
+                )
+            ]
+        ],
         says="after a rejection the token is replaced, and the later guesses are judged as if nothing had happened",
         asks="Which token did guess 2 follow when the draft wrote it?",
     ),
