@@ -485,7 +485,7 @@ def speculative_generate(draw):
     name = "speculative_generate"
     size = 7
 
-    for id, P, new, K in (("equal-models", 3, 7, 2), ("one-call", 1, 4, 3), ("one-token", 2, 1, 4)):
+    for id, P, new, K in (("equal-models", 3, 7, 2), ("two-calls", 1, 8, 3), ("one-token", 2, 1, 4)):
         case = Case(id, name)
         # The models are equal also for an answer whose draft sees less of the text. No token follows itself.
         table = np.roll(np.eye(size, dtype=np.int64), draw.choice(range(1, size)), axis=1).tolist()

@@ -162,6 +162,7 @@ def sample_token(probs, u):
 # %% wrong_left_side: searchsorted with its default side: u = 0 takes token 0, though it is impossible
 # kind: mistake
 # breaks: values
+# equals: token-left-edge
 
 import torch
 
@@ -177,6 +178,7 @@ def sample_token(probs, u):
 # %% wrong_past_the_end: a draw above the rounded total gives the token V
 # kind: mistake
 # breaks: values
+# equals: token-beyond-the-end
 
 import torch
 
@@ -190,6 +192,7 @@ def sample_token(probs, u):
 # %% wrong_clamped_to_the_last: a draw above the rounded total gives the last token, possible or not
 # kind: mistake
 # breaks: values
+# equals: token-last-of-all
 
 import torch
 
@@ -204,6 +207,7 @@ def sample_token(probs, u):
 # %% wrong_argmax_of_nothing: the first sum above u by argmax, which says 0 if there is none
 # kind: mistake
 # breaks: values
+# equals: token-first-instead
 
 import torch
 
@@ -214,9 +218,10 @@ def sample_token(probs, u):
     return above.int().argmax(-1)
 
 
-# %% different_one_minus_u: the sums are counted from the other end
+# %% wrong_one_minus_u: the sums are counted from the other end
 # kind: different
 # breaks: values
+# equals: token-from-the-end
 
 import torch
 
@@ -234,6 +239,7 @@ def sample_token(probs, u):
 # %% wrong_greedy: the most likely token, whatever the draw
 # kind: mistake
 # breaks: values
+# equals: token-most-likely
 
 import torch
 
@@ -242,9 +248,10 @@ def sample_token(probs, u):
     return probs.argmax(dim=-1)
 
 
-# %% different_multinomial: draws by itself
+# %% wrong_multinomial: draws by itself
 # kind: different
 # breaks: values
+# equals: token-own-draw
 
 import torch
 
@@ -257,6 +264,7 @@ def sample_token(probs, u=None):
 # %% wrong_off_by_one: one token too low, as if the sums began with 0
 # kind: mistake
 # breaks: values
+# equals: token-one-too-early
 
 import torch
 
@@ -271,6 +279,7 @@ def sample_token(probs, u):
 # %% wrong_one_too_high: the sums get a 0 in front, and nothing is taken off again
 # kind: mistake
 # breaks: values
+# equals: token-one-too-far
 
 import torch
 import torch.nn.functional as F
@@ -286,6 +295,7 @@ def sample_token(probs, u):
 # %% wrong_uniform_over_vocabulary: the draw picks a position of the vocabulary
 # kind: mistake
 # breaks: values
+# equals: nothing
 
 import torch
 
@@ -300,6 +310,7 @@ def sample_token(probs, u):
 # %% wrong_rank_returned: sorts, and returns the place in the sorted row
 # kind: mistake
 # breaks: values
+# equals: token-rank-returned
 
 import torch
 
@@ -311,9 +322,10 @@ def sample_token(probs, u):
     return torch.minimum(k, (p > 0).sum(-1) - 1)
 
 
-# %% different_sorted_and_mapped: likely tokens come first in the sums: the law is right, the points are not
+# %% wrong_sorted_and_mapped: likely tokens come first in the sums: the law is right, the points are not
 # kind: different
 # breaks: values
+# equals: token-by-rank
 
 import torch
 
@@ -329,6 +341,7 @@ def sample_token(probs, u):
 # %% wrong_axis_kept: the last axis stays, with size 1
 # kind: mistake
 # breaks: shapes
+# equals: token-axis-kept
 
 import torch
 
@@ -343,6 +356,7 @@ def sample_token(probs, u):
 # %% wrong_int32: tokens of the dtype int32
 # kind: mistake
 # breaks: shapes
+# equals: token-int32
 
 import torch
 
@@ -358,6 +372,7 @@ def sample_token(probs, u):
 # %% wrong_softmax_again: takes the probabilities for logits
 # kind: mistake
 # breaks: values
+# equals: token-softmax-again
 
 import torch
 
@@ -372,6 +387,7 @@ def sample_token(probs, u):
 # %% wrong_first_axis: sums over the first axis: right for one row only
 # kind: mistake
 # breaks: values
+# equals: token-summed-over-rows
 
 import torch
 
@@ -387,6 +403,7 @@ def sample_token(probs, u):
 # %% wrong_cumsum_in_place: the caller's probabilities become running sums
 # kind: mistake
 # breaks: purity
+# equals: token-sums-in-place
 
 import torch
 
@@ -398,9 +415,9 @@ def sample_token(probs, u):
     return torch.minimum((cdf <= u.unsqueeze(-1)).sum(-1), last)
 
 
-# %% wrong_sums_in_half: running sums in the dtype of the probabilities
-# kind: mistake
-# breaks: precision
+# %% right_sums_in_half: running sums in the dtype of the probabilities
+# kind: policy
+# later: precision
 
 import torch
 
@@ -415,6 +432,7 @@ def sample_token(probs, u):
 # %% wrong_draws_along_the_vocabulary: the draws are compared without an axis for the tokens
 # kind: mistake
 # breaks: values
+# equals: token-draws-without-axis
 
 import torch
 
@@ -429,6 +447,7 @@ def sample_token(probs, u):
 # %% wrong_nearest_edge: the token whose running sum is nearest to the draw
 # kind: mistake
 # breaks: values
+# equals: nothing
 
 import torch
 
@@ -443,6 +462,7 @@ def sample_token(probs, u):
 # %% wrong_first_draw_for_all: all rows share the first draw
 # kind: mistake
 # breaks: values
+# equals: token-first-draw-for-all
 
 import torch
 

@@ -293,6 +293,7 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
 # %% wrong_no_extra_token: a full draft brings K tokens, and the target's last row is thrown away
 # kind: mistake
 # breaks: cost
+# equals: spec-last-token-thrown-away
 
 import torch
 
@@ -324,6 +325,7 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
 # %% wrong_target_per_token: the target is called anew for each draft token
 # kind: mistake
 # breaks: cost
+# equals: spec-target-call-per-guess
 
 import torch
 
@@ -357,6 +359,7 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
 # %% wrong_argmax_draft: the draft takes its most likely token, the verification divides by q
 # kind: mistake
 # breaks: values
+# equals: spec-draft-most-likely
 
 import torch
 
@@ -385,9 +388,10 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
     return tokens[:end]
 
 
-# %% different_point_draft: the most likely draft token, judged as a sure one: the law holds, equal models reject
+# %% wrong_point_draft: the most likely draft token, judged as a sure one: the law holds, equal models reject
 # kind: different
 # breaks: cost
+# equals: spec-sure-guesses
 
 import torch
 
@@ -420,6 +424,7 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
 # %% wrong_greedy_verification: draft tokens stay where the target's most likely token agrees
 # kind: mistake
 # breaks: values
+# equals: spec-greedy-verdicts
 
 import torch
 
@@ -445,6 +450,7 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
 # %% wrong_target_rows_one_late: the target's rows begin after the first draft token, and the last is used twice
 # kind: mistake
 # breaks: values
+# equals: spec-rows-too-late
 
 import torch
 
@@ -476,6 +482,7 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
 # %% wrong_draft_rows_one_late: tokens are judged by the draft's rows after them
 # kind: mistake
 # breaks: values
+# equals: spec-draft-rows-too-late
 
 import torch
 
@@ -507,6 +514,7 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
 # %% wrong_not_cut: the tokens of the last round beyond max_new_tokens are returned too
 # kind: mistake
 # breaks: shapes, values
+# equals: spec-too-long
 
 import torch
 
@@ -537,6 +545,7 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
 # %% wrong_without_prompt: only the new tokens are returned
 # kind: mistake
 # breaks: shapes, values
+# equals: spec-without-prompt
 
 import torch
 
@@ -569,6 +578,7 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
 # %% wrong_rejected_token_kept: the rejected token stays in front of its replacement
 # kind: mistake
 # breaks: values
+# equals: spec-rejected-kept
 
 import torch
 
@@ -601,6 +611,7 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
 # %% wrong_judged_after_rejection: a rejected token is replaced, and the rest of the draft is judged all the same
 # kind: mistake
 # breaks: values
+# equals: spec-judged-after-rejection
 
 import torch
 
@@ -630,6 +641,7 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
 # %% wrong_one_acceptance_draw: one draw judges all tokens of a round
 # kind: mistake
 # breaks: values
+# equals: spec-one-verdict-draw
 
 import torch
 
@@ -662,6 +674,7 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
 # %% wrong_draw_of_the_draft_again: the draw that chose a token also judges it
 # kind: mistake
 # breaks: values
+# equals: spec-one-draw-for-guess-and-verdict
 
 import torch
 
@@ -694,6 +707,7 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
 # %% wrong_target_alone: one token a call, the draft is never used
 # kind: mistake
 # breaks: cost
+# equals: spec-no-draft
 
 import torch
 
@@ -712,6 +726,7 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
 # %% wrong_resampled_from_target: the token after a rejection comes from p
 # kind: mistake
 # breaks: values
+# equals: spec-from-target-again
 
 import torch
 
@@ -742,6 +757,7 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
 # %% wrong_extra_token_from_draft: after a full draft the draft model adds the last token
 # kind: mistake
 # breaks: values
+# equals: spec-extra-from-draft
 
 import torch
 
@@ -773,6 +789,7 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
 # %% wrong_rounds_counted: max_new_tokens rounds, then cut to the length: the calls are too many
 # kind: mistake
 # breaks: cost
+# equals: spec-round-for-each-token
 
 import torch
 
@@ -800,9 +817,10 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
     return tokens[: prompt.numel() + max_new_tokens]
 
 
-# %% different_torch_rand: draws of torch, uniform is never called
+# %% wrong_torch_rand: draws of torch, uniform is never called
 # kind: different
 # breaks: values
+# equals: spec-own-draws
 
 import torch
 
@@ -833,6 +851,7 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
 # %% wrong_draft_from_one_row: all draft tokens come from one row and are judged by it: the law holds, fewer are accepted
 # kind: mistake
 # breaks: cost
+# equals: spec-guesses-judged-by-one-row
 
 import torch
 
@@ -863,6 +882,7 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
 # %% wrong_whole_draft_or_nothing: the product of the ratios accepts the draft as a whole
 # kind: mistake
 # breaks: values
+# equals: spec-whole-round-or-nothing
 
 import torch
 
@@ -891,9 +911,10 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
     return tokens[:end]
 
 
-# %% different_growing_draft: begins with one draft token, two more after a full draft, one less after a rejection
+# %% wrong_growing_draft: begins with one draft token, two more after a full draft, one less after a rejection
 # kind: different
 # breaks: cost
+# equals: spec-fewer-guesses
 
 import torch
 
@@ -928,6 +949,7 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
 # %% wrong_rejection_ends_the_round: no token after a rejection: the next round drafts again from there
 # kind: mistake
 # breaks: values
+# equals: spec-nothing-for-the-rejected
 
 import torch
 
@@ -958,6 +980,7 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
 # %% wrong_prompt_resized: the prompt itself is made longer and filled
 # kind: mistake
 # breaks: purity
+# equals: nothing
 
 import torch
 
@@ -1024,7 +1047,8 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_draft, unifo
 
 # %% wrong_round_for_nothing: a round is run before the length is looked at: max_new_tokens = 0 calls the models
 # kind: mistake
-# breaks: cost
+# breaks: defaults
+# equals: spec-at-least-one-round
 
 import torch
 

@@ -193,6 +193,7 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
 # %% wrong_crossing_left_out: the token that crosses top_p is dropped; only the best one is protected
 # kind: mistake
 # breaks: values
+# equals: filter-crossing-token-dropped
 
 import torch
 
@@ -212,6 +213,7 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
 # %% wrong_rolled_mask: the mask is rolled by one, and the last entry lands on the best token
 # kind: mistake
 # breaks: values
+# equals: filter-mask-rolled
 
 import torch
 
@@ -230,9 +232,10 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
     return out
 
 
-# %% different_top_p_first: top-p first, then top-k
+# %% wrong_top_p_first: top-p first, then top-k
 # kind: different
 # breaks: values
+# equals: filter-p-before-k
 
 import torch
 
@@ -250,9 +253,10 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
     return logits
 
 
-# %% different_old_mass: both masks from the untouched logits, combined by and
+# %% wrong_old_mass: both masks from the untouched logits, combined by and
 # kind: different
 # breaks: values
+# equals: filter-p-before-k
 
 import torch
 
@@ -273,6 +277,7 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
 # %% wrong_not_put_back: the mask of the sorted tokens is used on the unsorted logits
 # kind: mistake
 # breaks: values
+# equals: filter-sorted-order
 
 import torch
 
@@ -294,6 +299,7 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
 # %% wrong_gather_for_scatter: the mask is gathered by the order, not scattered
 # kind: mistake
 # breaks: values
+# equals: filter-wrong-way-back
 
 import torch
 
@@ -314,6 +320,7 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
 # %% wrong_zero_for_removed: what is left out gets the logit 0
 # kind: mistake
 # breaks: values
+# equals: filter-zero-for-left-out
 
 import torch
 
@@ -331,6 +338,7 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
 # %% wrong_caller_changed: writes -inf into the caller's logits
 # kind: mistake
 # breaks: purity
+# equals: filter-overwrites
 
 import torch
 import torch.nn.functional as F
@@ -355,6 +363,7 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0, filter_value=-float("inf")
 # %% wrong_one_too_many: the threshold is the token after the k-th
 # kind: mistake
 # breaks: values
+# equals: filter-one-more-than-k
 
 import torch
 
@@ -376,6 +385,7 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
 # %% wrong_ascending_from_the_wrong_end: sorted upwards, but compared as if it was sorted downwards
 # kind: mistake
 # breaks: values
+# equals: filter-ascending
 
 import torch
 
@@ -393,9 +403,10 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
     return logits
 
 
-# %% different_probabilities: returns the renormalised probabilities
+# %% wrong_probabilities: returns the renormalised probabilities
 # kind: different
 # breaks: values
+# equals: filter-probabilities-returned
 
 import torch
 
@@ -417,6 +428,7 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
 # %% wrong_log_probabilities: the kept values are log-softmax values, not the logits that came
 # kind: mistake
 # breaks: values
+# equals: filter-log-probabilities
 
 import torch
 
@@ -436,7 +448,8 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
 
 # %% wrong_k_above_v: topk is asked for more tokens than there are
 # kind: mistake
-# breaks: values
+# breaks: defaults
+# equals: filter-k-above-size
 
 import torch
 
@@ -457,6 +470,7 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
 # %% wrong_zero_is_none: top_k = 0 keeps no token
 # kind: mistake
 # breaks: values
+# equals: filter-k-zero-keeps-none
 
 import torch
 
@@ -476,6 +490,7 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
 # %% wrong_rows_share_the_removal: what one row removes is removed in all rows
 # kind: mistake
 # breaks: values
+# equals: filter-removed-in-all-rows
 
 import torch
 
@@ -496,6 +511,7 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
 # %% wrong_one_threshold_for_all_rows: the k-th value is the smallest over the whole batch
 # kind: mistake
 # breaks: values
+# equals: filter-k-of-first-row
 
 import torch
 
@@ -516,6 +532,7 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
 # %% wrong_stays_sorted: the result is in the order of the probabilities, not of the vocabulary
 # kind: mistake
 # breaks: values
+# equals: filter-sorted-returned
 
 import torch
 
@@ -537,6 +554,7 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
 # %% wrong_nothing_left: top_p = 0 removes the best token too
 # kind: mistake
 # breaks: values
+# equals: filter-none-stays
 
 import torch
 
@@ -556,6 +574,7 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
 # %% wrong_cumsum_in_vocabulary_order: the running mass is not over sorted probabilities
 # kind: mistake
 # breaks: values
+# equals: filter-not-sorted
 
 import torch
 
@@ -574,6 +593,7 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
 # %% wrong_one_filter_or_the_other: top-p only if top-k is off
 # kind: mistake
 # breaks: values
+# equals: filter-p-ignored-with-k
 
 import torch
 
@@ -594,6 +614,7 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
 # %% wrong_probability_below_p: removes each token whose own probability is below 1 - top_p
 # kind: mistake
 # breaks: values
+# equals: filter-single-probabilities
 
 import torch
 
@@ -609,9 +630,9 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
     return logits
 
 
-# %% wrong_float32_returned: computes in float32 and stays there
-# kind: mistake
-# breaks: precision
+# %% right_float32_returned: computes in float32 and stays there
+# kind: policy
+# later: precision
 
 import torch
 
@@ -630,9 +651,9 @@ def top_k_top_p_filtering(logits, top_k=0, top_p=1.0):
     return logits
 
 
-# %% wrong_mass_in_half: softmax and running sum in bfloat16 or float16
-# kind: mistake
-# breaks: precision
+# %% right_mass_in_half: softmax and running sum in bfloat16 or float16
+# kind: policy
+# later: precision
 
 import torch
 

@@ -199,6 +199,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_greedy_acceptance: a draft token stays if it is the most likely one
 # kind: mistake
 # breaks: values
+# equals: verify-favourite-only
 
 import torch
 
@@ -222,6 +223,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_resampled_from_target: after a rejection the token comes from p itself
 # kind: mistake
 # breaks: values
+# equals: verify-from-target-again
 
 import torch
 
@@ -239,6 +241,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_all_accepted: every draft token stays
 # kind: mistake
 # breaks: shapes, values
+# equals: verify-all-kept
 
 import torch
 
@@ -252,6 +255,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_absolute_difference: the rest is |p - q|
 # kind: mistake
 # breaks: values
+# equals: verify-absolute-rest
 
 import torch
 
@@ -274,6 +278,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_ratio_upside_down: accepts with q/p
 # kind: mistake
 # breaks: values
+# equals: verify-ratio-upside-down
 
 import torch
 
@@ -298,6 +303,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_rejected_kept: the rejected token stays, and the new one follows it
 # kind: mistake
 # breaks: shapes, values
+# equals: verify-rejected-kept
 
 import torch
 
@@ -321,6 +327,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_later_tokens_kept: goes on after a rejection with the rest of the draft
 # kind: mistake
 # breaks: shapes, values
+# equals: verify-rejections-skipped
 
 import torch
 
@@ -341,6 +348,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_accepted_are_counted: the length is the number of accepted tokens anywhere in the draft
 # kind: mistake
 # breaks: shapes, values
+# equals: verify-counts-all-kept
 
 import torch
 
@@ -362,6 +370,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_accepted_are_selected: accepted tokens behind a rejected one close the gap
 # kind: mistake
 # breaks: shapes, values
+# equals: verify-later-kept
 
 import torch
 
@@ -385,6 +394,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_acceptance_draw_again: the draw that rejected also picks the new token
 # kind: mistake
 # breaks: values
+# equals: verify-one-draw-for-two
 
 import torch
 
@@ -411,6 +421,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_last_draft_row: the extra token comes from the row before the last
 # kind: mistake
 # breaks: values
+# equals: verify-extra-from-row-before
 
 import torch
 
@@ -438,6 +449,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_no_extra_token: nothing is added if all tokens were accepted
 # kind: mistake
 # breaks: shapes, values
+# equals: verify-no-extra-token
 
 import torch
 
@@ -461,6 +473,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_nothing_for_the_rejected: the accepted tokens only, no new one after a rejection
 # kind: mistake
 # breaks: shapes, values
+# equals: verify-nothing-for-the-rejected
 
 import torch
 
@@ -485,6 +498,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_rest_not_normalised: the draw is compared with the sums of p - q, which end below 1
 # kind: mistake
 # breaks: values
+# equals: verify-rest-not-divided
 
 import torch
 
@@ -504,6 +518,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_softmax_of_the_rest: the positive differences go through a softmax
 # kind: mistake
 # breaks: values
+# equals: verify-rest-softmax
 
 import torch
 
@@ -525,6 +540,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_difference_reversed: the rest is q - p where that is positive
 # kind: mistake
 # breaks: values
+# equals: verify-rest-of-draft
 
 import torch
 
@@ -547,6 +563,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_no_division: accepts with p alone
 # kind: mistake
 # breaks: values
+# equals: verify-target-alone
 
 import torch
 
@@ -569,6 +586,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_overlap_of_rows: accepts with the sum of min(p, q), the same for each token
 # kind: mistake
 # breaks: values
+# equals: nothing
 
 import torch
 
@@ -588,9 +606,10 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
     return torch.cat((draft_tokens[:n], torch.tensor([_sample(row, u_sample)])))
 
 
-# %% different_one_minus_u: accepts if the draw is above 1 - p/q
+# %% wrong_one_minus_u: accepts if the draw is above 1 - p/q
 # kind: different
 # breaks: values
+# equals: verify-accept-from-the-end
 
 import torch
 
@@ -611,9 +630,10 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
     return torch.tensor(out + [_sample(target_probs[-1], u_sample)])
 
 
-# %% different_own_draws: torch.rand and multinomial inside, no draws passed
+# %% wrong_own_draws: torch.rand and multinomial inside, no draws passed
 # kind: different
 # breaks: values
+# equals: verify-own-draws, verify-own-last-draw
 
 import torch
 
@@ -631,9 +651,10 @@ def verify_draft(target_probs, draft_probs, draft_tokens, *unused):
     return torch.tensor(accepted)
 
 
-# %% different_padded: always K + 1 places, -1 after the last token
+# %% wrong_padded: always K + 1 places, -1 after the last token
 # kind: different
 # breaks: shapes, values
+# equals: verify-padded
 
 import torch
 
@@ -656,9 +677,10 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
     return out
 
 
-# %% different_pair: the number of accepted tokens and the new token
+# %% wrong_pair: the number of accepted tokens and the new token
 # kind: different
 # breaks: shapes, values
+# equals: verify-pair-returned
 
 import torch
 
@@ -678,6 +700,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_in_place: the rest is computed inside the caller's target_probs
 # kind: mistake
 # breaks: purity
+# equals: verify-overwrites
 
 import torch
 
@@ -701,6 +724,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_extra_token_greedy: the token after a full draft is the most likely one
 # kind: mistake
 # breaks: values
+# equals: verify-extra-most-likely
 
 import torch
 
@@ -723,6 +747,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_rows_one_late: the target's rows are read one position too late
 # kind: mistake
 # breaks: values
+# equals: verify-next-target-row
 
 import torch
 
@@ -746,6 +771,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_same_draw_for_all: all tokens are judged by the first acceptance draw
 # kind: mistake
 # breaks: values
+# equals: verify-first-draw-for-all
 
 import torch
 
@@ -765,6 +791,7 @@ def verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
 # %% wrong_rejected_token_banned: the rejected token is removed from p instead of subtracting q
 # kind: mistake
 # breaks: values
+# equals: verify-rejected-removed-only
 
 import torch
 
