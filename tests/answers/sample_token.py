@@ -143,6 +143,7 @@ def sample_token(probs, u):
 
 # %% right_numpy: numpy.searchsorted on the support of each row
 # kind: same
+# later: precision, device
 
 import numpy as np
 import torch
