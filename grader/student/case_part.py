@@ -20,7 +20,7 @@ from grader.worker.steps import See
 
 BATCH = "batch"  # the axis of the sequences
 DECIMALS, TOLERANCE = 3, 0.05  # of rounded inputs, and of what is computed from them
-LARGE = 300  # of such an input, what is computed changes by more when others are rounded
+LARGE = 100  # a larger input may multiply what was rounded off others, so all keep twice as many decimals
 
 
 def smallest(
@@ -32,10 +32,7 @@ def smallest(
     """
     case, check = next((c, check) for c in exercise.cases for check in c.checks if check.id == failed.id)
     check = replace(check, params={**check.params, "tol": TOLERANCE})
-    floats = (x for step in case.inputs if (x := case.tensors[step.name]).dtype.kind == "f")
-    large = any(np.abs(x).max(initial=0) > LARGE for x in floats)
-    # Other judges do not allow for rounded inputs.
-    if check.judge not in ("equal", "shape") or case.brings_classes or large:
+    if check.judge not in ("equal", "shape") or case.brings_classes:  # others do not allow for rounded inputs
         return case, ""
     parts = [
         replace(part, id=str(i), checks=(replace(check, id=str(i)),))
@@ -59,8 +56,11 @@ def _parts(case: RecordedCase, check: Check, rule: str) -> Iterator[RecordedCase
 
     If a check looks at one result, only with the steps that lead to it.
     """
-    floats = {name: array.round(DECIMALS) for name, array in case.tensors.items() if array.dtype.kind == "f"}
-    whole = replace(case, like="", tensors={**case.tensors, **floats})
+    floats = {name: array for name, array in case.tensors.items() if array.dtype.kind == "f"}
+    is_large = any(np.abs(array[np.isfinite(array)]).max(initial=0) > LARGE for array in floats.values())
+    decimals = 2 * DECIMALS if is_large else DECIMALS
+    rounded = {name: array.round(decimals) for name, array in floats.items()}
+    whole = replace(case, like="", tensors={**case.tensors, **rounded})
     name, *others = check.of
     if not others and any(isinstance(step, See) and step.name == name for step in case.steps):
         whole = replace(whole, steps=tuple(in_short(case.steps, name)))
