@@ -20,6 +20,10 @@ ALIASES = {
     "apply_rotary": "applyrotaryemb applyrotaryposemb applyrotaryembedding applyrope",
     "RotaryAttention": "rotarymultiheadattention ropeattention",
     "CachedSelfAttention": "kvcacheattention",
+    "GroupedQueryAttention": "groupqueryattention",
+    "merge_state": "mergestates mergeattnstates",
+    "tiled_attention": "flashattention flashattentionforward",
+    "tiled_attention_backward": "flashattentionbackward",
     "top_k_top_p_filtering": "topktoppfilter",
     "speculative_generate": "speculativesampling speculativedecoding",
 }

@@ -316,6 +316,10 @@ _FACTS = {
         "values are correct, but not in every mode: compare train(), eval() and step-by-step decoding",
         hidden="the result is right in one mode only: compare train(), eval() and step-by-step decoding",
     ),
+    "facets/calls": _row(
+        "values are correct, but not if the steps come in several calls: compare these with a single call",
+        hidden="the result is right in a single call, and wrong if the steps come in several calls",
+    ),
     "facets/weights": _row(
         "outputs are correct, `attention_weights` is not",
         hidden="the outputs are right; `attention_weights` is wrong",

@@ -100,7 +100,7 @@ class _Writer:
                 yield f"torch.set_grad_enabled({step.on})"
             case do.Seed():
                 yield f"torch.manual_seed({step.number})"
-            case do.Call(on=on):
+            case do.Call(on=on) | do.Count(on=on):
                 callee = self._student(on.function) if on.function else _text(Ref(on.ref, on.at))
                 callee += f".{on.method}" if on.method else ""
                 yield f"{_name(step.name)} = {callee}({_arguments(step.args, step.kwargs)})"

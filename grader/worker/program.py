@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from grader.worker import forms, layouts, modules, random_seeds
+from grader.worker import counts, forms, layouts, modules, random_seeds
 from grader.worker import steps as do
 from grader.worker.constructors import fitting_form
 from grader.worker.errors import PROVIDED, definition, describe
@@ -329,8 +329,6 @@ class Program:
         return 0
 
     def _count(self, step: do.Count | do.Kept) -> None:
-        from grader.worker import counts  # few exercises count
-
         try:
             if isinstance(step, do.Kept):
                 self._report(step.name, counts.values_kept(self._value(step.of)))

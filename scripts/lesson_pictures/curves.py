@@ -222,5 +222,7 @@ def overlap() -> Sheet:
     for row, (look, label) in enumerate(rows):
         sheet.cell(434, 116 + row * 50, 28, 28, **look)
         sheet.text(470, 130 + row * 50, label, 12, ha="left")
-    sheet.text(300, 308, "the two blue areas are the target; the hatched area is as large as the crossed one", 12)
+    sheet.text(
+        300, 308, "the two blue areas are the target; the hatched area is as large as the crossed one", 12
+    )
     return sheet
