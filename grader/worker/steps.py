@@ -259,6 +259,13 @@ class Attribute(_Step, frozen=True):
     names: list[str]
 
 
+class Student(_Step, frozen=True):
+    """The student's function of an exercise, to pass on."""
+
+    name: str
+    of: str
+
+
 class Descend(_Step, frozen=True):
     """Do one step of gradient descent on Σ (of · upstream)."""
 
@@ -268,7 +275,7 @@ class Descend(_Step, frozen=True):
     rate: float
 
 
-Running = Call | Join | Part | Attribute | Descend
+Running = Call | Join | Part | Attribute | Student | Descend
 Happening = Build | Provide | Load | Mode | Grad | Seed | Stages | Running
 
 
