@@ -32,6 +32,7 @@ PICTURES: dict[str, Callable[[], Sheet]] = {
     "13_kv_cache/pictures/strips.svg": tables.strips,
     "14_fewer_keys/pictures/ring.svg": tables.ring,
     "15_tiles/pictures/tiles.svg": tables.tiles,
+    "16_sampling/pictures/overlap.svg": curves.overlap,
 }
 
 

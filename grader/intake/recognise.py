@@ -24,6 +24,8 @@ ALIASES = {
     "merge_state": "mergestates mergeattnstates",
     "tiled_attention": "flashattention flashattentionforward",
     "tiled_attention_backward": "flashattentionbackward",
+    "top_k_top_p_filtering": "topktoppfilter",
+    "speculative_generate": "speculativesampling speculativedecoding",
 }
 # Exercise → names of code with the same job. Much of it has another form: it is graded if that is the form of a school.
 SAME_JOB = {

@@ -178,6 +178,10 @@ _JUDGED = {
     "whole": _both("the model did not get smaller"),
     # what it costs
     "at-most": _row("{says} ({got}; at most {limit})", hidden="{says}"),
+    "law": _row(
+        "the probability of the tokens ({tokens}) is {got:.4g} instead of {want:.4g}",
+        hidden="the probabilities are wrong",
+    ),
     "ranks": _row(
         "wrong ranking of heads (rank correlation with the expected ranking: {found:.2f})",
         hidden="wrong ranking of heads",

@@ -133,6 +133,8 @@ class Program:
                 self.env[step.name] = self._value(step.of)[slices]
             case do.Attribute():
                 self.env[step.name] = self._attribute(step)
+            case do.Student():
+                self.env[step.name] = partial(self._call_student, step.of)
             case do.Descend():
                 upstream = self.tensors[step.upstream]
                 modules.descend(self._value(step.module), self._value(step.of), upstream, step.rate)
@@ -306,6 +308,10 @@ class Program:
         watched = nullcontext() if step.steps is None else report_progress(self.progress, step.steps)
         with watched:
             return callee(*arguments, **keywords)
+
+    def _call_student(self, of: str, *args: Any, **kwargs: Any) -> Any:
+        """Call the student's function from code of the case: its parameters may have other names, as in a step."""
+        return self._call(do.Call("", do.Callee(of), list(args), kwargs))
 
     def _attribute(self, step: do.Attribute) -> Any:
         owner = self._value(step.of)

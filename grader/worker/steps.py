@@ -257,6 +257,13 @@ class Attribute(_Step, frozen=True):
     names: list[str]
 
 
+class Student(_Step, frozen=True):
+    """The student's function of an exercise, to pass on."""
+
+    name: str
+    of: str
+
+
 class Descend(_Step, frozen=True):
     """Do one step of gradient descent on Σ (of · upstream)."""
 
@@ -266,7 +273,7 @@ class Descend(_Step, frozen=True):
     rate: float
 
 
-Running = Call | Join | Part | Attribute | Descend
+Running = Call | Join | Part | Attribute | Student | Descend
 Happening = Build | Provide | Load | Mode | Grad | Seed | Stages | Running
 
 

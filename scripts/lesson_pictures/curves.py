@@ -187,3 +187,42 @@ def clocks() -> Sheet:
             sheet.text(x, y + radius + 14, f"{between:.1f}°", 12)
     sheet.text(300, 306, "below each clock: the angle from the key to the query, the same in both rows", 12)
     return sheet
+
+
+def overlap() -> Sheet:
+    """Draw what two distributions share, and what each has alone."""
+    sheet = Sheet(330)
+    target, draft = (0.35, 0.15, 0.3, 0.2), (0.2, 0.4, 0.3, 0.1)
+    left, bottom, width, high = 76, 262, 62, 500  # high: the pixels of probability 1
+    for token, (p, q) in enumerate(zip(target, draft, strict=True)):
+        x, both = left + token * 84, min(p, q)
+        parts = (
+            (0, both, {"colour": BLUE, "strength": 0.35}),
+            (both, p, {"colour": BLUE, "strength": 0.12, "hatch": "///"}),
+            (both, q, {"hatch": "xx"}),
+        )
+        for low, top, look in parts:
+            if top > low:
+                sheet.cell(x, bottom - top * high, width, (top - low) * high, **look)
+        sheet.line([(x - 8, bottom - p * high), (x + width + 8, bottom - p * high)], BLUE, 2.4)
+        sheet.line([(x - 8, bottom - q * high), (x + width + 8, bottom - q * high)], ORANGE, 2.4, "--")
+        sheet.text(x + width / 2, bottom + 16, f"token {token}", 12)
+    sheet.line([(left - 14, bottom), (left + 4 * 84, bottom)], FAINT, 1)
+    for level in (0.2, 0.4):
+        sheet.text(left - 34, bottom - level * high, f"{level:g}", 12, FAINT)
+    sheet.line([(434, 60), (462, 60)], BLUE, 2.4)
+    sheet.text(470, 60, "target $p$", 12, BLUE, ha="left")
+    sheet.line([(434, 86), (462, 86)], ORANGE, 2.4, "--")
+    sheet.text(470, 86, "draft $q$", 12, ORANGE, ha="left")
+    rows = (
+        ({"colour": BLUE, "strength": 0.35}, "kept\nmin($p$, $q$)"),
+        ({"colour": BLUE, "strength": 0.12, "hatch": "///"}, "drawn instead\n$(p - q)_+$"),
+        ({"hatch": "xx"}, "rejected\n$(q - p)_+$"),
+    )
+    for row, (look, label) in enumerate(rows):
+        sheet.cell(434, 116 + row * 50, 28, 28, **look)
+        sheet.text(470, 130 + row * 50, label, 12, ha="left")
+    sheet.text(
+        300, 308, "the two blue areas are the target; the hatched area is as large as the crossed one", 12
+    )
+    return sheet

@@ -24,7 +24,7 @@ WITHOUT = {
     "attention_maps", "gated_attention", "head_importance", "prune_heads", "removal_experiment",
     "greedy_decode", "train",
     "shift_matrix", "catches_mixed_up", "catches_tangled", "catches_transparent",
-    "rotary_angles", "MixedRotary", "generate", "window_mask", "RingCache",
+    "rotary_angles", "MixedRotary", "generate", "window_mask", "RingCache", "verify_draft", "speculative_generate",
     "MixedUpAttention", "TangledSelfAttention", "TransparentSelfAttention",
 }  # fmt: skip
 
