@@ -1,8 +1,10 @@
 """Train the reference's language model from many seeds, as lesson 17 does, and measure it on new text.
 
-    python scripts/language_model_seeds.py                      seed 0: two minutes on one core; curve, losses, a few verses
+    python scripts/language_model_seeds.py                      seed 0: two minutes on one core; curve, losses, verses
     python scripts/language_model_seeds.py --seeds 20           seeds 0 to 19
     python scripts/language_model_seeds.py --save weights.safetensors
+
+docs/language_model.md has what was measured.
 """
 
 from __future__ import annotations
@@ -21,10 +23,14 @@ from grader.given import ALPHABET, LanguageModel, verse_batches
 
 SIZES = {"vocab_size": 59, "d_model": 96, "num_heads": 6, "num_kv_heads": 2, "num_layers": 2, "max_len": 512}
 FRESH = 2, 3  # the seeds of two new texts
-lesson = runpy.run_path(str(ROOT / "solutions" / "17_language_model" / "language_model.py"), run_name="lesson")
+lesson = runpy.run_path(
+    str(ROOT / "solutions" / "17_language_model" / "language_model.py"), run_name="lesson"
+)
 
 
-def noted(batches: Iterator[torch.Tensor], losses: list[float], model: LanguageModel) -> Iterator[torch.Tensor]:
+def noted(
+    batches: Iterator[torch.Tensor], losses: list[float], model: LanguageModel
+) -> Iterator[torch.Tensor]:
     """Yield the batches; note the loss of every twentieth before it is trained on."""
     for step, tokens in enumerate(batches):
         if step % 20 == 0:

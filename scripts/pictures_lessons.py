@@ -30,6 +30,11 @@ PICTURES: dict[str, Callable[[], Sheet]] = {
     "11_capstone/pictures/what_heads_do.svg": tables.what_heads_do,
     "12_rotary_positions/pictures/clocks.svg": curves.clocks,
     "13_kv_cache/pictures/strips.svg": tables.strips,
+    "14_fewer_keys/pictures/ring.svg": tables.ring,
+    "15_tiles/pictures/tiles.svg": tables.tiles,
+    "16_sampling/pictures/overlap.svg": curves.overlap,
+    "17_language_model/pictures/block.svg": diagrams.language_model_block,
+    "17_language_model/pictures/loss.svg": curves.loss_of_a_training,
 }
 
 

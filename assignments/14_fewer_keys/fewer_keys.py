@@ -28,6 +28,10 @@
 # **A ring.** Once steps are forgotten, the place of a key says nothing about its position any more. So positions are stored beside the keys, and the mask asks
 # *them*. A place that is still empty has position −1, which no query sees.
 #
+# ![A ring with five places and two sinks after eleven steps. The sinks hold positions zero and one. The five places hold ten, six,
+# seven, eight and nine, and an arrow shows that step eleven is written over six. Below is a row of the mask: with a window of five, the
+# query at eleven sees zero, one, ten, seven, eight, nine and itself, but not six.](pictures/ring.svg)
+#
 # **By hand.** Window 3, one sink, and a query at position 7. It sees the keys at 5, 6 and 7, and the sink at 0.
 #
 # **What goes wrong.**
@@ -105,6 +109,35 @@ class RingCache:
 
 
 # %% [markdown]
+# ## Try it: forget first, or answer first
+#
+# A ring with a window of four has read eight steps, and four more come in one piece. The cell prints how much the results of the four new
+# queries differ from those of the whole text: first with a ring that answers and then forgets, like yours, and then with only those four keys that
+# are left when a ring forgets first. Which of the four queries should be hurt most? Expect about 0.0000001 everywhere in the first row.
+
+# %%
+try:
+
+    def attend(queries, keys, values, q_positions, k_positions):
+        scores = (queries @ keys.mT / 2).masked_fill(
+            ~window_mask(q_positions, k_positions, window=4), -math.inf
+        )
+        return scores.softmax(-1) @ values
+
+    torch.manual_seed(1)
+    q, k, v = torch.randn(3, 1, 2, 12, 4)  # (B=1, H=2, T=12, d=4) each
+    steps, new = torch.arange(12), torch.arange(8, 12)
+    whole = attend(q, k, v, steps, steps)[:, :, 8:]
+    ring = RingCache(window=4)
+    ring.append(k[:, :, :8], v[:, :, :8])
+    keys, values, positions = ring.append(k[:, :, 8:], v[:, :, 8:])
+    for name, rows in (("answers first", positions >= 0), ("forgets first", positions >= 8)):
+        cut = attend(q[:, :, 8:], keys[:, :, rows], values[:, :, rows], new, positions[rows])
+        print(name, *(f"{one:.7f}" for one in (cut - whole).abs().amax((0, 1, 3))))
+except NotImplementedError as unwritten:
+    print(unwritten)
+
+# %% [markdown]
 # ## Exercise: `GroupedQueryAttention`
 #
 # Causal self-attention with fewer key heads, a window and sinks, with a ring or without. There are no rotary positions here.
@@ -131,6 +164,30 @@ class GroupedQueryAttention(nn.Module):
         """
         raise NotImplementedError("GroupedQueryAttention.forward is not written yet")
 
+
+# %% [markdown]
+# ## Try it: what fewer key heads save, and what they cost
+#
+# The cell takes a module with eight key heads and averages the layers of neighbouring key heads, until four, two and one are left. It prints
+# the bytes that a cache stores per step, and how much the results change. The saving is free, but the sharing must be trained.
+
+# %%
+try:
+    torch.manual_seed(1)
+    x, full = torch.randn(2, 11, 64), GroupedQueryAttention(64, 8, 8)
+    with torch.no_grad():
+        whole = full(x)
+        for heads in (8, 4, 2, 1):
+            few = GroupedQueryAttention(64, 8, heads)
+            for name, weight in full.state_dict().items():
+                if name in ("W_k.weight", "W_v.weight"):
+                    weight = weight.reshape(heads, 8 // heads, 8, 64).mean(1).reshape(-1, 64)
+                few.get_parameter(name).copy_(weight)
+            stored = 2 * heads * 8 * x.element_size()
+            changed = (few(x) - whole).norm() / whole.norm()
+            print(f"{heads} of 8 key heads: {stored} bytes a step, results change by {changed:.0%}")
+except NotImplementedError as unwritten:
+    print(unwritten)
 
 # %% [markdown]
 # ## Summary

@@ -29,7 +29,7 @@ from grader.judge.observation import Observation
 from grader.support.errors import UsageError
 
 # Judges that compare with the results of the reference alone; `one_of` also accepts the results of `also` answers.
-COMPARED = ("equal", "precise", "kept_weights", "sentences", "witnessed")
+COMPARED = ("equal", "law", "precise", "kept_weights", "sentences", "witnessed")
 
 
 def record(assignment: Assignment, seed: str, *, diagnosis: bool = True) -> Bundle:

@@ -166,9 +166,11 @@ def zeros(*shape: int) -> Filled:
     return Filled(shape)
 
 
-def filled(value: float, *shape: int, rows: int | None = None) -> Filled:
-    """Return weights of this shape that are all `value`, or zero from row `rows` on."""
-    return Filled(shape, value, rows=rows)
+def filled(value: float, *shape: int, rows: int | None = None, std: float = 0.0) -> Filled:
+    """Return weights of this shape that are all `value`, or zero from row `rows` on. std: of random numbers that torch
+    adds.
+    """
+    return Filled(shape, value, rows=rows, std=std)
 
 
 def eye(size: int) -> Filled:

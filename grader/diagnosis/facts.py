@@ -17,6 +17,7 @@ from grader.judge.compare import TOLERANCE, differs, wrong_form
 from grader.judge.observation import Observation
 from grader.judge.verdict import JudgedCase, JudgedCheck
 from grader.report.finding import EXCEPTION, Fact
+from grader.worker.steps import Mode
 
 
 def facts_about(
@@ -30,7 +31,7 @@ def facts_about(
     # The failure that a report shows is the first. If it is an exception, no value of another case explains it.
     raised_first = next(one.finding.kind for one in checks if one.outcome != "passed") == EXCEPTION
     return [
-        *of_facets(failed, passed),
+        *of_facets(failed, passed, any(case.all_of(Mode) for case in exercise.cases)),
         *([] if raised_first else _of_first_wrong(observed)),
         *_first_stage(observed),
         *(_of_shown_exception(observed, checks) if exercise.level else ()),
@@ -105,21 +106,36 @@ def of_numbers(
 
 def _pattern(got: Array, want: Array, tolerance: float) -> list[Fact]:
     """One value everywhere, where there should be several; the right values in other positions; every value the same
-    multiple of the expected one.
+    multiple of the expected one, and not about once.
     """
     facts = []
     several = got.size >= 4
     if several and (got == got.flat[0]).all() and (want != want.flat[0]).any():
         facts.append(Fact("one-value", {"value": float(got.flat[0]) + 0.0}))  # + 0.0 turns -0.0 into 0.0
-    if several and not differs(np.sort(got.ravel()), np.sort(want.ravel()), 10 * tolerance).any():
+    if several and got.dtype != bool and _is_reordered(got, want, 10 * tolerance):
         facts.append(Fact("positions"))
     big = np.abs(want) > 1e-2
     if big.sum() >= 3:
         with np.errstate(over="ignore", invalid="ignore"):  # numbers near the end of the range may overflow
             ratio = float(np.median(got[big].astype(np.float64) / want[big]))
-            if 1e-6 <= abs(ratio) < np.inf and not differs(got, ratio * want, 10 * tolerance).any():
+            is_other = abs(ratio - 1) >= 1e-3  # otherwise it would read as 1
+            if (
+                is_other
+                and 1e-6 <= abs(ratio) < np.inf
+                and not differs(got, ratio * want, 10 * tolerance).any()
+            ):
                 facts.append(Fact("ratio", {"ratio": ratio}))
     return facts
+
+
+def _is_reordered(got: Array, want: Array, tolerance: float) -> bool:
+    """Whether sorting both removes most of their difference. Otherwise it is rounding, not another order."""
+    one, other = np.sort(got.ravel()), np.sort(want.ravel())
+    if differs(one, other, tolerance).any():
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):  # inf - inf is no difference
+        left, before = (np.nan_to_num(np.abs(a - b), nan=0.0).max() for a, b in ((one, other), (got, want)))
+    return bool(left <= before / 10)
 
 
 def _padding(wrong: Array, lens: Array | None) -> list[Fact]:
@@ -162,14 +178,17 @@ def _places(hit: Sequence[int], size: int) -> str:
     return "from" if hit[-1] == size - 1 else "between"
 
 
-def of_facets(failed: Collection[str], passed: Collection[str]) -> list[Fact]:
+def of_facets(failed: Collection[str], passed: Collection[str], trains: bool = True) -> list[Fact]:
     """Say what the outcomes of the facets mean together.
 
     failed, passed: the facets of which at least one check failed, or passed. One that was not checked is in neither.
+    trains: whether a case calls train() or eval(). Otherwise the modes are one call and several.
     """
     if "values" in failed or "values" not in passed:
         return []
     if "masking" in failed and "masking" in passed:
         return [Fact("facets/some-masks")]
     worst = next((facet for facet in ("masking", "gradients", "modes", "weights") if facet in failed), None)
+    if worst == "modes" and not trains:
+        return [Fact("facets/calls")]
     return [Fact(f"facets/{worst}")] if worst else []

@@ -64,9 +64,10 @@ def attempt(
             draft = Attempt(grading, file, exercise, replaced, forgiving).draft()
             if draft is not None:
                 return finished(grading, file, exercise, draft, time.monotonic() - started)
-        except SandboxError as error:
-            failed = Draft("could_not_grade", Fact("text", {"sentence": str(error)}))
-            return finished(grading, file, exercise, failed, time.monotonic() - started)
+        except SandboxError as error:  # perhaps the server of the workers has died: a new one is started once
+            if not forgiving:
+                failed = Draft("could_not_grade", Fact("text", {"sentence": str(error)}))
+                return finished(grading, file, exercise, failed, time.monotonic() - started)
         except Exception as error:
             if not forgiving:
                 return after_exception(grading, file, exercise, error)

@@ -160,13 +160,14 @@ def _layouts(observations: Iterable[Observation]) -> list[Fact]:
     return [Fact("layout", {"layout": sanitize(layout, 100)}) for layout in loaded]
 
 
+MEASURED = {"accuracy": "measured", "loss": "measured/loss"}  # judge → the rule of its remark
+
+
 def _measured(exercise: Exercise, checks: Sequence[JudgedCheck]) -> list[Fact]:
-    """Return the accuracy of a trained model as a remark. A failed check gets none: its message has the accuracy."""
+    """Return what a trained model reached as a remark. A failed check gets none: its message has the number."""
     of = {check.id: case.id for case in exercise.cases for check in case.checks}
-    fine = (
-        c for c in checks if c.check.judge == "accuracy" and c.facet == "values" and c.outcome == "passed"
-    )
-    return [Fact("measured", {"case": of[c.id], **c.finding.data}) for c in fine]
+    fine = (c for c in checks if c.check.judge in MEASURED and c.facet == "values" and c.outcome == "passed")
+    return [Fact(MEASURED[c.check.judge], {"case": of[c.id], **c.finding.data}) for c in fine]
 
 
 # ---- one cause instead of its many effects, if no known mistake was found

@@ -45,6 +45,8 @@ BLOCKS: dict[str, str] = {
     "repeat_kv": "repeat_kv.py",
     "window_mask": "window_mask.py",
     "RingCache": "ring_cache.py",
+    "merge_state": "merge_state.py",
+    "tiled_attention": "tiled_attention.py",
     "top_k_top_p_filtering": "top_k_top_p_filtering.py",
     "sample_token": "sample_token.py",
     "verify_draft": "verify_draft.py",

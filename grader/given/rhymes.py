@@ -3,11 +3,13 @@
 import math
 import random
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import torch
 
 __all__ = ["ALPHABET", "SIZES", "make_text", "verse_batches"]
 
+Item = TypeVar("Item")
 ALPHABET = (
     "\n ,.!?'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"  # the index of a character is its token
 )
@@ -20,27 +22,25 @@ SIZES = {
     "num_layers": 2,
     "max_len": 512,
 }
-NAMES = (
+NAMES = (  # 26 initials: one letter tells the name
     "Agatha Bruno Clementine Dudley Esmeralda Ferdinand Griselda Humphrey Isolde Jasper Kunigunde Leopold Matilda "
     "Nepomuk Ophelia Percival Quentin Rosalind Sigmund Theodora Ulysses Violetta Wilfred Xenia Yorick Zelda"
-).split()  # 26 initials: one letter tells the name
-# Words that rhyme: animals, then things.
-RHYMES = (
+)
+RHYMES = (  # animals, then things
     "cat rat bat gnat: hat mat; frog dog hog: log fog bog; bee flea chimpanzee: tree pea sea key; "
     "fox ox: box clocks socks rocks; snake drake: cake lake rake; goat stoat: boat coat moat; "
     "mouse grouse: house blouse; bear hare mare: chair pear stair; snail whale quail: pail tail sail; "
     "raccoon baboon: moon spoon balloon"
 )
-FAMILIES = [[half.split() for half in family.split(":")] for family in RHYMES.split(";")]
-KINDS = "sleepy grumpy tiny purple clever muddy noisy polite rusty velvet hungry wobbly".split()
+KINDS = "sleepy grumpy tiny purple clever muddy noisy polite rusty velvet hungry wobbly"
 DOINGS = (
     "danced with|sang to|looked after|shouted at|slept beside|painted|was afraid of|fell over|wrote to|"
     "argued with|went to sea with|fell in love with"
-).split("|")
+)
 ENDS = (
     "And {n} never came back to the {a}.|So {n} went home and forgot the {a}.|'Oh {n},' they said, 'what a {k} {a}!'|"
     "And nobody saw {n} the {a} again.|'Good night,' said {n}, and blew out the {a}."
-).split("|")
+)
 
 
 def make_text(seed: int, size: int = 200_000) -> tuple[str, float]:
@@ -51,26 +51,27 @@ def make_text(seed: int, size: int = 200_000) -> tuple[str, float]:
     """
     draw, nats = random.Random(seed).random, 0.0
 
-    def pick(items: Sequence[str]) -> str:
+    names, kinds, doings, ends = NAMES.split(), KINDS.split(), DOINGS.split("|"), ENDS.split("|")
+    families = [[half.split() for half in family.split(":")] for family in RHYMES.split(";")]
+
+    def pick(items: Sequence[Item]) -> Item:
         nonlocal nats
         nats += math.log(len(items))
         return items[int(draw() * len(items))]
 
     text = ""
     while len(text) < size:
-        n = pick(NAMES)
-        animals, things = FAMILIES[int(draw() * len(FAMILIES))]
-        nats += math.log(len(FAMILIES))
+        n, (animals, things) = pick(names), pick(families)
         a = pick(animals)
         b = pick([word for word in animals + things if word != a])
         c = pick([word for word in animals + things if word not in (a, b)])
         lines = [
-            f"{n} was a {pick(KINDS)} {a}",
-            f"who {pick(DOINGS)} a {pick(KINDS)} {b}.",
-            f"{n} {pick(DOINGS)} the {c}.",
-            pick(ENDS),
+            f"{n} was a {pick(kinds)} {a}",
+            f"who {pick(doings)} a {pick(kinds)} {b}.",
+            f"{n} {pick(doings)} the {c}.",
+            pick(ends),
         ]
-        kind = pick(KINDS) if "{k}" in lines[3] else ""
+        kind = pick(kinds) if "{k}" in lines[3] else ""
         text += "\n".join(lines).format(n=n, a=a, k=kind) + "\n\n"
     return text, nats / len(text)
 

@@ -20,6 +20,13 @@ ALIASES = {
     "apply_rotary": "applyrotaryemb applyrotaryposemb applyrotaryembedding applyrope",
     "RotaryAttention": "rotarymultiheadattention ropeattention",
     "CachedSelfAttention": "kvcacheattention",
+    "LanguageModel": "gpt transformerlm",
+    "GroupedQueryAttention": "groupqueryattention",
+    "merge_state": "mergestates mergeattnstates",
+    "tiled_attention": "flashattention flashattentionforward",
+    "tiled_attention_backward": "flashattentionbackward",
+    "top_k_top_p_filtering": "topktoppfilter",
+    "speculative_generate": "speculativesampling speculativedecoding",
 }
 # Exercise → names of code with the same job. Much of it has another form: it is graded if that is the form of a school.
 SAME_JOB = {
@@ -44,7 +51,9 @@ SAME_JOB = {
 # Words of designs that the course does not ask for: such code is never meant as an exercise.
 DESIGNS = ("adaptive", "learn", "relative", "rotary")
 # Much other code uses these names: they mean an exercise only together with its parameters.
-COMMON = frozenset({"train", "greedy_decode", "TokenEmbedding", "generate"})
+COMMON = frozenset(
+    {"train", "greedy_decode", "TokenEmbedding", "generate", "SwiGLU", "LanguageModel", "write_text"}
+)
 # Broken classes that a lesson shows. Other code is never meant as one of them.
 REPAIRS = frozenset({"MixedUpAttention", "TangledSelfAttention", "TransparentSelfAttention", "MixedRotary"})
 VERSION = re.compile(r"(?<!\d)v?\d++$")  # of a class that a file defines several times

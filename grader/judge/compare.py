@@ -171,7 +171,8 @@ def precise(check: Check, case: RecordedCase, observation: Observation) -> Findi
     got, seen, header = values_of(name, case, observation), observation.seen[name], case.headers[name]
     is_wider = check.params.get("wider", False) and seen.dtype in WIDER[header.dtype]
     wrong = None if is_wider else wrong_dtype(seen, header)
-    tolerance = max(TOLERANCE[case.dtype], check.params.get("tol", 0.0))
+    # An index is right or wrong, in any dtype of the inputs.
+    tolerance = max(TOLERANCE[case.dtype], check.params.get("tol", 0.0)) if header.dtype in FLOATS else 0.0
     return wrong or compare(name, got, case.expected[name], header.axes, tolerance)
 
 

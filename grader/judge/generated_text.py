@@ -38,6 +38,20 @@ def accuracy(check: Check, case: RecordedCase, observation: Observation) -> Find
     return Finding("accuracy", data, Fact("at/sequence", {"n": first}), want, got)
 
 
+@judge
+def loss(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """The mean of the losses of a trained model on new rows of text is at most `most`."""
+    (name,) = check.of
+    losses = values_of(name, case, observation).astype(np.float64)
+    if not np.isfinite(losses).all():
+        return Finding("not-finite/loss")
+    mean, most = float(losses.mean()), check.params["most"]
+    data = {"loss": f"{mean:.3f}", "most": f"{most:g}"}
+    if mean <= most:
+        return Finding("passed/loss", data)
+    return Finding("loss", data, expected=_("at most {most}").format(**data), got=data["loss"])
+
+
 def right_ones(scores: Array, labels: Array, lens: Array) -> Array:
     """Return (N,) of bool: at each step that counts, the best token is the right one.
 

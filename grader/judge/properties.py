@@ -146,6 +146,22 @@ def at_most(check: Check, case: RecordedCase, observation: Observation) -> Findi
 
 
 @judge
+def law(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """The probability of every sequence of tokens is that of the reference. The tensor has one axis per token.
+
+    The probabilities are sums over all draws, so only rounding is tolerated.
+    """
+    (name,) = check.of
+    got, want = values_of(name, case, observation).astype(np.float64), case.expected[name]
+    wrong = ~(np.abs(got - want) <= 1e-9)
+    if not wrong.any():
+        return PASSED
+    at = first_index(wrong)
+    found = {"tokens": ", ".join(map(str, at)), "got": float(got[at]), "want": float(want[at])}
+    return Finding("law", found, expected=f"{want[at]:.4g}", got=f"{got[at]:.4g}")
+
+
+@judge
 def attempted(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """The call raises an exception of the class `type`, or of a subclass; see `worker.steps.Attempt`."""
     want, got = check.params["type"], observation.values.get(check.of[0])

@@ -65,6 +65,7 @@ _JUDGED = {
     "passed/accuracy": _row(
         "{share} % of {n} test sequences are correct", hidden="enough test sequences are correct"
     ),
+    "passed/loss": _row("the loss on new text is {loss}", hidden="the loss on new text is small enough"),
     "absent": _both("no output was observed"),
     "absent/attribute": _both("the attribute `attention_weights` is missing"),
     "absent/weight": _row("the returned state dict has no {weight}", hidden=INCOMPLETE),
@@ -165,6 +166,10 @@ _JUDGED = {
         hidden="too few test sequences are correct",
     ),
     "count": _row("expected {want} sentences, got {got}", hidden="wrong number of sentences"),
+    "loss": _row(
+        "the loss on new text is {loss}; at most {most} required", hidden="the loss on new text is too large"
+    ),
+    "not-finite/loss": _both("the loss on new text is NaN or inf"),
     "as-begun": _both("the returned weights are unchanged by training"),
     "not-finite/state": _both("the returned weights contain NaN or inf"),
     "other-weights": _both("the returned weights are not those of this model after training"),
@@ -178,6 +183,10 @@ _JUDGED = {
     "whole": _both("the model did not get smaller"),
     # what it costs
     "at-most": _row("{says} ({got}; at most {limit})", hidden="{says}"),
+    "law": _row(
+        "the probability of the tokens ({tokens}) is {got:.4g} instead of {want:.4g}",
+        hidden="the probabilities are wrong",
+    ),
     "ranks": _row(
         "wrong ranking of heads (rank correlation with the expected ranking: {found:.2f})",
         hidden="wrong ranking of heads",
@@ -312,6 +321,10 @@ _FACTS = {
         "values are correct, but not in every mode: compare train(), eval() and step-by-step decoding",
         hidden="the result is right in one mode only: compare train(), eval() and step-by-step decoding",
     ),
+    "facets/calls": _row(
+        "values are correct, but not if the steps come in several calls: compare these with a single call",
+        hidden="the result is right in a single call, and wrong if the steps come in several calls",
+    ),
     "facets/weights": _row(
         "outputs are correct, `attention_weights` is not",
         hidden="the outputs are right; `attention_weights` is wrong",
@@ -334,6 +347,9 @@ _REMARKS = {
     "measured": _row(
         "{case}: {share} % of {n} test sequences are correct",
         hidden="{case}: enough test sequences are correct",
+    ),
+    "measured/loss": _row(
+        "{case}: the loss on new text is {loss}", hidden="{case}: the loss on new text is small enough"
     ),
     "instructor/checks": _early(
         "for the instructor: the grader raised an exception while it judged {checks}; look at this submission"

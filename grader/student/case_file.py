@@ -100,7 +100,7 @@ class _Writer:
                 yield f"torch.set_grad_enabled({step.on})"
             case do.Seed():
                 yield f"torch.manual_seed({step.number})"
-            case do.Call(on=on):
+            case do.Call(on=on) | do.Count(on=on):
                 callee = self._student(on.function) if on.function else _text(Ref(on.ref, on.at))
                 callee += f".{on.method}" if on.method else ""
                 yield f"{_name(step.name)} = {callee}({_arguments(step.args, step.kwargs)})"
@@ -182,6 +182,8 @@ def _filled(recipe: do.Filled) -> str:
     if recipe.diagonal:
         return f"torch.eye({', '.join(map(str, shape))}) * {recipe.value!r}"
     full = f"torch.full({shape}, {recipe.value!r})"
+    if recipe.std:
+        full = f"({full} + torch.randn({shape}) * {recipe.std!r})"
     if recipe.rows is None:
         return full
     return f"torch.cat([{full}[:{recipe.rows}], torch.zeros({shape})[{recipe.rows}:]])"

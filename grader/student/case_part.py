@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 from msgspec.structs import replace
 
 from grader.bundle.files import in_short
@@ -19,6 +20,7 @@ from grader.worker.steps import See
 
 BATCH = "batch"  # the axis of the sequences
 DECIMALS, TOLERANCE = 3, 0.05  # of rounded inputs, and of what is computed from them
+LARGE = 100  # a larger input may multiply what was rounded off others, so all keep twice as many decimals
 
 
 def smallest(
@@ -54,8 +56,11 @@ def _parts(case: RecordedCase, check: Check, rule: str) -> Iterator[RecordedCase
 
     If a check looks at one result, only with the steps that lead to it.
     """
-    floats = {name: array.round(DECIMALS) for name, array in case.tensors.items() if array.dtype.kind == "f"}
-    whole = replace(case, like="", tensors={**case.tensors, **floats})
+    floats = {name: array for name, array in case.tensors.items() if array.dtype.kind == "f"}
+    is_large = any(np.abs(array[np.isfinite(array)]).max(initial=0) > LARGE for array in floats.values())
+    decimals = 2 * DECIMALS if is_large else DECIMALS
+    rounded = {name: array.round(decimals) for name, array in floats.items()}
+    whole = replace(case, like="", tensors={**case.tensors, **rounded})
     name, *others = check.of
     if not others and any(isinstance(step, See) and step.name == name for step in case.steps):
         whole = replace(whole, steps=tuple(in_short(case.steps, name)))

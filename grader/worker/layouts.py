@@ -80,10 +80,15 @@ def fit(own: Mapping[str, Tensor], wanted: Shapes, as_linear: Collection[str] = 
         for n, t in own.items()
     }
     tried = []
-    for match in (lambda held, _wanted: held, names_by_structure, layers_in_order):
-        tried.append(_by_layout(match(held, wanted), wanted, own))
-        if tried[-1].complete:
-            return tried[-1]
+    # A parameter may have a second name, such as that of a layer with the weight of an embedding.
+    first = {id(t): n for n, t in reversed([*own.items()])}
+    once = {n: t for n, t in own.items() if first[id(t)] == n}
+    for all_own in [own, once] if len(once) < len(own) else [own]:
+        named = {n: one for n, one in held.items() if one[0] in all_own}
+        for match in (lambda held, _wanted: held, names_by_structure, layers_in_order):
+            tried.append(_by_layout(match(named, wanted), wanted, all_own))
+            if tried[-1].complete:
+                return tried[-1]
     return max(tried, key=lambda found: len(found.slots))
 
 
@@ -174,6 +179,8 @@ def _of_role(name: str, shape: Shape, mine: Sequence[str], near: Named, of: str)
 _JOINED = (
     ("qkv", 0, "one fused projection"),
     ("qk", 1, "one layer over the joined queries and keys"),
+    ("kv", 0, "one projection of keys and values"),
+    ("gu", 0, "one layer for gate and up"),
 )
 
 
@@ -212,15 +219,18 @@ def _by_role(prefix: str, group: Shapes, near: Named) -> list[Slot]:
     for (joined, axis, layout), bias in product(_JOINED, (False, True)):
         names = [name for of in joined for name in group if roles[name] == (of, bias)]
         if len(names) == len(joined) and not all(map(found.get, names)):
-            slots = _joined(names, axis, layout, group, near)
+            slots = _joined(names, axis, layout, group, _unused(near, found))
             found |= {slot.contract: [slot] for slot in slots}
             inside = joined if slots else inside
     for name in group:
         if inside and not found[name] and (not roles[name][0] or roles[name][0] not in inside):
-            used = {slot.own for slots in found.values() for slot in slots}
-            left = {mine: one for mine, one in near.items() if one[0] not in used}
-            found[name] = _joined([name], 0, "", group, left)
+            found[name] = _joined([name], 0, "", group, _unused(near, found))
     return [slot for slots in found.values() for slot in slots] if all(found.values()) else []
+
+
+def _unused(near: Named, found: Mapping[str, list[Slot]]) -> Named:
+    used = {slot.own for slots in found.values() for slot in slots}
+    return {mine: one for mine, one in near.items() if one[0] not in used}
 
 
 def _in_order(group: Shapes, near: Named) -> list[Slot]:

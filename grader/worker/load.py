@@ -96,8 +96,10 @@ def load(asked: Files, begin: Begin = lambda file, line: None) -> Loaded:
         _run_part(loaded, part)
     loaded.own.update({name: (loaded.names, bound) for name, bound in asked.own.items()})
     sys.modules["submission"] = loaded.module
-    for unit in asked.units:
-        _run_unit(loaded, unit["name"], unit["source"])
+    # What a model is made of comes from the student's earlier files, also where its file imports it.
+    with loaded.with_own() if asked.parts else nullcontext():
+        for unit in asked.units:
+            _run_unit(loaded, unit["name"], unit["source"])
     loaded.removed = loaded.demonstrations.remove(asked.keep)
     return loaded
 

@@ -28,12 +28,18 @@ def move(module: nn.Module, dtype: torch.dtype, device: torch.device) -> None:
     as_built = dtype == torch.float32
     if all(type(t) in _PLAIN and (as_built or t.dtype == dtype) and t.device == device for t in tensors):
         return
-    before = dict(module.named_parameters())
+    before = parameters(module)
     module.to(device=device, dtype=None if as_built else dtype)
-    for name, parameter in module.named_parameters():
-        if name in before and parameter is not before[name]:
-            for hook in (before[name]._backward_hooks or {}).values():
-                parameter.register_hook(hook)
+    after, first = parameters(module), dict[int, str]()
+    for name, parameter in before.items():
+        one = first.setdefault(id(parameter), name)
+        moved = after[one]
+        if name != one:  # one parameter with two names stays one
+            owner, _, last = name.rpartition(".")
+            setattr(module.get_submodule(owner), last, moved)
+        elif moved is not parameter:
+            for hook in (parameter._backward_hooks or {}).values():
+                moved.register_hook(hook)
 
 
 def parameters(module: nn.Module) -> dict[str, nn.Parameter]:

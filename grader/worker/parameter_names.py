@@ -15,6 +15,9 @@ _ROLES = (
     ("v", re.compile(_PROJECTION.format("v(s|al|als|alue|alues)?(_?heads?)?"))),
     ("o", re.compile(_PROJECTION.format("o(ut|utput)?"))),
     ("o", re.compile(r"(^|\.)(c_)?proj($|[.\d])")),
+    ("g", re.compile(_PROJECTION.format("gate") + r"|(^|\.)w_?1$")),
+    ("u", re.compile(_PROJECTION.format("up") + r"|(^|\.)w_?3$")),
+    ("d", re.compile(_PROJECTION.format("down") + r"|(^|\.)w_?2$")),
 )
 # Place of a part in the order in which a decoder block uses its parts → words in the part's name. (The block may
 # create them in another order.) The first match counts: `enc_dec_attn` is cross-attention, which has place 1.
@@ -26,7 +29,7 @@ _PLACES = {
 
 
 def role(name: str) -> str:
-    """Return the projection that a name refers to: q, k, v, o or ""."""
+    """Return the projection that a name refers to: q, k, v, o, those of a gated network g (gate), u (up), d (down), or ""."""
     plain = re.sub(r"(^|\.)(weight|bias)$", "", name.lower()).rstrip(".")
     found = {role for role, pattern in _ROLES if pattern.search(plain)}
     return found.pop() if len(found) == 1 else ""

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from grader.worker import forms, layouts, modules, random_seeds
+from grader.worker import counts, forms, layouts, modules, random_seeds
 from grader.worker import steps as do
 from grader.worker.constructors import fitting_form
 from grader.worker.errors import PROVIDED, definition, describe
@@ -133,6 +133,8 @@ class Program:
                 self.env[step.name] = self._value(step.of)[slices]
             case do.Attribute():
                 self.env[step.name] = self._attribute(step)
+            case do.Student():
+                self.env[step.name] = partial(self._call_student, step.of)
             case do.Descend():
                 upstream = self.tensors[step.upstream]
                 modules.descend(self._value(step.module), self._value(step.of), upstream, step.rate)
@@ -258,6 +260,8 @@ class Program:
         full = torch.full(recipe.shape, recipe.value, dtype=self.dtype, device=self.device)
         if recipe.rows is not None:
             full[recipe.rows :] = 0
+        if recipe.std:
+            full += torch.randn(recipe.shape, device=self.device, dtype=self.dtype) * recipe.std
         return full
 
     def _provide(self, step: do.Provide) -> Any:
@@ -307,6 +311,10 @@ class Program:
         with watched:
             return callee(*arguments, **keywords)
 
+    def _call_student(self, of: str, *args: Any, **kwargs: Any) -> Any:
+        """Call the student's function from code of the case: its parameters may have other names, as in a step."""
+        return self._call(do.Call("", do.Callee(of), list(args), kwargs))
+
     def _attribute(self, step: do.Attribute) -> Any:
         owner = self._value(step.of)
         name = next((name for name in step.names if hasattr(owner, name)), step.names[0])
@@ -323,8 +331,6 @@ class Program:
         return 0
 
     def _count(self, step: do.Count | do.Kept) -> None:
-        from grader.worker import counts  # few exercises count
-
         try:
             if isinstance(step, do.Kept):
                 self._report(step.name, counts.values_kept(self._value(step.of)))

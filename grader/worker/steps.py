@@ -40,13 +40,15 @@ class Callee(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
 class Filled(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A large tensor of one value, or with one value on its diagonal, stored as its shape.
 
-    rows: only the first `rows` rows have the value; the others are zero.
+    rows: only the first `rows` rows have the value; the others are zero. std: of random numbers that are added, drawn by
+    torch; see `Case.seed`.
     """
 
     shape: tuple[int, ...]
     value: float = 0.0
     diagonal: bool = False
     rows: int | None = None
+    std: float = 0.0
 
 
 class Stage(Struct, frozen=True, array_like=True):
@@ -257,6 +259,13 @@ class Attribute(_Step, frozen=True):
     names: list[str]
 
 
+class Student(_Step, frozen=True):
+    """The student's function of an exercise, to pass on."""
+
+    name: str
+    of: str
+
+
 class Descend(_Step, frozen=True):
     """Do one step of gradient descent on Σ (of · upstream)."""
 
@@ -266,7 +275,7 @@ class Descend(_Step, frozen=True):
     rate: float
 
 
-Running = Call | Join | Part | Attribute | Descend
+Running = Call | Join | Part | Attribute | Student | Descend
 Happening = Build | Provide | Load | Mode | Grad | Seed | Stages | Running
 
 

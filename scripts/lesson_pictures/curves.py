@@ -187,3 +187,77 @@ def clocks() -> Sheet:
             sheet.text(x, y + radius + 14, f"{between:.1f}°", 12)
     sheet.text(300, 306, "below each clock: the angle from the key to the query, the same in both rows", 12)
     return sheet
+
+
+def overlap() -> Sheet:
+    """Draw what two distributions share, and what each has alone."""
+    sheet = Sheet(330)
+    target, draft = (0.35, 0.15, 0.3, 0.2), (0.2, 0.4, 0.3, 0.1)
+    left, bottom, width, high = 76, 262, 62, 500  # high: the pixels of probability 1
+    for token, (p, q) in enumerate(zip(target, draft, strict=True)):
+        x, both = left + token * 84, min(p, q)
+        parts = (
+            (0, both, {"colour": BLUE, "strength": 0.35}),
+            (both, p, {"colour": BLUE, "strength": 0.12, "hatch": "///"}),
+            (both, q, {"hatch": "xx"}),
+        )
+        for low, top, look in parts:
+            if top > low:
+                sheet.cell(x, bottom - top * high, width, (top - low) * high, **look)
+        sheet.line([(x - 8, bottom - p * high), (x + width + 8, bottom - p * high)], BLUE, 2.4)
+        sheet.line([(x - 8, bottom - q * high), (x + width + 8, bottom - q * high)], ORANGE, 2.4, "--")
+        sheet.text(x + width / 2, bottom + 16, f"token {token}", 12)
+    sheet.line([(left - 14, bottom), (left + 4 * 84, bottom)], FAINT, 1)
+    for level in (0.2, 0.4):
+        sheet.text(left - 34, bottom - level * high, f"{level:g}", 12, FAINT)
+    sheet.line([(434, 60), (462, 60)], BLUE, 2.4)
+    sheet.text(470, 60, "target $p$", 12, BLUE, ha="left")
+    sheet.line([(434, 86), (462, 86)], ORANGE, 2.4, "--")
+    sheet.text(470, 86, "draft $q$", 12, ORANGE, ha="left")
+    rows = (
+        ({"colour": BLUE, "strength": 0.35}, "kept\nmin($p$, $q$)"),
+        ({"colour": BLUE, "strength": 0.12, "hatch": "///"}, "drawn instead\n$(p - q)_+$"),
+        ({"hatch": "xx"}, "rejected\n$(q - p)_+$"),
+    )
+    for row, (look, label) in enumerate(rows):
+        sheet.cell(434, 116 + row * 50, 28, 28, **look)
+        sheet.text(470, 130 + row * 50, label, 12, ha="left")
+    sheet.text(
+        300, 308, "the two blue areas are the target; the hatched area is as large as the crossed one", 12
+    )
+    return sheet
+
+
+# `scripts/language_model_seeds.py`, seed 0: the loss of every twentieth of 1000 batches, before the model learns from it.
+LOSSES = (
+    "4.125 3.232 2.679 1.860 1.176 0.679 0.476 0.479 0.368 0.322 0.317 0.307 0.311 0.299 0.293 0.276 0.285 "
+    "0.268 0.274 0.267 0.253 0.242 0.247 0.244 0.245 0.233 0.219 0.220 0.207 0.201 0.216 0.209 0.201 0.201 "
+    "0.203 0.201 0.198 0.193 0.189 0.196 0.199 0.188 0.192 0.195 0.192 0.186 0.193 0.189 0.196 0.178"
+)
+
+
+def loss_of_a_training() -> Sheet:
+    """Draw the loss of a training of 1000 steps on a logarithmic axis, what counting reaches, and the floor."""
+    sheet = Sheet(340)
+    losses = np.array([float(loss) for loss in LOSSES.split()])
+    curve = sheet.axes(62, 48, 420, 246)
+    curve.set_yscale("log")
+    curve.plot(20 * np.arange(len(losses)), losses, color=BLUE, linewidth=pt(2.2))
+    ticks = [0.2, 0.3, 0.5, 1, 2, 4]
+    curve.set(xlim=(0, 1000), ylim=(0.16, 5), xticks=[0, 200, 400, 600, 800, 1000], yticks=ticks)
+    curve.set_yticklabels([f"{tick:g}" for tick in ticks])
+    curve.minorticks_off()
+    for loss, says, colour in (
+        (4.08, "guessing", FAINT),
+        (2.11, "counts of 2", FAINT),
+        (1.03, "counts of 3", FAINT),
+        (0.44, "counts of 5", FAINT),
+        (0.188, "the floor", ORANGE),
+    ):
+        curve.axhline(loss, color=colour, linewidth=pt(1.2), linestyle=":")
+        curve.annotate(says, (1010, loss), color=colour, fontsize=pt(12), va="center", annotation_clip=False)
+    for step, loss, says in ((110, 1.4, "spelling"), (260, 0.35, "names"), (540, 0.245, "rhymes")):
+        curve.annotate(says, (step, loss), color=INK, fontsize=pt(12))
+    sheet.text(62, 24, "loss in nats per character", ha="left")
+    sheet.text(272, 326, "steps", 12)
+    return sheet

@@ -162,3 +162,28 @@ def reading_encoder() -> Sheet:
     sheet.line([(440, 228), (440, 272), (373, 272)], GREEN, 1.8)
     sheet.arrow((373, 272), (373, 286), colour=GREEN, width=1.8)
     return sheet
+
+
+def language_model_block() -> Sheet:
+    """Draw a block that normalises first: x goes straight up, and each part adds to it."""
+    sheet = Sheet(420)
+    x, side = 150, 330
+    sheet.text(x, 22, "$x$", 15)
+    sheet.shape(x + 16, 22, "(B, T, D)")
+    sheet.arrow((x, 34), (x, 396), colour=ORANGE, width=2.2)
+    sheet.text(x - 16, 128, "x itself:\nno layer\non the way", 12, ORANGE, ha="right")
+    y = 60
+    for norm, name, says, colour in (
+        ("norm1", "attention", "queries, keys: turned\nkeys, values: to the cache", BLUE),
+        ("norm2", "ffn (SwiGLU)", "each position alone:\nD → 8D/3, gate and up → D", GREEN),
+    ):
+        sheet.arrow((x, y), (side, y), (side, y + 16))
+        sheet.box(side - 60, y + 16, 120, 30, norm)
+        sheet.arrow((side, y + 46), (side, y + 64))
+        sheet.box(side - 60, y + 64, 120, 40, name, colour=colour, strength=0.2)
+        sheet.text(side + 72, y + 84, says, 12, FAINT, ha="left")
+        sheet.arrow((side, y + 104), (side, y + 132), (x + 12, y + 132))
+        sheet.plus(x, y + 132)
+        y += 164
+    sheet.text(x, 408, "into the next block", 13)
+    return sheet

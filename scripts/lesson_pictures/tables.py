@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lesson_pictures.curves import softmax
-from lesson_pictures.sheet import BLUE, BOX, FAINT, GREEN, INK, ORANGE, PAPER, PURPLE, Sheet
+from lesson_pictures.sheet import BLUE, BOX, FAINT, GREEN, INK, LINE, ORANGE, PAPER, PURPLE, Sheet
 
 NO = "////"  # hatching: masked out
 HEADS = (BLUE, ORANGE)
@@ -225,4 +225,85 @@ def strips() -> Sheet:
     sheet.text(96, top + 3.5 * size, "query\nof step", 13)
     sheet.text(left + 3.5 * size, top - 32, "key of step", 13)
     sheet.text(300, 306, "hatched: a later step of the same call, which is hidden", 12)
+    return sheet
+
+
+def ring() -> Sheet:
+    """Draw a ring of five places and two sinks after eleven steps, and what the next query sees of it."""
+    sheet = Sheet(330)
+    sinks, places = (0, 1), (10, 6, 7, 8, 9)
+    sheet.text(84, 34, "2 sinks", 13, PURPLE)
+    for i, position in enumerate(sinks):
+        sheet.cell(50 + 34 * i, 92, 34, 34, str(position), colour=PURPLE, strength=0.3)
+    sheet.text(84, 146, "never overwritten", 12, FAINT)
+
+    sheet.text(330, 34, "a ring of 5 places after steps 0 to 10", 13, BLUE)
+    for i, position in enumerate(places):
+        next_one = i == 1
+        sheet.cell(190 + 56 * i, 92, 56, 34, str(position), colour=ORANGE if next_one else BLUE, strength=0.3)
+        sheet.text(218 + 56 * i, 146, f"place {i}", 12, FAINT)
+    sheet.arrow((274, 58), (274, 88), colour=ORANGE, width=2)
+    sheet.text(284, 66, "step 11 is written here", 12, ORANGE, ha="left")
+
+    sheet.text(300, 194, "the row of the mask for the query at 11, with a window of 5 and 2 sinks", 13)
+    columns = [*sinks, *places, 11]
+    for i, position in enumerate(columns):
+        x, may = 150 + 46 * i, position < len(sinks) or 11 - position < len(places)
+        look = {"colour": GREEN, "strength": 0.35} if may else {"hatch": NO}
+        sheet.text(x + 23, 222, str(position), 12, FAINT)
+        sheet.cell(x, 234, 46, 34, "✓" if may else "", **look)
+    sheet.text(140, 222, "key at", 12, FAINT, ha="right")
+    sheet.text(140, 251, "query at 11", 12, ha="right")
+    sheet.text(
+        300, 294, "The place of a key says nothing about its position: the mask asks the position.", 12
+    )
+    return sheet
+
+
+def tiles() -> Sheet:
+    """Draw a table of scores in tiles, and the weights of one query before and after a block with a larger maximum."""
+    sheet = Sheet(350)
+    size, left, top, block, offset = 22, 62, 84, 3, 2
+    sheet.text(left + 4.5 * size, 24, "scores: 7 queries, 9 keys, blocks of 3", 13)
+    for t in range(7):
+        sheet.text(left - 12, top + (t + 0.5) * size, str(t), 12, FAINT)
+        for s in range(9):
+            hidden = s > t + offset
+            skipped = s // block * block > min(t // block * block + block - 1, 6) + offset
+            look: dict[str, object] = {"hatch": NO} if hidden else {"colour": BOX}
+            if t == 5 and not hidden:
+                look = {"colour": ORANGE if s // block == 2 else BLUE, "strength": 0.4}
+            sheet.cell(left + s * size, top + t * size, size, size, edge=PAPER if skipped else LINE, **look)
+    for s in range(9):
+        sheet.text(left + (s + 0.5) * size, top - 12, str(s), 12, FAINT)
+    for cut in (0, 3, 6, 9):
+        sheet.line([(left + cut * size, top), (left + cut * size, top + 7 * size)], INK, 1.8)
+    for cut in (0, 3, 6, 7):
+        sheet.line([(left, top + cut * size), (left + 9 * size, top + cut * size)], INK, 1.8)
+    sheet.text(left + 4.5 * size, top - 34, "key", 12)
+    sheet.text(26, top + 3.5 * size, "query", 12, rotation=90)
+    sheet.arrow((left + 9 * size + 24, top - 16), (left + 7.5 * size, top + 1.5 * size))
+    sheet.text(left + 9 * size + 26, top - 20, "skipped", 12, ha="left")
+    sheet.text(left + 4.5 * size, 262, "hatched: later keys, hidden by the mask", 12)
+    sheet.text(left + 4.5 * size, 288, "blue: summed up for query 5", 12, BLUE)
+    sheet.text(left + 4.5 * size, 310, "orange: its next block", 12, ORANGE)
+
+    sheet.text(364, 24, "query 5: weights relative to $m$", 13, ha="left")
+    scores = [0.8, 1.4, 2.0, 1.1, 1.7, 0.6, 3.0, 2.3]
+    for count, base, title in ((6, 168, "after two blocks"), (8, 310, "after the third block")):
+        m = max(scores[:count])
+        weights = [np.exp(score - m) for score in scores[:count]]
+        x = 372
+        for i, weight in enumerate(weights):
+            colour = BLUE if i < 6 else ORANGE
+            sheet.cell(x + 24 * i, base - 70 * weight, 18, 70 * weight, colour=colour, strength=0.4)
+            if count == 8 and i < 6:
+                before = np.exp(scores[i] - max(scores[:6]))
+                sheet.line(
+                    [(x + 24 * i, base - 70 * before), (x + 24 * i + 18, base - 70 * before)], BLUE, 1.6, ":"
+                )
+        sheet.line([(x - 8, base), (x + 8 * 24 + 4, base)], FAINT)
+        sheet.text(x - 8, base - 84, f"{title}:  m = {m:.0f},  l = {sum(weights):.2f}", 12, ha="left")
+    sheet.text(372 + 70, 328, r"all times $e^{2-3}$ = 0.37", 12, BLUE)
+    sheet.text(372 + 166, 328, "added", 12, ORANGE)
     return sheet

@@ -92,11 +92,17 @@ def RotaryAttention(draw):
         (
             "restart",
             np.array([0, 1, 2, 0, 1, 2, 3]),
-            500.0,
-            "positions that begin again, base 500",
+            10000.0,
+            "positions that begin again",
             "masking",
         ),
-        ("own-positions", draw.integers(0, 60, B, T), 10000.0, "positions of each sequence", "values"),
+        (
+            "own-positions",
+            draw.integers(0, 60, B, T),
+            500.0,
+            "positions of each sequence, base 500",
+            "values",
+        ),
     ):
         steps = T if positions is None else positions.shape[-1]
         case = Case(id, name)
@@ -173,6 +179,24 @@ def interleaved_to_half(draw):
 def MixedRotary(draw):
     name = "MixedRotary"
     B, H, T = draw.sizes(3, low=2, high=5)
+
+    case = Case("pairs", name)
+    module = case.build(d=6)
+    values = draw.normal(B, H, T, 6)
+    other = values.copy()
+    other[..., 2:] = draw.normal(B, H, T, 4)
+    at = case.input("positions", draw.integers(1, 80, T))
+    Y, Z = (
+        case.call(case.input(id, x), at, on=module, axes=AXES) for id, x in (("x", values), ("other", other))
+    )
+    case.check_same(
+        *(case.part(one, *[(None, None)] * 3, (0, 2), axes=AXES) for one in (Y, Z)),
+        "the first two features are a pair",
+        "values",
+        "the first two features depend on others: in this course, the two of a pair are neighbours",
+    )
+    yield case
+
     for id, d, more, title in (
         ("gaps", 6, {}, "positions with gaps, not in order"),
         ("own-base", 10, {"base": 500.0, "max_len": 90}, "base 500, a table of 90 positions"),

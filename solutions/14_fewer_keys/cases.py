@@ -169,6 +169,23 @@ class Attending(nn.Module):
 """
 
 
+# A ring that returns two empty places, too, and everything in an order of its own.
+SHUFFLED = """
+import torch
+from grader.given import RingCache
+
+
+class Shuffled(RingCache):
+    def append(self, keys, values):
+        keys, values, positions = super().append(keys, values)
+        empty = torch.full_like(keys[:, :, :1].repeat(1, 1, 2, 1), 2)
+        keys, values = torch.cat([keys, empty], dim=2), torch.cat([values, empty], dim=2)
+        positions = torch.cat([positions, positions.new_full((2,), -1)])
+        order = (positions * 7 % 11).argsort()
+        return keys[:, :, order], values[:, :, order], positions[order]
+"""
+
+
 def grouped(draw, D, H, H_kv):
     d = D // H
     sizes = {"W_q": (D, D), "W_k": (H_kv * d, D), "W_v": (H_kv * d, D), "W_o": (D, D)}
@@ -207,13 +224,17 @@ def GroupedQueryAttention(draw):
         case.check_values(Y, f"{kv} of six key heads")
         yield case
 
-    for id, window, sinks, sizes in (("ring", 3, 1, (4, 1, 2, 3)), ("ring-in-steps", 2, 0, (1, 1, 3, 1, 2))):
+    for id, window, sinks, sizes, code, kind in (
+        ("ring", 3, 1, (4, 1, 2, 3), RING, "RingCache"),
+        ("ring-in-steps", 2, 0, (1, 1, 3, 1, 2), RING, "RingCache"),
+        ("ring-in-any-order", 3, 1, (3, 1, 2, 1, 1), SHUFFLED, "Shuffled"),
+    ):
         case = Case(id, name)
         module = case.build(d_model=D, num_heads=H, num_kv_heads=H_kv, window=window, sinks=sinks)
         case.load(module, grouped(draw, D, H, H_kv))
         case.grad(False)
         cache = case.provide(
-            RING, "RingCache", "cache", window=window + 1, sinks=sinks + 1
+            code, kind, "cache", window=window + 1, sinks=sinks + 1
         )  # more than the module sees
         so_far = 0
         for i, T in enumerate(sizes):

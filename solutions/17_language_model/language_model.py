@@ -17,13 +17,50 @@
 # | input and output of a block | `(B, T, D)` | one vector per token, `D = H·d` |
 # | logits | `(B, T, V)` | for the token *after* each |
 # | a batch of the training | `(B, T + 1)` | each token but the last is an input, each but the first a target |
+#
+# **A path without layers.** In the blocks of lesson 07 the norm came after the sum. Here each part reads a normalised *copy* of x, and its
+# result is added to x itself. So x goes from the embedding to the logits and no layer is on its way. Such models can be trained with
+# many blocks and without much care. The price: x grows from block to block, so one more norm follows the last block.
+#
+# ![x goes straight from top to bottom. Twice, a copy leaves it, goes through a norm and then through the attention or the feed-forward
+# network, and is added to x.](pictures/block.svg)
+#
+# **What is new inside.** *RMSNorm* divides a vector by the root of its mean square, and leaves the mean alone. *SwiGLU* is a feed-forward network
+# with a gate: one layer says how much of another comes through. *Tied* weights: a token is written by the same row of the embedding by which
+# it is read.
+#
+# **By hand.** RMSNorm of (3, 4): the squares are 9 and 16, their mean is 12.5, its root is 3.54. The result is (0.85, 1.13). Its mean square is 1. For
+# the gate, SiLU(x) = x · sigmoid(x): SiLU(3) = 2.86, SiLU(0) = 0, SiLU(−3) = −0.14.
+#
+# **The text.** A small grammar writes nursery rhymes, as many as you like:
+#
+#     Ophelia was a grumpy stoat
+#     who argued with a clever goat.
+#     Ophelia painted the coat.
+#     'Oh Ophelia,' they said, 'what a velvet stoat!'
+#
+# The name comes back in line 3 and mostly in line 4, the animal returns at the end, and three lines rhyme. To know this, your model must look
+# back over whole lines. The grammar also adds up how much it chooses: a choice among n alternatives is log n. So for once you know the smallest loss
+# that any model can have.
+#
+# **What goes wrong.**
+#
+# - The mean is subtracted in the norm, or `eps` is added after the root.
+# - Gate and up change places: the shapes fit, the values do not.
+# - The result is added to the norm of x instead of x.
+# - `[block] * L` is one block, `L` times; one cache serves all blocks; positions begin at 0 in every call.
+# - The embedding starts as PyTorch makes it. As a matrix for logits it is far too large, and a new model has a loss of 90.
+# - Targets are not shifted. The loss falls to nothing, and the model repeats what it reads.
 
 # %%
 import itertools
 import math
+import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 import torch
+from safetensors.torch import save_file
 from torch import nn
 
 from grader.given import (
@@ -40,7 +77,8 @@ from grader.given import (
 # %% [markdown]
 # ## Exercise: `RMSNorm`
 #
-# Divide each vector by the root of the mean of its squares, and multiply each feature by a learned weight.
+# Divide each vector by the root of the mean of its squares, and multiply each feature by a learned weight. `eps` is added to
+# the mean, under the root. Squares of half precision overflow soon, so compute them in float32 or wider.
 
 
 # %% exercise="RMSNorm"
@@ -72,7 +110,8 @@ class RMSNorm(nn.Module):
 # %% [markdown]
 # ## Exercise: `SwiGLU`
 #
-# Two layers read the same vector. SiLU of the first is the gate: it says how much of the second comes through.
+# Two layers read the same vector. SiLU of the first is the gate: it says how much of the second comes through. A third layer leads back.
+# With three matrices instead of two, blocks have 8/3 · D features inside instead of 4 · D: as many parameters as before.
 
 
 # %% exercise="SwiGLU"
@@ -173,8 +212,10 @@ class LanguageModelBlock(nn.Module):
 # %% [markdown]
 # ## Exercise: `LanguageModel`
 #
-# An embedding, the blocks, a norm. The logits come from the embedding's own matrix: its row of each token is compared with the
-# vector of the step.
+# An embedding, the blocks, a norm. The logits come from the embedding's own matrix: the row of each token is compared with the vector of the
+# step. No bias, no factor.
+#
+# A new model should know nothing: all tokens equally likely, a loss of log V. So the embedding must start small.
 
 
 # %% exercise="LanguageModel"
@@ -216,9 +257,54 @@ class LanguageModel(nn.Module):
 
 
 # %% [markdown]
+# ## Try it: the loss of a new model
+#
+# The cell starts a new model with embeddings of three sizes, and prints its loss on random tokens. Guessing among 59 tokens costs log 59 = 4.08. With
+# a deviation of 0.02 you are there; with one over the root of D it is about 5; with PyTorch's default of 1 it is about 90.
+
+# %%
+SIZES = {"vocab_size": 59, "d_model": 96, "num_heads": 6, "num_kv_heads": 2, "num_layers": 2, "max_len": 512}
+
+try:
+    torch.manual_seed(1)
+    rows = torch.randint(59, (8, 65))
+    for deviation in (0.02, 96**-0.5, 1.0):
+        model = LanguageModel(**SIZES)
+        nn.init.normal_(model.embedding.weight, std=deviation)
+        guesses = model(rows)[:, :-1].detach()
+        print(f"deviation {deviation:.2f}: {nn.functional.cross_entropy(guesses.mT, rows[:, 1:]):.2f}")
+except NotImplementedError as unwritten:
+    print(unwritten)
+
+# %% [markdown]
+# ## Try it: what can be reached
+#
+# The information in the text is the smallest loss that any model can have. How far does one come by counting? The cell counts which
+# character follows each group of n − 1, and measures on other text.
+
+# %%
+text, information = make_text(1)
+other = "\n" + make_text(2, 20_000)[0]
+print(f"information: {information:.3f} nats per character")
+for n in (1, 2, 3, 4, 5):
+    groups = Counter(text[i : i + n - 1] for i in range(len(text) - n + 1))
+    followed = Counter(text[i : i + n] for i in range(len(text) - n + 1))
+    loss = 0.0
+    for i in range(n - 1, len(other)):
+        seen, before = followed[other[i - n + 1 : i + 1]], groups[other[i - n + 1 : i]]
+        loss -= math.log((seen + 0.01) / (before + 0.59))  # as if each character had followed 0.01 times more
+    print(f"counting groups of {n}: {loss / (len(other) - n + 1):.2f}")
+
+# %% [markdown]
 # ## Exercise: `train_language_model`
 #
-# Take `steps` batches, one per update.
+# `batches` is an iterator without end; each batch has tokens `(B, T + 1)`. The inputs are all tokens but the last, the targets all but the first:
+# at every step the model should say the next token. Take exactly `steps` batches, with one update for each. Optimizer, learning rate and schedule are
+# up to you: Adam with 0.001 to 0.005 learns to spell within 150 steps. For the best result in 1000 steps let the rate grow over the first tenth, then
+# fall along a cosine to nearly nothing, and cut the norm of the gradients at 1.
+#
+# The grader watches 24 tiny steps, then trains *your* model for 150 steps on rows of 64 characters, which takes a few seconds. Its loss on new text
+# must be at most 1.0; counting three characters does not get there.
 
 
 # %% exercise="train_language_model"
@@ -262,7 +348,9 @@ def train_language_model(
 # %% [markdown]
 # ## Exercise: `write_text`
 #
-# Feed the prompt at once, then each new token once.
+# As `generate` in lesson 13, but with the sampling of lesson 16. The prompt comes in one call, then each new token once; the last new token is not needed as an
+# input. For each new token: divide the logits by the temperature, cut with `top_k_top_p_filtering`, take the softmax, and draw with `sample_token`.
+# Each row gets a draw of its own, the rows in order. Temperature 0 means the most likely token, without a draw.
 
 
 # %% exercise="write_text"
@@ -299,3 +387,87 @@ def write_text(
             tokens = torch.cat([tokens, new], dim=1)
     return tokens
     ### END SOLUTION
+
+
+# %% [markdown]
+# ## Train it, let it write
+#
+# Set `STEPS` to 1000: two minutes on one core. The loss of every 50th batch is printed, at the end the loss on new text, and three
+# verses. The weights go into a file.
+#
+# ![The loss of 1000 steps on a logarithmic axis. It falls from 4.1, the loss of guessing, to 0.5 within 120 steps, then in two slower phases to
+# 0.19, which is the floor. Counting reaches 2.1 with two characters, 1.0 with three, 0.44 with five.](pictures/loss.svg)
+#
+# Look at three phases. Within 150 steps the model learns to spell. Until about step 400 it learns to carry the name from line 1 to line 3. Rhymes and
+# the returning animal come between 500 and 700, or later: they need two blocks that work together. Below 0.42 nobody comes by counting. What lies
+# between there and the floor is attention across lines.
+
+# %%
+STEPS = 0  # 1000 takes two minutes
+
+
+def noted(batches: Iterator[torch.Tensor], model: nn.Module) -> Iterator[torch.Tensor]:
+    """Yield the batches, and print the loss of every 50th before the model learns from it."""
+    for step, rows in enumerate(batches):
+        if step % 50 == 0:
+            print(f"step {step}: {loss_on(model, rows):.3f}")
+        yield rows
+
+
+@torch.no_grad()
+def loss_on(model: nn.Module, rows: torch.Tensor) -> float:
+    """Return the mean loss per character."""
+    return nn.functional.cross_entropy(model(rows)[:, :-1].mT, rows[:, 1:]).item()
+
+
+if __name__ == "__main__" and STEPS:  # here and in a notebook, not while the file is checked
+    torch.manual_seed(0)
+    torch.set_num_threads(1)  # the tensors are small: more threads would hardly help
+    try:
+        model = LanguageModel(**SIZES)
+        train_language_model(model, noted(verse_batches(1), model), STEPS)
+        save_file(model.state_dict(), "language_model.safetensors")
+        print(f"new text: {loss_on(model, next(verse_batches(2, rows=200))):.3f}")
+        begin = torch.full((3, 1), ALPHABET.index("\n"))
+        for row in write_text(model, begin, 159, random.Random(1).random, top_p=0.9).tolist():
+            print("".join(ALPHABET[token] for token in row).split("\n\n")[0])
+    except NotImplementedError as unwritten:
+        print(unwritten)
+
+# %% [markdown]
+# Verses of a model after 1000 steps, with `top_p=0.9`:
+#
+#     Theodora was a velvet quail
+#     who shouted at a tiny whale.
+#     Theodora argued with the snail.
+#     So Theodora went home and forgot the quail.
+#
+#     Leopold was a rusty bat
+#     who argued with a sleepy cat.
+#     Leopold fell in love with the bat.
+#     And nobody saw Leopold the bat again.
+#
+# Nobody told it a rule of the grammar, or what a rhyme is.
+
+# %% [markdown]
+# ## Summary
+#
+# - Each part of a block reads a normalised copy of x, and its result is added to x. One more norm follows the last block.
+# - RMSNorm divides by the root mean square; a gate is a product; the embedding also makes the logits, so it must start small.
+# - Inputs and targets are the same row, one place apart. A loss near zero is a sign that they are not.
+# - A known text has a known floor, and the loss says what a model has learned: spelling, names, rhymes.
+# - Temperature, cut, softmax, draw: one draw per row and token.
+
+# %% [markdown]
+# ## Questions to think about
+#
+# 1. The information in whole verses is 0.160 nats per character, but on rows of 160 characters no model comes below 0.188. Why?
+# 2. A model that was trained on rows of 128 characters is asked for 256, and its loss rises from 0.45 to 1.26. What has it never seen?
+# 3. Exchange the name in line 3 for another one. What happens to the loss of a model that looks back, and of one that counts five characters?
+#
+# ## Sources
+#
+# - Zhang & Sennrich, [*Root Mean Square Layer Normalization*](https://arxiv.org/abs/1910.07467), 2019.
+# - Shazeer, [*GLU Variants Improve Transformer*](https://arxiv.org/abs/2002.05202), 2020.
+# - Press & Wolf, [*Using the Output Embedding to Improve Language Models*](https://arxiv.org/abs/1608.05859), 2017.
+# - Touvron et al., [*LLaMA: Open and Efficient Foundation Language Models*](https://arxiv.org/abs/2302.13971), 2023.

@@ -256,6 +256,7 @@ class GroupedQueryAttention(nn.Module):
 # %% wrong_total_after_append: reads total after the append
 # kind: mistake
 # breaks: modes
+# equals: gqa-total-after-append
 
 import math
 
@@ -345,6 +346,7 @@ class GroupedQueryAttention(nn.Module):
 # %% wrong_places_of_keys: masks by the places in the cache
 # kind: mistake
 # breaks: modes
+# equals: gqa-places-for-positions
 
 import math
 
@@ -618,6 +620,7 @@ class GroupedQueryAttention(nn.Module):
 # %% wrong_values_tiled: keys are interleaved but values tiled
 # kind: mistake
 # breaks: gradients, masking, modes, values
+# equals: gqa-values-tiled
 
 import math
 
@@ -662,6 +665,7 @@ class GroupedQueryAttention(nn.Module):
 # %% wrong_assert_heads: assert instead of ValueError
 # kind: mistake
 # breaks: shapes
+# equals: gqa-any-sizes
 
 import math
 
@@ -751,6 +755,7 @@ class GroupedQueryAttention(nn.Module):
 # %% wrong_never_causal: without window or cache there is no mask
 # kind: mistake
 # breaks: defaults, gradients, values
+# equals: gqa-no-mask-without-window
 
 import math
 
@@ -797,6 +802,7 @@ class GroupedQueryAttention(nn.Module):
 # %% wrong_split_in_view: views the steps as heads
 # kind: mistake
 # breaks: defaults, gradients, masking, modes, values
+# equals: gqa-heads-from-view
 
 import math
 
@@ -841,6 +847,7 @@ class GroupedQueryAttention(nn.Module):
 # %% wrong_hidden_scores_zero: scores times mask, and the scale is missing
 # kind: mistake
 # breaks: defaults, gradients, masking, modes, values
+# equals: gqa-hidden-scores-zero+gqa-not-scaled
 
 import math
 
@@ -885,6 +892,7 @@ class GroupedQueryAttention(nn.Module):
 # %% wrong_drop_after_softmax: masks after the softmax, weights do not sum to one
 # kind: mistake
 # breaks: defaults, gradients, masking, modes, values
+# equals: gqa-masked-after-softmax
 
 import math
 
@@ -929,6 +937,7 @@ class GroupedQueryAttention(nn.Module):
 # %% wrong_one_key_head_used: head 0 of the keys for all query heads
 # kind: mistake
 # breaks: defaults, gradients, masking, modes, values
+# equals: gqa-one-key-head-used
 
 import math
 
@@ -970,53 +979,10 @@ class GroupedQueryAttention(nn.Module):
         return self.W_o((weights @ v).transpose(1, 2).flatten(2))
 
 
-# %% wrong_detached_history: the cache gets detached keys and values
-# kind: mistake
-# breaks: gradients
-
-import math
-
-import torch
-from torch import nn
-
-from grader.given import repeat_kv, window_mask
-
-
-class GroupedQueryAttention(nn.Module):
-    def __init__(self, d_model, num_heads, num_kv_heads, window=None, sinks=0):
-        super().__init__()
-        if d_model % num_heads or num_heads % num_kv_heads:
-            raise ValueError("heads do not divide")
-        self.h, self.g, self.d = num_heads, num_kv_heads, d_model // num_heads
-        self.window, self.sinks = window, sinks
-        self.W_q = nn.Linear(d_model, d_model, bias=False)
-        self.W_k = nn.Linear(d_model, self.g * self.d, bias=False)
-        self.W_v = nn.Linear(d_model, self.g * self.d, bias=False)
-        self.W_o = nn.Linear(d_model, d_model, bias=False)
-
-    def split(self, x, n):
-        return x.unflatten(-1, (n, self.d)).transpose(1, 2)
-
-    def forward(self, x, cache=None):
-        B, T, _ = x.shape
-        q = self.split(self.W_q(x), self.h)
-        k = self.split(self.W_k(x), self.g)
-        v = self.split(self.W_v(x), self.g)
-        start = 0 if cache is None else cache.total
-        qp = torch.arange(start, start + T, device=x.device)
-        kp = qp
-        if cache is not None:
-            k, v, kp = cache.append(k.detach(), v.detach())
-        k, v = repeat_kv(k, self.h // self.g), repeat_kv(v, self.h // self.g)
-        mask = window_mask(qp, kp, window=self.window, sinks=self.sinks)
-        scores = q @ k.mT / math.sqrt(self.d)
-        weights = scores.masked_fill(~mask, -math.inf).softmax(-1)
-        return self.W_o((weights @ v).transpose(1, 2).flatten(2))
-
-
 # %% wrong_full_key_heads: W_k and W_v with all heads, of which groups are averaged
 # kind: mistake
 # breaks: purity
+# equals: gqa-full-layers
 
 import math
 
@@ -1056,3 +1022,119 @@ class GroupedQueryAttention(nn.Module):
         scores = q @ k.mT / math.sqrt(self.d)
         weights = scores.masked_fill(~mask, -math.inf).softmax(-1)
         return self.W_o((weights @ v).transpose(1, 2).flatten(2))
+
+
+# %% wrong_total_after_append_fused: reads total after the append; SDPA gives zeros where nothing is visible
+# kind: mistake
+# breaks: modes
+# equals: gqa-total-after-append
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from grader.given import repeat_kv, window_mask
+
+
+class GroupedQueryAttention(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, window=None, sinks=0):
+        super().__init__()
+        if d_model % num_heads or num_heads % num_kv_heads:
+            raise ValueError("heads do not divide")
+        self.h, self.g, self.d = num_heads, num_kv_heads, d_model // num_heads
+        self.window, self.sinks = window, sinks
+        self.W_q = nn.Linear(d_model, d_model, bias=False)
+        self.W_k = nn.Linear(d_model, num_kv_heads * self.d, bias=False)
+        self.W_v = nn.Linear(d_model, num_kv_heads * self.d, bias=False)
+        self.W_o = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, x, cache=None):
+        B, T, D = x.shape
+        q = self.W_q(x).view(B, T, self.h, self.d).transpose(1, 2)
+        k = self.W_k(x).view(B, T, self.g, self.d).transpose(1, 2)
+        v = self.W_v(x).view(B, T, self.g, self.d).transpose(1, 2)
+        at = own = torch.arange(T, device=x.device)
+        if cache is not None:
+            k, v, at = cache.append(k, v)
+            own = own + cache.total
+        n = self.h // self.g
+        mask = window_mask(own, at, window=self.window, sinks=self.sinks)
+        out = F.scaled_dot_product_attention(q, repeat_kv(k, n), repeat_kv(v, n), attn_mask=mask)
+        return self.W_o(out.transpose(1, 2).reshape(B, T, D))
+
+
+# %% wrong_queries_from_zero_fused: the queries of a piece start at 0; SDPA gives zeros where nothing is visible
+# kind: mistake
+# breaks: modes
+# equals: gqa-positions-from-zero
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from grader.given import repeat_kv, window_mask
+
+
+class GroupedQueryAttention(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, window=None, sinks=0):
+        super().__init__()
+        if d_model % num_heads or num_heads % num_kv_heads:
+            raise ValueError("heads do not divide")
+        self.h, self.g, self.d = num_heads, num_kv_heads, d_model // num_heads
+        self.window, self.sinks = window, sinks
+        self.W_q = nn.Linear(d_model, d_model, bias=False)
+        self.W_k = nn.Linear(d_model, num_kv_heads * self.d, bias=False)
+        self.W_v = nn.Linear(d_model, num_kv_heads * self.d, bias=False)
+        self.W_o = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, x, cache=None):
+        B, T, D = x.shape
+        q = self.W_q(x).view(B, T, self.h, self.d).transpose(1, 2)
+        k = self.W_k(x).view(B, T, self.g, self.d).transpose(1, 2)
+        v = self.W_v(x).view(B, T, self.g, self.d).transpose(1, 2)
+        at = own = torch.arange(T, device=x.device)
+        if cache is not None:
+            k, v, at = cache.append(k, v)
+        n = self.h // self.g
+        mask = window_mask(own, at, window=self.window, sinks=self.sinks)
+        out = F.scaled_dot_product_attention(q, repeat_kv(k, n), repeat_kv(v, n), attn_mask=mask)
+        return self.W_o(out.transpose(1, 2).reshape(B, T, D))
+
+
+# %% wrong_last_positions: the last positions of the keys are taken for those of the queries
+# kind: mistake
+# breaks: modes
+# equals: gqa-last-rows-are-new
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from grader.given import repeat_kv, window_mask
+
+
+class GroupedQueryAttention(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, window=None, sinks=0):
+        super().__init__()
+        if d_model % num_heads or num_heads % num_kv_heads:
+            raise ValueError("heads do not divide")
+        self.h, self.g, self.d = num_heads, num_kv_heads, d_model // num_heads
+        self.window, self.sinks = window, sinks
+        self.W_q = nn.Linear(d_model, d_model, bias=False)
+        self.W_k = nn.Linear(d_model, num_kv_heads * self.d, bias=False)
+        self.W_v = nn.Linear(d_model, num_kv_heads * self.d, bias=False)
+        self.W_o = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, x, cache=None):
+        B, T, D = x.shape
+        q = self.W_q(x).view(B, T, self.h, self.d).transpose(1, 2)
+        k = self.W_k(x).view(B, T, self.g, self.d).transpose(1, 2)
+        v = self.W_v(x).view(B, T, self.g, self.d).transpose(1, 2)
+        at = own = torch.arange(T, device=x.device)
+        if cache is not None:
+            k, v, at = cache.append(k, v)
+            own = at[-T:]
+        n = self.h // self.g
+        mask = window_mask(own, at, window=self.window, sinks=self.sinks)
+        out = F.scaled_dot_product_attention(q, repeat_kv(k, n), repeat_kv(v, n), attn_mask=mask)
+        return self.W_o(out.transpose(1, 2).reshape(B, T, D))

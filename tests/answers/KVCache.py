@@ -658,3 +658,62 @@ class KVCache:
         if length < 0 or length > len(self.k):
             raise ValueError("bad length")
         self.k, self.v = self.k[:length], self.v[:length]
+
+
+# %% wrong_crop_cuts_the_list: crop cuts the list of what was appended, whose entries have several steps
+# kind: mistake
+# breaks: values
+# equals: kv-crop-cuts-pieces
+
+import torch
+
+
+class KVCache:
+    def __init__(self, max_len):
+        self.max_len = max_len
+        self.keys, self.values = [], []
+
+    @property
+    def length(self):
+        return sum(piece.size(2) for piece in self.keys)
+
+    def append(self, keys, values):
+        if self.length + keys.size(2) > self.max_len:
+            raise ValueError("the cache is full")
+        self.keys.append(keys)
+        self.values.append(values)
+        return torch.cat(self.keys, 2), torch.cat(self.values, 2)
+
+    def crop(self, length):
+        if not 0 <= length <= self.length:
+            raise ValueError("no such length")
+        self.keys, self.values = self.keys[:length], self.values[:length]
+
+
+# %% wrong_crop_sets_the_number: crop sets the length, and the tensors stay as they are
+# kind: mistake
+# breaks: values
+# equals: kv-crop-number-only
+
+import torch
+
+
+class KVCache:
+    def __init__(self, max_len):
+        self.max_len = max_len
+        self.length = 0
+        self.k = self.v = None
+
+    def append(self, keys, values):
+        n = self.length + keys.size(2)
+        if n > self.max_len:
+            raise ValueError("the cache is full")
+        self.k = keys if self.k is None else torch.cat((self.k, keys), 2)
+        self.v = values if self.v is None else torch.cat((self.v, values), 2)
+        self.length = n
+        return self.k, self.v
+
+    def crop(self, length):
+        if length < 0 or length > self.length:
+            raise ValueError("no such length")
+        self.length = length

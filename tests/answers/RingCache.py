@@ -178,6 +178,7 @@ class RingCache:
 # %% wrong_sinks_roll_out: keeps the last w + sinks steps
 # kind: mistake
 # breaks: values
+# equals: ring-sinks-forgotten
 
 import torch
 
@@ -227,6 +228,7 @@ class RingCache:
 # %% wrong_total_is_stored: total is the number of rows stored
 # kind: mistake
 # breaks: values
+# equals: ring-total-of-kept
 
 import torch
 
@@ -372,6 +374,7 @@ class RingCache:
 # %% wrong_late_positions: total grows before positions are counted from it
 # kind: mistake
 # breaks: values
+# equals: ring-positions-after-append
 
 import torch
 
@@ -451,6 +454,7 @@ class RingCache:
 # %% wrong_values_swapped: stores keys twice
 # kind: mistake
 # breaks: values
+# equals: ring-keys-as-values
 
 import torch
 
@@ -475,6 +479,7 @@ class RingCache:
 # %% wrong_ring_over_sinks: slots p mod (w + sinks), so the sinks are overwritten, and the empty places are called 0
 # kind: mistake
 # breaks: values
+# equals: ring-empty-places-at-zero+ring-sinks-forgotten
 
 import torch
 
@@ -503,3 +508,49 @@ class RingCache:
         self.k, self.v, self.p = k, v, p
         self.total += T
         return out
+
+
+# %% wrong_slices_overlap: the first steps and the newest steps, which overlap at first
+# kind: mistake
+# breaks: values
+# equals: ring-early-steps-twice
+
+import torch
+
+
+class RingCache:
+    def __init__(self, window, sinks=0):
+        self.window, self.sinks, self.total = window, sinks, 0
+        self.old = None
+
+    def append(self, keys, values):
+        T = keys.size(2)
+        new = keys, values, torch.arange(self.total, self.total + T, device=keys.device)[None, None]
+        self.total += T
+        if self.old is not None:
+            new = tuple(torch.cat(pair, 2) for pair in zip(self.old, new, strict=True))
+        self.old = tuple(torch.cat((x[:, :, : self.sinks], x[:, :, -self.window :]), 2) for x in new)
+        return new[0], new[1], new[2][0, 0]
+
+
+# %% wrong_run_of_positions: the positions end at the newest step and have no gap behind the sinks
+# kind: mistake
+# breaks: values
+# equals: ring-positions-unbroken
+
+import torch
+
+
+class RingCache:
+    def __init__(self, window, sinks=0):
+        self.window, self.sinks, self.total = window, sinks, 0
+        self.k = self.v = None
+
+    def append(self, keys, values):
+        self.total += keys.size(2)
+        if self.k is not None:
+            keys, values = torch.cat((self.k, keys), 2), torch.cat((self.v, values), 2)
+        S = keys.size(2)
+        stay = [*range(min(self.sinks, S)), *range(max(self.sinks, S - self.window), S)]
+        self.k, self.v = keys[:, :, stay], values[:, :, stay]
+        return keys, values, torch.arange(self.total - S, self.total, device=keys.device)

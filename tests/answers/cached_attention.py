@@ -280,3 +280,32 @@ def cached_attention(queries, keys, values, cache):
     scores = queries @ k.mT
     scores.masked_fill_(torch.ones(T, n + T, dtype=torch.bool, device=scores.device).triu(n + 1), -torch.inf)
     return scores.softmax(-1) @ v
+
+
+# %% wrong_causal_if_several: is_causal unless there is a single new step
+# kind: mistake
+# breaks: masking
+# equals: cache-upper-left-in-pieces
+
+import torch.nn.functional as F
+
+
+def cached_attention(queries, keys, values, cache):
+    k, v = cache.append(keys, values)
+    return F.scaled_dot_product_attention(queries, k, v, is_causal=queries.size(2) > 1)
+
+
+# %% wrong_own_step_hidden_fused: a strict triangle for SDPA, which gives zeros where nothing is visible
+# kind: mistake
+# breaks: defaults, masking
+# equals: cache-mask-not-itself
+
+import torch
+import torch.nn.functional as F
+
+
+def cached_attention(queries, keys, values, cache):
+    n, T = cache.length, queries.size(2)
+    k, v = cache.append(keys, values)
+    visible = torch.ones(T, k.size(2), dtype=torch.bool, device=k.device).tril(n - 1)
+    return F.scaled_dot_product_attention(queries, k, v, attn_mask=visible)

@@ -437,3 +437,71 @@ def generate(model, prompt, max_new_tokens, chunk_size=None):
         if i < P + max_new_tokens - 2:
             logits = model(text[:, i : i + 1], caches)
     return text
+
+
+# %% wrong_one_cache_exact_room: [cache] * num_layers, with room for one layer
+# kind: mistake
+# breaks: purity, values
+# equals: gen-one-cache
+
+import torch
+
+from grader.given import KVCache
+
+
+@torch.no_grad()
+def generate(model, prompt, max_new_tokens, chunk_size=None):
+    if not max_new_tokens:
+        return prompt
+    P = prompt.size(1)
+    caches = [KVCache(P + max_new_tokens)] * model.num_layers
+    for a in range(0, P, chunk_size or P):
+        logits = model(prompt[:, a : a + (chunk_size or P)], caches)
+    text = torch.cat((prompt, logits[:, -1:].argmax(-1)), 1)
+    while text.size(1) < P + max_new_tokens:
+        text = torch.cat((text, model(text[:, -1:], caches)[:, -1:].argmax(-1)), 1)
+    return text
+
+
+# %% wrong_whole_text_exact_room: the whole text is fed again, its own cache fills, and its error is its own
+# kind: mistake
+# breaks: cost, purity, values
+# equals: gen-whole-text-again
+
+import torch
+
+
+class KVCache:
+    def __init__(self, max_len):
+        self.room, self.k, self.v = max_len, None, None
+
+    @property
+    def length(self):
+        return 0 if self.k is None else self.k.size(2)
+
+    def append(self, keys, values):
+        if self.length + keys.size(2) > self.room:
+            raise ValueError("no room")
+        self.k = keys if self.k is None else torch.cat((self.k, keys), 2)
+        self.v = values if self.v is None else torch.cat((self.v, values), 2)
+        return self.k, self.v
+
+    def crop(self, length):
+        if not 0 <= length <= self.length:
+            raise ValueError("no such length")
+        if self.k is not None:
+            self.k, self.v = self.k[:, :, :length], self.v[:, :, :length]
+
+
+@torch.no_grad()
+def generate(model, prompt, max_new_tokens, chunk_size=None):
+    if not max_new_tokens:
+        return prompt
+    P = prompt.size(1)
+    caches = [KVCache(P + max_new_tokens) for _ in range(model.num_layers)]
+    for a in range(0, P, chunk_size or P):
+        logits = model(prompt[:, a : a + (chunk_size or P)], caches)
+    text = torch.cat((prompt, logits[:, -1:].argmax(-1)), 1)
+    while text.size(1) < P + max_new_tokens:
+        text = torch.cat((text, model(text, caches)[:, -1:].argmax(-1)), 1)
+    return text

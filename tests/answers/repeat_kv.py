@@ -132,6 +132,7 @@ def repeat_kv(x, n_rep):
 # %% wrong_no_dim: repeat_interleave without dim, viewed back
 # kind: mistake
 # breaks: gradients, values
+# equals: rep-features
 
 import torch
 
@@ -170,9 +171,20 @@ def repeat_kv(x, n_rep):
 # %% wrong_group_axis_kept: the axis of the group is not merged
 # kind: mistake
 # breaks: defaults, gradients, shapes, values
+# equals: rep-group-axis-kept
 
 import torch
 
 
 def repeat_kv(x, n_rep):
     return x.unsqueeze(2).expand(-1, -1, n_rep, -1, -1)
+
+
+# %% wrong_axis_from_the_end: repeat_interleave over axis -2
+# kind: mistake
+# breaks: gradients, shapes, values
+# equals: rep-steps-longer
+
+
+def repeat_kv(x, n_rep):
+    return x.repeat_interleave(n_rep, dim=-2)

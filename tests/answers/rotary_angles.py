@@ -209,3 +209,18 @@ def rotary_angles(positions, d, base=10000.0):
         raise ValueError("d must be even")
     angles = positions[..., None] * base ** (-torch.arange(0, d, 2) / d)
     return angles.to(positions.dtype)
+
+
+# %% wrong_half_precision: positions and speeds in half precision
+# kind: mistake
+# breaks: values
+# equals: nothing
+
+import torch
+
+
+def rotary_angles(positions, d, base=10000.0):
+    if d % 2:
+        raise ValueError("an odd number of features has no pairs")
+    speeds = base ** (-torch.arange(0, d, 2, device=positions.device) / d)
+    return (positions.half()[..., None] * speeds.half()).float()

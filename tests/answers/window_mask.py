@@ -76,6 +76,7 @@ def window_mask(q_positions, k_positions, window=None, sinks=0):
 # %% wrong_w_minus_one: the window has w - 1 keys, but the own one always counts
 # kind: mistake
 # breaks: values
+# equals: win-one-less
 
 import torch
 
@@ -91,6 +92,7 @@ def window_mask(q_positions, k_positions, window=None, sinks=0):
 # %% wrong_w_others: w keys besides the own one, which is hidden
 # kind: different
 # breaks: values
+# equals: win-before-itself
 
 import torch
 
@@ -158,6 +160,7 @@ def window_mask(q_positions, k_positions, window=None, sinks=0):
 # %% wrong_empty_is_sink: -1 is smaller than sinks
 # kind: mistake
 # breaks: values
+# equals: win-empty-is-sink
 
 import torch
 
@@ -207,6 +210,7 @@ def window_mask(q_positions, k_positions, window=None, sinks=0):
 # %% wrong_both_sides: a window to both sides
 # kind: mistake
 # breaks: values
+# equals: win-both-sides
 
 import torch
 
@@ -222,6 +226,7 @@ def window_mask(q_positions, k_positions, window=None, sinks=0):
 # %% wrong_sinks_inside: the sinks use up places of the window
 # kind: mistake
 # breaks: values
+# equals: win-sinks-inside-window
 
 import torch
 
@@ -279,3 +284,21 @@ def window_mask(q_positions, k_positions, window=None, sinks=0):
     if window is not None:
         mask = mask & ((q - k < window) | (k < sinks))
     return mask
+
+
+# %% wrong_lower_right: a triangle of places, aligned at the lower right corner
+# kind: mistake
+# breaks: values
+# equals: win-places
+
+import torch
+
+
+def window_mask(q_positions, k_positions, window=None, sinks=0):
+    T, S = len(q_positions), len(k_positions)
+    every = torch.ones(T, S, dtype=torch.bool, device=k_positions.device)
+    mask = every.tril(S - T)
+    if window is None:
+        return mask
+    first = torch.arange(S, device=k_positions.device) < sinks
+    return mask & (every.triu(S - T - window + 1) | first)

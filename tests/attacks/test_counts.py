@@ -48,9 +48,53 @@ ON_OPERATIONS = {
         NOTHING,
     ),
     "stops the profiler": ("", "torch._C._autograd._disable_profiler()\nif True:"),
-    "empties the events": (
-        "import torch.autograd.profiler as p\np.profile.function_events = property(lambda self: [], lambda self, v: None)",
+    "hides what the profiler found": (
+        """
+        import torch.autograd.profiler as p
+
+        class Cut:
+            def __init__(self, found):
+                self.found = found
+            def events(self):
+                return self.found.events()[-1:]
+
+        p.profile.kineto_results = property(lambda self: self.cut, lambda self, found: setattr(self, "cut", found and Cut(found)))
+        p.profile.function_events = property(lambda self: [], lambda self, v: None)
+        torch.autograd._disable_profiler = torch._C._autograd._disable_profiler = p._disable_profiler
+        """,
         NOTHING,
+    ),
+    "stops the profiler as it ends": (
+        """
+        import torch.autograd.profiler as p
+        stop = p._disable_profiler
+        p._disable_profiler = torch.autograd._disable_profiler = torch._C._autograd._disable_profiler = lambda: stop() and None
+        """,
+        NOTHING,
+    ),
+    "renames operations": (
+        """
+        event = torch._C._autograd._KinetoEvent
+        name = event.name
+        event.name = lambda self: "aten::neg" if name(self) == "aten::neg" else "aten::add"
+        """,
+        NOTHING,
+    ),
+    "begins a profile of its own": (
+        """
+        from torch.autograd import profiler as p
+        config = p.profile(record_shapes=True)
+        """,
+        """
+        p._disable_profiler()
+        mark = torch.ones(1, 3, 5, 7)
+        result = self.whole(text)[:, -x.shape[1] :]
+        p._prepare_profiler(config.config(), config.kineto_activities)
+        p._enable_profiler(config.config(), config.kineto_activities)
+        torch.neg(mark)
+        return result
+        if True:
+        """,
     ),
     "replaces the counter of torch": (
         "import torch.utils.flop_counter as f\nf.FlopCounterMode.get_total_flops = lambda self: 0",

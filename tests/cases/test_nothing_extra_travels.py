@@ -25,7 +25,7 @@ COURSE = {assignment.name: assignment for assignment in read_all(ROOT / "solutio
 # Exercises whose expected output, or its gradient, is an argument in another arrangement.
 REARRANGES = (
     *("transpose_qkv", "transpose_output", "PositionalEncoding"),
-    *("interleaved_to_half", "KVCache"),
+    *("interleaved_to_half", "KVCache", "repeat_kv", "RingCache"),
 )
 
 
@@ -60,9 +60,13 @@ def _in_order(array: Array) -> Array:
 
 
 def _scaled(array: Array) -> Array:
-    array = array.astype(np.float64)
+    array = _finite(array)
     largest = np.abs(array).max()
     return array / largest if largest else array
+
+
+def _finite(array: Array) -> Array:
+    return np.nan_to_num(array.astype(np.float64), neginf=0.0)  # -inf is the lse of no keys
 
 
 def _near(one: Array, other: Array) -> bool:
@@ -72,7 +76,7 @@ def _near(one: Array, other: Array) -> bool:
 def _maps(sent: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:
     """Yield the least-squares map from each tensor to each other tensor with as many rows."""
     rows = {
-        name: tensor.astype(np.float64).reshape(-1, tensor.shape[-1])
+        name: _finite(tensor).reshape(-1, tensor.shape[-1])
         for name, tensor in sent.items()
         if tensor.ndim > 1 and tensor.size <= 4096
     }

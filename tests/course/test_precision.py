@@ -24,7 +24,8 @@ WITHOUT = {
     "attention_maps", "gated_attention", "head_importance", "prune_heads", "removal_experiment",
     "greedy_decode", "train",
     "shift_matrix", "catches_mixed_up", "catches_tangled", "catches_transparent",
-    "rotary_angles", "MixedRotary", "generate",
+    "rotary_angles", "MixedRotary", "generate", "window_mask", "RingCache", "verify_draft", "speculative_generate",
+    "train_language_model", "write_text",
     "MixedUpAttention", "TangledSelfAttention", "TransparentSelfAttention",
 }  # fmt: skip
 

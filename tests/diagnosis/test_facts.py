@@ -7,7 +7,7 @@ from grader.diagnosis.facts import of_facets, of_lengths, of_numbers
 from grader.diagnosis.match import diagnose
 from grader.judge.observation import Observation, Seen, StudentError
 from grader.judge.verdict import judge_all
-from grader.report.finding import PUBLIC
+from grader.report.finding import PUBLIC, Fact
 
 AXES = ("batch", "query", "key")
 WANT = np.random.default_rng(0).standard_normal((3, 2, 4))
@@ -62,11 +62,26 @@ MIDDLE[..., 1:3] = MIDDLE[..., 1:3] ** 2 + 3
         (0 * WANT, "all values are 0"),
         (2 * WANT, "all values are 2 × the expected values"),
         (WANT[:, ::-1], "the values are right but in the wrong positions"),
+        (WANT[:, ::-1] * (1 + 1e-5), "the values are right but in the wrong positions"),
         (MIDDLE, "differences only from key 1 to 2"),
     ],
 )
 def test_a_pattern_of_the_values_is_named(got, says):
     assert sentences(of_numbers(got, WANT, AXES, 1e-5)) == [says]
+
+
+@pytest.mark.parametrize(
+    "got",
+    [WANT + 5e-5 * np.sign(WANT), WANT * (1 + 1e-4), WANT.round(4)],
+)
+def test_rounding_is_no_pattern(got):
+    assert of_numbers(got, WANT, AXES, 1e-5)[:1] != [Fact("positions")]
+    assert "expected values" not in " ".join(sentences(of_numbers(got, WANT, AXES, 1e-5)))
+
+
+def test_a_mask_has_no_right_values_in_wrong_positions():
+    seen = WANT > 0
+    assert Fact("positions") not in of_numbers(seen[:, ::-1], seen, AXES, 1e-5)
 
 
 def test_an_expected_constant_is_no_pattern():
@@ -88,6 +103,12 @@ def test_a_facet_is_named_only_if_the_values_are_right(facet, sentence):
     assert sentences(of_facets({facet}, {"values"})) == [sentence]
     assert of_facets({"values", facet}, {"values"}) == []
     assert of_facets(set(), {"values", facet}) == []
+
+
+def test_without_train_and_eval_the_modes_are_one_call_and_several():
+    assert sentences(of_facets({"modes"}, {"values"}, trains=False)) == [
+        "values are correct, but not if the steps come in several calls: compare these with a single call"
+    ]
 
 
 @pytest.mark.parametrize("raises", [False, True])

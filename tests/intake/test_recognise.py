@@ -144,7 +144,7 @@ ATTENTION = "queries, keys, values, valid_lens"
         (a_class("TransformerDecoderLayer", "d_model", "x"), "DecoderBlock"),
         (a_class("BahdanauDecoder", "vocab_size", "X, state"), "Seq2SeqAttentionDecoder"),
         ("def attention(query, key, value, mask): ...", "DotProductAttention"),
-        (a_class("GroupedQueryAttention", "d_model", "x"), ""),
+        (a_class("LatentQueryAttention", "d_model", "x"), ""),
         (a_class("MixedUpAttentions", "d_model", "x"), ""),
         ("def trains_attention(model, batches, steps): ...", ""),
     ],

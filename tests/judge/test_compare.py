@@ -213,3 +213,9 @@ def test_optional_stored_weights_are_compared_if_their_shape_fits(decide):
     doubled = decide("kept_weights", {"w": weights}, {"w": weights * 2}, optional=True)
     assert doubled.message == "`attention_weights` differs from the expected weights"
     assert decide("kept_weights", {"w": weights}, {"w": weights}).passed
+
+
+def test_an_index_must_be_the_right_one_in_every_dtype_of_the_inputs(decide):
+    want = np.array([70, 89])
+    assert decide("precise", {"out": want}, {"out": want}, dtype="bfloat16").passed
+    assert not decide("precise", {"out": want}, {"out": want + 1}, dtype="bfloat16").passed

@@ -53,6 +53,20 @@ def test_sentences_with_nan_or_inf_in_the_scores_are_wrong(judged, bad):
     assert not judged(array).passed
 
 
+@pytest.mark.parametrize(
+    ("losses", "says"),
+    [
+        ([0.5, 1.5], ""),  # the mean is exactly the limit
+        ([0.5, 1.6], "the loss on new text is 1.050; at most 1 required"),
+        ([0.5, np.nan], "the loss on new text is NaN or inf"),
+    ],
+)
+def test_the_mean_loss_of_new_text_is_at_most_the_limit(decide, losses, says):
+    want, got = ({"l": np.array(rows, dtype=np.float32)} for rows in ([0, 0], losses))
+    found = decide("loss", want, got, most=1.0)
+    assert (found.passed, found.message if says else "") == (not says, says)
+
+
 def test_scores_of_another_shape_are_wrong(judged):
     assert "wrong shape" in judged(scores(LABELS)[:, :2]).message
 

@@ -123,3 +123,17 @@ def test_a_count_that_is_none_fails(decide, count):
 @pytest.mark.parametrize(("tried", "passed"), [(1, True), (2, False), (0, False), (None, False)])
 def test_an_attempt_must_raise_the_exception_that_is_asked_for(decide, tried, passed):
     assert decide("attempted", {}, {}, of=("a",), values={"a": tried}, type="ValueError").passed is passed
+
+
+def test_a_law_names_the_first_tokens_with_another_probability(decide):
+    want = np.array([[0.5, 0.25], [0.25, 0.0]])
+    assert decide("law", {"law": want}, {"law": want + 1e-12}).passed
+    assert not decide("law", {"law": want}, {"law": np.array([[0.5, 0.25], [0.25 + 1e-8, -1e-8]])}).passed
+    found = decide("law", {"law": want}, {"law": np.array([[0.5, 0.3125], [0.1875, 0.0]])})
+    assert found.message == "the probability of the tokens (0, 1) is 0.3125 instead of 0.25"
+    assert (found.expected, found.got) == ("0.25", "0.3125")
+
+
+@pytest.mark.parametrize("got", [np.full((2, 2), np.nan), np.ones(2), np.ones((2, 2), dtype=np.int64)])
+def test_what_is_no_law_fails(decide, got):
+    assert not decide("law", {"law": np.full((2, 2), 0.25)}, {"law": got}).passed

@@ -36,7 +36,7 @@ def a_class(name, takes, forward="x"):
         ),
         (a_class("MultiHeadAttention", "d_model, n_head"), None),  # the report has it: another interface
         # Code like a class to repair is not called one.
-        (a_class("GroupedQueryAttention", "d_model, n_head"), "`GroupedQueryAttention` (line 1)"),
+        (a_class("LatentQueryAttention", "d_model, n_head"), "`LatentQueryAttention` (line 1)"),
         (
             "class add_norm:\n    x = 1\n",
             "`add_norm` (line 1; `AddNorm` was used for the exercise AddNorm)",

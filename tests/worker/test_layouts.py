@@ -114,6 +114,58 @@ def test_exchanged_shapes_under_the_right_names_are_not_other_names():
     assert layouts.fit(own, wanted).layout == "other names"
 
 
+SwiGLU = {"W_gate.weight": (7, 5), "W_up.weight": (7, 5), "W_down.weight": (5, 7)}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"w1": "W_gate", "w2": "W_down", "w3": "W_up"},
+        {"down_proj": "W_down", "up_proj": "W_up", "gate_proj": "W_gate"},
+    ],
+)
+def test_a_gate_is_found_by_its_name(names):
+    """Gate and up have the same shape, and only names tell them apart."""
+    own = {f"{mine}.weight": torch.zeros(SwiGLU[f"{name}.weight"]) for mine, name in names.items()}
+    slots = layouts.fit(own, SwiGLU).slots
+    assert {slot.own: slot.contract for slot in slots} == {
+        f"{a}.weight": f"{b}.weight" for a, b in names.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("own", "wanted", "layout"),
+    [
+        (
+            {"w12": (14, 5), "w3": (5, 7)},
+            {"W_gate": (7, 5), "W_up": (7, 5), "W_down": (5, 7)},
+            "one layer for gate and up",
+        ),
+        (
+            {"q": (6, 6), "kv": (6, 6), "o": (6, 6)},
+            {"W_q": (6, 6), "W_k": (3, 6), "W_v": (3, 6), "W_o": (6, 6)},
+            "one projection of keys and values",
+        ),
+    ],
+)
+def test_two_layers_may_be_one(own, wanted, layout):
+    own = {f"{name}.weight": torch.arange(float(a * b)).view(a, b) for name, (a, b) in own.items()}
+    fit = layouts.fit(own, {f"{name}.weight": shape for name, shape in wanted.items()})
+    assert fit.complete and fit.layout == layout
+    two = [slot.view(own[slot.own]) for slot in fit.slots if slot.layout]
+    whole = next(own[slot.own] for slot in fit.slots if slot.layout)
+    assert torch.equal(torch.cat(two), whole)
+
+
+def test_a_tied_weight_may_have_a_second_name():
+    """An extra name is no further parameter. Two weights of the contract that are one parameter are an error."""
+    tied = torch.zeros(9, 4)
+    own = {"wte.weight": tied, "ln.weight": torch.zeros(4), "head.weight": tied}
+    assert layouts.fit(own, {"embedding.weight": (9, 4), "norm.weight": (4,)}).complete
+    both = layouts.fit(own, {"wte.weight": (9, 4), "ln.weight": (4,), "head.weight": (9, 4)})
+    assert both.shared == [["wte.weight", "head.weight"]]
+
+
 # ---- parameters that do not fit
 
 

@@ -167,6 +167,14 @@ def test_the_books_base_classes_loggers_and_functions_of_torch_are_there():
     assert (size, sums.tolist(), reshaped.shape) == (12, [3, 3], (3, 2))
 
 
+def test_a_file_of_parts_imports_the_students_own():
+    earlier = {"units": [{"name": "05.py", "source": "def masked_softmax(): return 'mine'\n"}]}
+    text = "from grader.given import masked_softmax\n"
+    loaded = run(text, parts=[earlier | {"names": {"masked_softmax": "masked_softmax"}}])
+    assert loaded.names["masked_softmax"]() == "mine"
+    assert run(text).names["masked_softmax"].__module__.startswith("grader.given")
+
+
 def test_parts_of_the_book_that_are_missing_raise_a_sentence():
     error = note(run("from d2l import torch as d2l\nd2l.plot([1])"))["error"]
     assert (error["type"], error["message"]) == (

@@ -4,6 +4,7 @@ import warnings
 
 import pytest
 import torch
+from msgspec.structs import replace
 from torch import nn
 
 from grader.worker.program import Program
@@ -16,6 +17,7 @@ from grader.worker.steps import (
     Input,
     Load,
     Mode,
+    Provide,
     Ref,
     Run,
     See,
@@ -23,6 +25,7 @@ from grader.worker.steps import (
     SeeValue,
     Stage,
     Stages,
+    Student,
     Weights,
 )
 
@@ -33,6 +36,13 @@ def run(f, *steps, tensors=None, dtype="float32", **names):
     return program
 
 
+TWICE = """
+import torch
+
+class Twice:
+    def __call__(self, own):
+        return torch.stack([own(torch.tensor(x), num_draft=2) for x in (3.0, 4.0)])
+"""
 OUT, X = Ref("out"), Ref("X")
 CALL, CALL_X = (Call("out", Callee("f"), args, {}) for args in ([], [X]))
 SEE = See("out", OUT)
@@ -330,3 +340,19 @@ def test_a_module_is_loaded_under_all_its_names_switched_and_watched():
     program = run(None, *steps, tensors=tensors, Twice=Twice)
     assert program.reply["parameters"]["shared"] == [["a.w", "b.w"]]
     assert program.observed["stage a"].tolist() == program.observed["out"].tolist() == [3, 6]
+
+
+def test_code_of_the_case_calls_the_students_function_by_its_own_names():
+    steps = (Provide("twice", TWICE, "Twice", {}), Student("own f", "f"))
+    run_of = Run((*steps, Call("out", Callee(ref="twice"), [Ref("own f")], {}), SEE), "float32")
+    run_of = replace(run_of, aliases={"f": "g"}, renamed={"f": {"num_draft": "gamma"}})
+    program = Program({"g": lambda x, gamma: x * gamma}, run_of, {})
+    program.run(frozenset({__file__}))
+    assert program.observed["out"].tolist() == [6.0, 8.0]
+
+
+def test_an_exception_of_the_function_that_code_of_the_case_calls_has_its_place():
+    steps = (Provide("twice", TWICE, "Twice", {}), Student("own f", "f"))
+    program = run(lambda x, num_draft: 1 / 0, *steps, Call("out", Callee(ref="twice"), [Ref("own f")], {}))
+    assert program.reply["error"]["type"] == "ZeroDivisionError"
+    assert "1 / 0" in program.reply["error"]["where"]["text"]

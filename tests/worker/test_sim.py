@@ -30,6 +30,7 @@ RULES = {
     "formatted": ("f'{X[0, 0, 1]:.1f}'", "1.0"),
     "str": ("str(X[0, 0])", "tensor([0., 1., 2., 3.], device='cuda:0')"),
     "cpu": ("type(X.cpu()) is torch.Tensor and X.cpu().numpy()[0, 0, 1]", 1.0),
+    "tied weights of a module that the grader moves": ("tied()", True),
     "numpy": ("X.numpy()", TypeError(TO_NUMPY)),
     "numpy by conversion": ("numpy.asarray(X)", TypeError(TO_NUMPY)),
     "sum of both": ("X + torch.ones(4)", RuntimeError(MIXED)),
@@ -102,7 +103,7 @@ HELPERS = """
 import copy, json, numpy, sys, torch
 from torch import nn
 from torch.nn import functional as F
-from grader.worker import sim
+from grader.worker import modules, sim
 sim.register()
 D = sim.place()
 
@@ -138,6 +139,12 @@ def rows(X):
 def cell(X, m):
     out = m(X)
     return sum(out) if isinstance(out, tuple) else out
+
+def tied():
+    pair = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+    pair[1].weight = pair[0].weight
+    modules.move(pair, torch.float32, torch.device(D))
+    return pair[1].weight is pair[0].weight and pair[0].weight.device.type == torch.device(D).type
 
 def seeded(m, X):
     torch.manual_seed(3)

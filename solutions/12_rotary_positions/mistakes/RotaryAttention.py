@@ -180,6 +180,7 @@ MISTAKES = [
         "ra-mask-not-itself",
         edit(".tril()", ".tril(-1)"),
         edit("scores.softmax(-1) @ v", "(scores.softmax(-1) * may_attend) @ v"),
+        forms=[[edit(".tril()", ".tril(-1)"), edit("torch.finfo(scores.dtype).min", "-math.inf")]],
         says="a step does not see itself",
         asks="Which is the last step that a step may attend to?",
     ),

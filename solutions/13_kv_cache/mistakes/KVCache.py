@@ -11,6 +11,23 @@ GROWS = """if self._keys is not None and self._values is not None and stop > sel
         if False:"""
 VALUES = """self._values = torch.cat([self._values[:, :, : self._more], values], dim=2)
         self._more += values.shape[2]"""
+# A list of pieces, whose crop is not finished.
+PIECES = """
+class KVCache:
+    def __init__(self, max_len):
+        self.max_len, self.length, self.pieces = max_len, 0, []
+
+    def append(self, keys, values):
+        if self.length + keys.shape[2] > self.max_len:
+            raise ValueError("full")
+        self.pieces.append((keys, values))
+        self.length += keys.shape[2]
+        return tuple(torch.cat(part, dim=2) for part in zip(*self.pieces))
+
+    def crop(self, length):
+        if not 0 <= length <= self.length:
+            raise ValueError("no such length")
+"""
 CROP = "if not 0 <= length <= self.length:"
 
 MISTAKES = [
@@ -157,6 +174,25 @@ MISTAKES = [
         edit("self._values[:, :, :stop]", "self._values[:, :, : self._more]"),
         says="crop forgets keys and keeps all values",
         asks="How many values are left after a crop?",
+    ),
+    mistake(
+        "kv-crop-cuts-pieces",
+        PIECES + "        self.length, self.pieces = length, self.pieces[:length]\n",
+        forms=[
+            [
+                PIECES
+                + "        self.pieces = self.pieces[:length]\n"
+                + "        self.length = sum(keys.shape[2] for keys, _values in self.pieces)\n"
+            ]
+        ],
+        says="crop counts the pieces that were appended instead of the steps",
+        asks="How many pieces does the cache hold after one append of five steps?",
+    ),
+    mistake(
+        "kv-crop-number-only",
+        PIECES + "        self.length = length\n",
+        says="crop changes the length alone, so the next append returns forgotten steps, too",
+        asks="How many steps should append return after a crop to two steps and one new step?",
     ),
     dtype_mistake(
         "kv-own-dtype",

@@ -3,6 +3,12 @@
 from grader.authoring import edit, mistake
 
 MASK = ".tril(before)"
+# Other ways to mask. They give zeros or NaN for a query that sees no key.
+FUSED = edit(
+    "return scores.softmax(-1) @ values",
+    "return nn.functional.scaled_dot_product_attention(queries, keys, values, attn_mask=may_attend)",
+)
+INFINITE = edit("torch.finfo(scores.dtype).min", "-math.inf")
 
 MISTAKES = [
     mistake(
@@ -12,9 +18,15 @@ MISTAKES = [
         asks="Which keys does the single query of step 5 see in your mask?",
     ),
     mistake(
+        "cache-upper-left-in-pieces",
+        edit(MASK, ".tril(before if T == 1 else 0)"),
+        says="the mask of several new steps is aligned at the upper left corner; only a single new step is right",
+        asks="Which keys does the first of two new steps see if three steps are stored?",
+    ),
+    mistake(
         "cache-no-mask",
         edit(MASK, ""),
-        says="new steps of one call see each other in both directions",
+        says="new steps of one call see each other in both directions: no mask, or a length that already counts them",
         asks="May the first of two new steps see the second?",
     ),
     mistake(
@@ -26,6 +38,7 @@ MISTAKES = [
     mistake(
         "cache-mask-not-itself",
         edit(MASK, ".tril(before - 1)"),
+        forms=[[edit(MASK, ".tril(before - 1)"), way] for way in (FUSED, INFINITE)],
         says="a new step does not see itself",
         asks="Which is the last key that the first new query may see?",
     ),
@@ -100,7 +113,8 @@ MISTAKES = [
                     "return scores.softmax(-1) @ values",
                     "return nn.functional.scaled_dot_product_attention(queries, keys, values, attn_mask=~may_attend)",
                 )
-            ]
+            ],
+            [edit("masked_fill(~may_attend", "masked_fill(may_attend"), INFINITE],
         ],
         says="the mask is inverted: the steps that a query may see are hidden",
         asks="Does True in your mask mean visible or hidden?",

@@ -3,29 +3,29 @@
 from grader.authoring import edit, mistake
 
 CACHES = "caches = [KVCache(P + max_new_tokens) for _ in range(model.num_layers)]"
+WIDE = edit(CACHES, CACHES.replace("(P + max_new_tokens)", "((P + max_new_tokens) ** 2)"))
+WHOLE = edit("logits = model(new, caches)", "logits = model(tokens, caches)")
+WHOLE_IN_PIECES = edit(
+    "            logits = model(new, caches)",
+    "            for piece in tokens.split(chunk_size or P + step + 1, dim=1):\n"
+    "                logits = model(piece, caches)",
+)
 LOOP = "for piece in prompt.split(chunk_size or P, dim=1):"
 
 MISTAKES = [
     mistake(
         "gen-one-cache",
-        edit(CACHES, "caches = [KVCache(model.num_layers * (P + max_new_tokens))] * model.num_layers"),
+        edit(CACHES, "caches = [KVCache(P + max_new_tokens)] * model.num_layers"),
+        forms=[
+            [edit(CACHES, "caches = [KVCache(model.num_layers * (P + max_new_tokens))] * model.num_layers")]
+        ],
         says="all layers share one cache",
         asks="How many caches does your list hold, and how many entries?",
     ),
     mistake(
         "gen-whole-text-again",
-        edit(CACHES, CACHES.replace("(P + max_new_tokens)", "((P + max_new_tokens) ** 2)")),
-        edit("logits = model(new, caches)", "logits = model(tokens, caches)"),
-        forms=[
-            [
-                edit(CACHES, CACHES.replace("(P + max_new_tokens)", "((P + max_new_tokens) ** 2)")),
-                edit(
-                    "            logits = model(new, caches)",
-                    "            for piece in tokens.split(chunk_size or P + step + 1, dim=1):\n"
-                    "                logits = model(piece, caches)",
-                ),
-            ],
-        ],
+        WHOLE,
+        forms=[[WIDE, WHOLE], [WHOLE_IN_PIECES], [WIDE, WHOLE_IN_PIECES]],
         says="each new token is fed together with the whole text before it, which the caches already hold",
         asks="Which tokens are in the caches before the second new token is chosen?",
     ),

@@ -14,14 +14,15 @@ MISTAKES = [
     mistake(
         "rep-steps",
         edit(RETURN, "return x.repeat_interleave(n_rep, dim=2).reshape(x.shape[0], -1, *x.shape[2:])"),
-        says="steps are repeated instead of heads",
-        asks="Which axis of x holds the heads?",
+        says="each step is repeated instead of each head, so heads and steps are mixed",
+        asks="Next to which axis must the copies of a head stand?",
     ),
     mistake(
         "rep-steps-longer",
         edit(RETURN, "return x.repeat_interleave(n_rep, dim=2)"),
-        says="the axis of the steps gets longer instead of that of the heads",
+        says="the copies lie on the axis of the steps (the third) instead of that of the heads",
         asks="Which axis of x holds the heads?",
+        seen="Llama's own code, in which the steps come before the heads",
     ),
     mistake(
         "rep-batch",
@@ -36,13 +37,17 @@ MISTAKES = [
         asks="How many heads should the result have?",
     ),
     mistake(
-        "rep-steps-and-heads-exchanged",
-        edit(
-            RETURN,
-            "return x[:, :, :, None].expand(-1, -1, -1, n_rep, -1).reshape(len(x), -1, *x.shape[2:])",
-        ),
-        says="the new axis is behind the steps, so heads and steps are mixed",
-        asks="Next to which axis must the axis of the copies be before the two are joined?",
+        "rep-features",
+        edit(RETURN, "return x.repeat_interleave(n_rep, dim=3).reshape(x.shape[0], -1, *x.shape[2:])"),
+        forms=[[edit(RETURN, "return x.repeat_interleave(n_rep, dim=3)")]],
+        says="each single number is repeated instead of each head",
+        asks="Which axis of x holds the heads?",
+    ),
+    mistake(
+        "rep-group-axis-kept",
+        edit(RETURN, "return x[:, :, None].repeat(1, 1, n_rep, 1, 1)"),
+        says="the copies have an axis of their own that is not joined with the heads",
+        asks="How many axes should the result have?",
     ),
     mistake(
         "rep-once-too-often",

@@ -16,14 +16,23 @@ MISTAKES = [
     mistake(
         "win-one-less",
         edit(NEAR, "q - k < window - 1 if"),
+        forms=[[edit(NEAR, "(q - k < window - 1) | (q == k) if")]],
         says="the window has one key less",
-        asks="How many keys does a query see with a window of one?",
+        asks="How many keys does a query see with a window of three?",
     ),
     mistake(
         "win-not-itself",
         edit(RETURN, "return (k >= 0) & (k < q) & (near | (k < sinks))"),
         says="a query does not see its own key",
         asks="Is the key at the position of the query visible?",
+    ),
+    mistake(
+        "win-before-itself",
+        edit(NEAR, "q - k <= window if"),
+        edit(RETURN, "return (k >= 0) & (k < q) & (near | (k < sinks))"),
+        says="the window has the keys before the query, and the query's own key is hidden",
+        asks="Which three keys does the query at position 7 see with a window of three?",
+        kind="different",
     ),
     mistake(
         "win-not-causal",
@@ -35,6 +44,15 @@ MISTAKES = [
         "win-both-sides",
         edit(NEAR, "(q - k).abs() < window if"),
         edit(RETURN, "return (k >= 0) & (near | (k < sinks))"),
+        forms=[
+            [
+                edit(NEAR, "(q - k).abs() < window if"),
+                edit(
+                    RETURN,
+                    "return (k >= 0) & ((near if window is not None else k <= q) | (k <= q) & (k < sinks))",
+                ),
+            ]
+        ],
         says="the window reaches to both sides of the query",
         asks="May the query at position 2 see the key at position 3?",
     ),
@@ -43,6 +61,12 @@ MISTAKES = [
         edit(RETURN, "return (k <= q) & (near | (k < sinks))"),
         says="empty places are visible",
         asks="Which position has an empty place, and who may see it?",
+    ),
+    mistake(
+        "win-empty-is-sink",
+        edit(RETURN, "return (k <= q) & (near & (k >= 0) | (k < sinks) & (window is not None))"),
+        says="empty places count as sinks",
+        asks="Which positions are below the number of sinks, and which of them are keys?",
     ),
     mistake(
         "win-ignored",
@@ -75,6 +99,13 @@ MISTAKES = [
         asks="Which positions are sinks if there are two of them?",
     ),
     mistake(
+        "win-sinks-inside-window",
+        edit(NEAR, "q - k < max(window - sinks, 1) if"),
+        forms=[[edit(NEAR, "q - k < window - sinks if")]],
+        says="the sinks take places of the window away",
+        asks="How many keys does a late query see with a window of three and two sinks?",
+    ),
+    mistake(
         "win-places",
         edit(
             "q, k = q_positions[:, None], k_positions[None, :]",
@@ -82,6 +113,16 @@ MISTAKES = [
             "    q = torch.arange(S - T, S, device=q_positions.device)[:, None]\n"
             "    k = torch.where(k_positions < 0, k_positions, torch.arange(S, device=k_positions.device))[None, :]",
         ),
+        forms=[
+            [
+                edit(
+                    "q, k = q_positions[:, None], k_positions[None, :]",
+                    "T, S = len(q_positions), len(k_positions)\n"
+                    f"    q, k = torch.arange({first}, device=k_positions.device)[:, None], torch.arange(S, device=k_positions.device)[None]",
+                )
+            ]
+            for first in ("S - T, S", "T")
+        ],
         says="the mask goes by the places of keys and queries instead of their positions",
         asks="Which position has the first key of a ring that has forgotten something?",
     ),

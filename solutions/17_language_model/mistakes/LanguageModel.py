@@ -39,6 +39,7 @@ MISTAKES = [
     mistake(
         "lm-layer-norm",
         edit("self.norm = RMSNorm(d_model)", "self.norm = nn.LayerNorm(d_model, bias=False)"),
+        forms=[[edit("self.norm = RMSNorm(d_model)", "self.norm = nn.LayerNorm(d_model)")]],
         says="the last norm is LayerNorm, which subtracts the mean",
         asks="Which norm did you write for this model?",
         kind="different",
@@ -47,21 +48,28 @@ MISTAKES = [
         "lm-own-head",
         edit(START, START + "\n        self.head = nn.Linear(d_model, vocab_size, bias=False)"),
         edit(LOGITS, "return self.head(self.norm(x))"),
+        forms=[
+            [
+                edit(START, START + f"\n        self.{name} = nn.Linear(d_model, vocab_size, bias=False)"),
+                edit(LOGITS, f"return self.{name}(self.norm(x))"),
+            ]
+            for name in ("lm_head", "output", "out")
+        ],
         says="the logits come from a matrix of their own instead of the embedding's",
         asks="How many parameters has your model, and which of them have one row per token?",
         kind="different",
     ),
     mistake(
-        "lm-head-copied",
-        edit(START, START + "\n        self.head = nn.Linear(d_model, vocab_size, bias=False)\n        self.head.weight.data.copy_(self.embedding.weight.data)"),
-        edit(LOGITS, "return self.head(self.norm(x))"),
-        says="the matrix of the logits is a copy of the embedding, so the two go their own ways",
-        asks="If a step of training changes the embedding, does your head change?",
-    ),
-    mistake(
         "lm-head-bias",
         edit(START, START + "\n        self.bias = nn.Parameter(torch.zeros(vocab_size))"),
         edit(LOGITS, LOGITS + " + self.bias"),
+        forms=[
+            [
+                edit(START, START + f"\n        self.{name} = nn.Parameter(torch.zeros(vocab_size))"),
+                edit(LOGITS, LOGITS + f" + self.{name}"),
+            ]
+            for name in ("head_bias", "output_bias")
+        ],
         says="the logits get a bias",
         asks="What is added to the product of the vectors and the embedding?",
     ),
@@ -123,7 +131,10 @@ MISTAKES = [
     ),
     mistake(
         "lm-one-block",
-        edit(BLOCKS, "self.blocks = nn.ModuleList([LanguageModelBlock(d_model, num_heads, num_kv_heads)] * num_layers)"),
+        edit(
+            BLOCKS,
+            "self.blocks = nn.ModuleList([LanguageModelBlock(d_model, num_heads, num_kv_heads)] * num_layers)",
+        ),
         says="all blocks are one block with one set of weights",
         asks="How many parameters should three blocks have?",
     ),
@@ -214,15 +225,6 @@ MISTAKES = [
         asks="How many steps does a model for eleven steps take?",
     ),
     mistake(
-        "lm-cut-silently",
-        edit(
-            f"{TOO_LONG}\n            raise ValueError(",
-            f"tokens = tokens[:, : self.max_len - before]\n        {TOO_LONG}\n            raise ValueError(",
-        ),
-        says="tokens beyond max_len are cut off in silence",
-        asks="What happens to a text that is longer than max_len?",
-    ),
-    mistake(
         "lm-no-num-layers",
         edit("self.num_layers, self.max_len = num_layers, max_len", "self.max_len = max_len"),
         says="there is no attribute num_layers, which writing needs",
@@ -230,8 +232,51 @@ MISTAKES = [
     ),
     mistake(
         "lm-key-heads-not-passed",
-        edit("LanguageModelBlock(d_model, num_heads, num_kv_heads)", "LanguageModelBlock(d_model, num_heads, num_heads)"),
+        edit(
+            "LanguageModelBlock(d_model, num_heads, num_kv_heads)",
+            "LanguageModelBlock(d_model, num_heads, num_heads)",
+        ),
         says="the number of key heads is not passed on",
         asks="How many key heads do your blocks have?",
+    ),
+    mistake(
+        "lm-padding",
+        edit("nn.Embedding(vocab_size, d_model)", "nn.Embedding(vocab_size, d_model, padding_idx=0)"),
+        says="token 0 is treated as padding: it gets no gradient as an input",
+        asks="What is token 0 in this text?",
+    ),
+    mistake(
+        "lm-no-blocks-without-caches",
+        edit(LOOP, "for i, block in list(enumerate(self.blocks))[: len(caches or ())]:"),
+        says="without caches no block is applied",
+        asks="How often does your loop run if there are no caches?",
+    ),
+    mistake(
+        "lm-residual-around-blocks",
+        edit(CALL, CALL.replace("x = ", "x = x + ")),
+        says="x is added to what each block returns, although the block adds it already",
+        asks="What does a block return if its output layers are zero, and what do you add to that?",
+    ),
+    mistake(
+        "lm-norm-in-front-too",
+        edit(EMBED, "x = self.norm(self.embedding(tokens))"),
+        says="the last norm is also applied to the embedding, before the first block",
+        asks="What does the first block read: the embedding, or its norm?",
+    ),
+    mistake(
+        "lm-assertion",
+        edit(TOO_LONG, "assert before + tokens.shape[1] <= self.max_len\n        " + TOO_LONG),
+        says="more steps than max_len raise an AssertionError instead of a ValueError",
+        asks="Which exception does the description ask for?",
+    ),
+    mistake(
+        "lm-own-caches-kept",
+        edit(
+            BEFORE,
+            "self.kept = getattr(self, 'kept', None) or [KVCache(self.max_len) for _ in self.blocks]\n"
+            "        caches = caches or self.kept\n        " + BEFORE,
+        ),
+        says="a call without caches continues the call before",
+        asks="What should a second call without caches see of the first one?",
     ),
 ]

@@ -126,6 +126,12 @@ MISTAKES = [
         "lmb-layer-norm",
         edit("self.norm1 = RMSNorm(d_model)", "self.norm1 = nn.LayerNorm(d_model, bias=False)"),
         edit(NORM2, "self.norm2 = nn.LayerNorm(d_model, bias=False)"),
+        forms=[
+            [
+                edit("self.norm1 = RMSNorm(d_model)", "self.norm1 = nn.LayerNorm(d_model)"),
+                edit(NORM2, "self.norm2 = nn.LayerNorm(d_model)"),
+            ]
+        ],
         says="the norms are LayerNorm, which subtracts the mean",
         asks="Which norm did you write for this block?",
         kind="different",
@@ -139,7 +145,17 @@ MISTAKES = [
     ),
     mistake(
         "lmb-in-place",
-        edit(ATTEND, "y = self.attend(self.norm1(x), cache)\n        x.data += y.detach()\n        x = x + (y - y.detach())"),
+        edit(
+            ATTEND,
+            "y = self.attend(self.norm1(x), cache)\n        x.data += y.detach()\n        x = x + (y - y.detach())",
+        ),
+        forms=[
+            [edit(ATTEND, "x += self.attend(self.norm1(x), cache)")],
+            [
+                edit(ATTEND, "x += self.attend(self.norm1(x), cache)"),
+                edit(FEED, "x += self.ffn(self.norm2(x))\n        return x"),
+            ],
+        ],
         says="the input is overwritten",
         asks="Who else needs the x that your block got?",
     ),
@@ -263,8 +279,14 @@ MISTAKES = [
     ),
     mistake(
         "lmb-turned-on-heads",
-        edit(TURN_Q, "q = apply_rotary(q.transpose(1, 2), torch.arange(q.shape[1], device=x.device)).transpose(1, 2)"),
-        edit(TURN_K, "k = apply_rotary(k.transpose(1, 2), torch.arange(k.shape[1], device=x.device)).transpose(1, 2)"),
+        edit(
+            TURN_Q,
+            "q = apply_rotary(q.transpose(1, 2), torch.arange(q.shape[1], device=x.device)).transpose(1, 2)",
+        ),
+        edit(
+            TURN_K,
+            "k = apply_rotary(k.transpose(1, 2), torch.arange(k.shape[1], device=x.device)).transpose(1, 2)",
+        ),
         says="the angle grows with the number of the head instead of the step",
         asks="Which axis of the queries has the steps?",
     ),
@@ -289,7 +311,11 @@ MISTAKES = [
     ),
     mistake(
         "lmb-full-layers",
-        edit("nn.Linear(d_model, num_kv_heads * self.d, bias=False)", "nn.Linear(d_model, d_model, bias=False)", times=2),
+        edit(
+            "nn.Linear(d_model, num_kv_heads * self.d, bias=False)",
+            "nn.Linear(d_model, d_model, bias=False)",
+            times=2,
+        ),
         edit(REPEAT, "pass"),
         says="there are as many key heads as query heads",
         asks="How many outputs should W_k have?",
@@ -303,7 +329,10 @@ MISTAKES = [
     ),
     mistake(
         "lmb-appended-twice",
-        edit("k, v = cache.append(k, v)", "cache.append(k, v)\n            k, v = (torch.cat([a[:, :, :before], b], dim=2) for a, b in zip(cache.append(k, v), (k, v)))"),
+        edit(
+            "k, v = cache.append(k, v)",
+            "cache.append(k, v)\n            k, v = (torch.cat([a[:, :, :before], b], dim=2) for a, b in zip(cache.append(k, v), (k, v)))",
+        ),
         says="the new steps are appended twice",
         asks="What is the length of the cache after four new steps?",
     ),
@@ -324,7 +353,7 @@ MISTAKES = [
     mistake(
         "lmb-no-mask-with-cache",
         edit(", attn_mask=may_attend)", ", attn_mask=may_attend if cache is None else None)"),
-        says="with a cache there is no mask: a step sees later ones of its piece",
+        says="with a cache there is no mask, not even for the first piece: a step sees later ones",
         asks="May the first of two new steps see the second?",
     ),
     mistake(
@@ -400,7 +429,10 @@ MISTAKES = [
     ),
     mistake(
         "lmb-query-key-norm",
-        edit(TURN_Q, "q, k = (nn.functional.rms_norm(one, (self.d,), eps=1e-5) for one in (q, k))\n        " + TURN_Q),
+        edit(
+            TURN_Q,
+            "q, k = (nn.functional.rms_norm(one, (self.d,), eps=1e-5) for one in (q, k))\n        " + TURN_Q,
+        ),
         says="queries and keys are normalised before they meet",
         asks="Which vectors of this block are normalised?",
         kind="different",
@@ -416,5 +448,42 @@ MISTAKES = [
         edit("if d_model % num_heads or num_heads % num_kv_heads or d_model // num_heads % 2:", "if False:"),
         says="sizes that do not fit raise no ValueError",
         asks="How many query heads share a key head if there are four and three?",
+    ),
+    mistake(
+        "lmb-no-mask-on-filled-cache",
+        edit(", attn_mask=may_attend)", ", attn_mask=None if before else may_attend)"),
+        says="once something is cached there is no mask: a step sees later ones of its piece",
+        asks="May the first of two new steps see the second?",
+    ),
+    mistake(
+        "lmb-length-after-append",
+        edit(TURN_Q, TURN_Q.replace("positions)", "positions if cache is None else positions + T)")),
+        edit(".tril(before)", ".tril(before if cache is None else before + T)"),
+        says="the length of the cache is read after the append: queries are turned too far, and see later steps",
+        asks="What is the length of the cache before and after four steps are appended?",
+    ),
+    mistake(
+        "lmb-counts-calls",
+        edit(
+            POSITIONS,
+            "calls = getattr(cache, 'calls', 0)\n"
+            "        if cache is not None:\n            cache.calls = calls + 1\n"
+            "        positions = torch.arange(calls, calls + T, device=x.device)",
+        ),
+        says="positions grow by one with each call instead of with each step",
+        asks="Which position has the first new step after one call with four steps?",
+    ),
+    mistake(
+        "lmb-hidden-rounded",
+        edit("8 * d_model // 3", "(8 * d_model // 3 + 63) // 64 * 64"),
+        says="the width of the feed-forward network is rounded up to a multiple of 64",
+        asks="How many features does the feed-forward network have inside if the model has 20?",
+        kind="different",
+    ),
+    mistake(
+        "lmb-hidden-floored-first",
+        edit("8 * d_model // 3", "8 * (d_model // 3)"),
+        says="the division by 3 is rounded before the product with 8, so some widths are too small",
+        asks="How many features does the feed-forward network have inside if the model has 20?",
     ),
 ]

@@ -62,7 +62,11 @@ MISTAKES = [
     ),
     mistake(
         "rms-over-steps",
-        edit(MEAN, "mean_square = wide.square().mean(-2, keepdim=True) if wide.dim() > 1 else wide.square().mean()"),
+        edit(
+            MEAN,
+            "mean_square = wide.square().mean(-2, keepdim=True) if wide.dim() > 1 else wide.square().mean()",
+        ),
+        forms=[[edit(MEAN, "mean_square = wide.square().mean(1, keepdim=True)")]],
         says="the mean goes over the steps instead of the features",
         asks="Does the result of one step change if another step changes?",
     ),
@@ -157,6 +161,7 @@ MISTAKES = [
     mistake(
         "rms-in-place",
         edit(RESULT, "x.data.copy_(normed * self.weight)\n        return x * 1"),
+        forms=[[edit(NORMED, "wide /= torch.sqrt(mean_square + self.eps)\n        normed = wide")]],
         says="the input is overwritten",
         asks="Who else needs the x that your module got?",
     ),
@@ -175,8 +180,17 @@ MISTAKES = [
     ),
     dtype_mistake(
         "rms-result-wide",
-        edit(RESULT, "return normed * self.weight.float() if x.dtype != torch.float64 else normed * self.weight"),
+        edit(
+            RESULT,
+            "return normed * self.weight.float() if x.dtype != torch.float64 else normed * self.weight",
+        ),
         says="the result is float32 for an input in half precision",
         asks="Which dtype does the next layer expect?",
+    ),
+    mistake(
+        "rms-eps-of-torch",
+        edit("self.eps = eps", "self.eps = 1.1920929e-07"),
+        says="eps is PyTorch's default, the precision of float32, instead of the one that was passed",
+        asks="Which eps does your module use if it is built with 0.5?",
     ),
 ]

@@ -103,9 +103,12 @@ MISTAKES = [
     mistake(
         "glu-with-bias",
         edit(LAYERS, LAYERS.replace("False", "True")),
-        edit("self.W_up = nn.Linear(d_model, d_hidden, bias=False)", "self.W_up = nn.Linear(d_model, d_hidden)"),
         edit(
-            "self.W_down = nn.Linear(d_hidden, d_model, bias=False)", "self.W_down = nn.Linear(d_hidden, d_model)"
+            "self.W_up = nn.Linear(d_model, d_hidden, bias=False)", "self.W_up = nn.Linear(d_model, d_hidden)"
+        ),
+        edit(
+            "self.W_down = nn.Linear(d_hidden, d_model, bias=False)",
+            "self.W_down = nn.Linear(d_hidden, d_model)",
         ),
         says="the layers have a bias",
         asks="How many parameters do three matrices have?",
@@ -134,5 +137,13 @@ MISTAKES = [
         edit(RESULT, "return nn.functional.silu(self.W_down(gate * self.W_up(x)))"),
         says="the result goes through SiLU once more",
         asks="Which values can the result of the network have?",
+    ),
+    mistake(
+        "glu-own-hidden",
+        edit(LAYERS, LAYERS.replace("d_hidden", "2 * d_hidden // 3")),
+        edit("self.W_up = nn.Linear(d_model, d_hidden", "self.W_up = nn.Linear(d_model, 2 * d_hidden // 3"),
+        edit("self.W_down = nn.Linear(d_hidden", "self.W_down = nn.Linear(2 * d_hidden // 3"),
+        says="the layers do not have d_hidden features inside",
+        asks="How many rows should W_up have?",
     ),
 ]

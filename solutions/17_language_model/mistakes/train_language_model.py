@@ -8,6 +8,7 @@ LOSS = "loss = nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten
 LOOP = "for tokens in itertools.islice(batches, steps):"
 CLEAR = "optimizer.zero_grad()"
 STEP = "optimizer.step()"
+CLIP = "nn.utils.clip_grad_norm_(model.parameters(), 1.0)"
 RETURN = "return model.state_dict()"
 
 MISTAKES = [
@@ -72,7 +73,10 @@ MISTAKES = [
     ),
     mistake(
         "tlm-line-breaks-left-out",
-        edit(LOSS, "loss = nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=0)"),
+        edit(
+            LOSS,
+            "loss = nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=0)",
+        ),
         says="token 0 does not count in the loss, as if it were padding",
         asks="What is token 0 in this text, and who should say when a line ends?",
     ),
@@ -95,17 +99,10 @@ MISTAKES = [
         asks="PyTorch adds a new gradient to the one that is there. What is there when your second step begins?",
     ),
     mistake(
-        "tlm-cleared-too-late",
-        edit(CLEAR, "pass"),
-        edit("loss.backward()", "loss.backward()\n        optimizer.zero_grad()"),
-        says="gradients are cleared between the backward pass and the update",
-        asks="What does the update see of the gradients that were just computed?",
-    ),
-    mistake(
         "tlm-never-stepped",
         edit(STEP, "pass"),
         says="gradients are computed, but the weights are never updated",
-        asks="Which call updates the weights, and where is it in your loop?",
+        asks="Which call updates the weights, and what do the gradients hold when it comes?",
     ),
     mistake(
         "tlm-no-backward",
@@ -192,5 +189,49 @@ MISTAKES = [
         edit("loss.backward()", "(-loss).backward()"),
         says="the loss is made larger instead of smaller",
         asks="Does your loss fall?",
+    ),
+    mistake(
+        "tlm-optimizer-of-blocks",
+        edit(
+            "[p for p in model.parameters() if p.dim() > 1]",
+            "[p for name, p in model.named_parameters() if p.dim() > 1 and name.startswith('blocks')]",
+        ),
+        edit(
+            "[p for p in model.parameters() if p.dim() < 2]",
+            "[p for name, p in model.named_parameters() if p.dim() < 2 and name.startswith('blocks')]",
+        ),
+        forms=[
+            [
+                edit(
+                    "[p for p in model.parameters() if p.dim() > 1]",
+                    "[p for name, p in model.named_parameters() if p.dim() > 1 and name.startswith('blocks')]",
+                ),
+                edit(
+                    "[p for p in model.parameters() if p.dim() < 2]",
+                    "[p for name, p in model.named_parameters() if p.dim() < 2 and name.startswith('blocks')]",
+                ),
+                edit(CLIP, "pass"),
+            ]
+        ],
+        says="the optimizer has the weights of the blocks only, so the embedding never learns",
+        asks="Compare each weight with its value before the training: which of them does your optimizer update?",
+    ),
+    mistake(
+        "tlm-four-batches-a-step",
+        edit(LOOP, "for number, tokens in enumerate(itertools.islice(batches, 4 * steps)):"),
+        edit("        " + CLEAR, "        if number % 4 == 0:\n            optimizer.zero_grad()"),
+        edit("        " + STEP, "        if number % 4 == 3:\n            optimizer.step()"),
+        edit(CLIP, "pass"),
+        says="four batches are taken for each update",
+        asks="How many batches may three steps take?",
+    ),
+    mistake(
+        "tlm-scores-reshaped",
+        edit(
+            LOSS,
+            "loss = nn.functional.cross_entropy(logits.reshape(len(logits), -1, logits.shape[1]), targets)",
+        ),
+        says="the logits are reshaped instead of transposed, so steps and tokens are mixed up",
+        asks="What is in the first column of your reshaped logits?",
     ),
 ]

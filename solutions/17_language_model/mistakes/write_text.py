@@ -19,21 +19,14 @@ MISTAKES = [
     mistake(
         "wt-temperature-ignored",
         edit("logits / temperature", "logits"),
-        says="the temperature is ignored",
-        asks="Where does your code use the temperature?",
+        says="the temperature changes nothing",
+        asks="Where does your code use the temperature: on logits, or on something that is made to add up to one afterwards?",
     ),
     mistake(
         "wt-temperature-after-cut",
         edit(KEPT, "kept = top_k_top_p_filtering(logits, top_k=top_k, top_p=top_p) / temperature"),
         says="the temperature comes after the cut, so the cut sees another distribution",
         asks="At temperature 2, how much mass do the best two tokens have when you cut?",
-    ),
-    mistake(
-        "wt-temperature-on-probabilities",
-        edit(KEPT, "kept = top_k_top_p_filtering(logits, top_k=top_k, top_p=top_p)"),
-        edit("kept.softmax(-1)", "(p := kept.softmax(-1) / temperature) / p.sum(-1, keepdim=True)"),
-        says="probabilities are divided by the temperature, which changes nothing once they add up to one again",
-        asks="What is divided by the temperature: logits, or probabilities?",
     ),
     mistake(
         "wt-no-cut",
@@ -178,15 +171,6 @@ MISTAKES = [
         asks="What does the model know of the prompt when it chooses the second new token?",
     ),
     mistake(
-        "wt-prompt-token-by-token",
-        edit(
-            LOGITS,
-            "logits = [model(one, caches) for one in new.split(1, dim=1)][-1][:, -1]",
-        ),
-        says="the prompt is fed token by token",
-        asks="How many calls does a prompt of three tokens need?",
-    ),
-    mistake(
         "wt-one-call-too-many",
         edit("    return tokens\n", "        model(new, caches)\n    return tokens\n"),
         says="the last new token is fed to the model, although nothing follows it",
@@ -226,7 +210,10 @@ MISTAKES = [
     ),
     mistake(
         "wt-stops-at-line-break",
-        edit("    return tokens\n", "            if (new == 0).all():\n                break\n    return tokens\n"),
+        edit(
+            "    return tokens\n",
+            "            if (new == 0).all():\n                break\n    return tokens\n",
+        ),
         edit("tokens = torch.cat([tokens, new], dim=1)\n", "tokens = torch.cat([tokens, new], dim=1)\n"),
         says="writing stops at a line break",
         asks="How many tokens should the result have?",
@@ -260,5 +247,42 @@ MISTAKES = [
         edit("logits.argmax(-1)", "logits.argmin(-1)"),
         says="at temperature 0 the least likely token is chosen",
         asks="Which logit belongs to the token that you choose?",
+    ),
+    mistake(
+        "wt-probabilities-cut",
+        edit(
+            KEPT,
+            "kept = top_k_top_p_filtering((logits / temperature).softmax(-1), top_k=top_k, top_p=top_p)",
+        ),
+        edit("kept.softmax(-1)", "kept.clamp(min=0) / kept.clamp(min=0).sum(-1, keepdim=True)"),
+        says="probabilities are cut as if they were logits, so the mass is measured on another distribution",
+        asks="What does the function of lesson 16 do with its input first?",
+    ),
+    mistake(
+        "wt-at-least-one",
+        edit("for _ in range(max_new_tokens):", "for _ in range(max(max_new_tokens, 1)):"),
+        edit("KVCache(P + max_new_tokens)", "KVCache(P + max(max_new_tokens, 1))"),
+        says="there is a new token even if none is asked for",
+        asks="What should come back for no new tokens?",
+    ),
+    mistake(
+        "wt-prompt-read-twice",
+        edit("KVCache(P + max_new_tokens)", "KVCache(P + max_new_tokens + 1)"),
+        edit(
+            "    with torch.no_grad():\n",
+            "    with torch.no_grad():\n        model(prompt, caches)\n        new = prompt[:, -1:]\n",
+        ),
+        says="the last token of the prompt is fed twice",
+        asks="Which tokens are in the caches after the prompt, and which token do you feed next?",
+    ),
+    mistake(
+        "wt-stops-at-empty-line",
+        edit(
+            "    return tokens\n",
+            "            if (tokens[:, -2:] == 0).all():\n                break\n    return tokens\n",
+        ),
+        says="writing stops at an empty line",
+        asks="How many tokens should the result have?",
+        kind="different",
     ),
 ]
