@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from grader.bundle.safetensors import Array, encode
-from grader.worker.steps import Build, Call, Input, Load, Provide, Seed, Stage, Stages, Step, Tokens
+from grader.worker.steps import Build, Call, HandedIn, Input, Load, Provide, Seed, Stage, Stages, Step, Tokens
 
 Kind = TypeVar("Kind", bound=Step)
 Arrays = Mapping[str, Array]
@@ -36,6 +36,7 @@ FACETS = (
     "pruning",
     "defaults",
     "cost",
+    "training",
 )
 
 # The dtypes in which a result is checked besides float32; docs/precision.md has the tolerances.
@@ -137,6 +138,11 @@ class RecordedCase(_Text, frozen=True):
     def is_random(self) -> bool:
         """Whether its results depend on random numbers."""
         return bool(self.all_of(Seed))
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether it measures weights that the student handed in; see `Case.handed_in`."""
+        return bool(self.all_of(HandedIn))
 
     @property
     def brings_classes(self) -> bool:

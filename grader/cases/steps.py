@@ -64,6 +64,11 @@ class Steps:
         self._add(do.Value(name, value))
         return Ref(name)
 
+    def handed_in(self, name: str = "weights") -> Ref:
+        """Add the trained weights that the student handed in: a dict of tensors. The case is not recorded with any."""
+        self._add(do.HandedIn(name))
+        return Ref(name)
+
     # ---- what happens -------------------------------------------------------------------------------
 
     def build(self, of: str = "", name: str = "module", /, **kwargs: Any) -> Ref:

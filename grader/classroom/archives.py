@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from grader.intake.read import KINDS, MAX_FILE_BYTES
+from grader.intake.read import KINDS, MAX_FILE_BYTES, WEIGHTS
 from grader.support.errors import BadData
 from grader.support.files import open_regular
 from grader.support.i18n import _
@@ -156,7 +156,7 @@ def _too_large() -> BadData:
 
 
 def _is_gradable(place: PurePosixPath) -> bool:
-    return place.suffix in KINDS and not any(part.startswith((".", "__")) for part in place.parts)
+    return place.suffix in (*KINDS, WEIGHTS) and not any(part.startswith((".", "__")) for part in place.parts)
 
 
 def _place(name: str) -> PurePosixPath:

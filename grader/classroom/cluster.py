@@ -33,6 +33,7 @@ from grader.classroom.store import Store
 from grader.engine.process_pool import Lost
 from grader.engine.student_file import CourseTables
 from grader.intake.names import Definition
+from grader.intake.read import WEIGHTS
 from grader.report.model import from_text, to_text
 from grader.sandbox.base import SandboxError
 from grader.sandbox.choose import best_tier
@@ -110,7 +111,7 @@ def grade_sent(run: str, task: Task) -> bytes | None:
 def read_to_send(config: RunConfig, task: Task) -> TaskResult:
     """On the instructor's machine: return a file's stored results; `to_send` is a task with the exercises without one.
 
-    That task holds the file and the modules that it imports, as bytes.
+    That task holds the file, the modules that it imports, and its weights, as bytes.
     """
     assert config.store is not None
     bundles, contracts = _recorded(config.bundles)
@@ -121,7 +122,8 @@ def read_to_send(config: RunConfig, task: Task) -> TaskResult:
         return found
     # With the mark of UTF-8, because the text may begin with one.
     modules = {one.name: partial(bytes, one.source.encode("utf-8-sig")) for one in submission.neighbours}
-    sent = Task(task.number, task.file, partial(bytes, data), found.missing, modules)
+    weights = {task.file.stem + WEIGHTS: partial(bytes, submission.weights)} if submission.weights else {}
+    sent = Task(task.number, task.file, partial(bytes, data), found.missing, {**modules, **weights})
     return replace(found, to_send=sent)
 
 

@@ -20,7 +20,7 @@ from grader.bundle.model import Bundle
 from grader.classroom.archives import MAX_GRADABLE, SUFFIXES, is_archive, members, read_member
 from grader.classroom.bounded_reader import BoundedReader
 from grader.intake.names import answers, is_changed
-from grader.intake.read import KINDS, read_bytes
+from grader.intake.read import KINDS, WEIGHTS, read_bytes
 from grader.support.errors import GraderError
 from grader.support.i18n import _
 from grader.support.sanitize import sanitize
@@ -36,7 +36,8 @@ class SubmittedFile:
     read: returns the content; it can be sent to another process. expected: the exercises of the assignment for which
     it was submitted; one that the file does not define counts as blocked. If empty, the known exercises that the file
     defines are graded. problem: why it cannot be graded at all. remark: which files beside it were not graded. beside:
-    returns the modules in its folder and below, by their path there; none for a file that is not in a folder of its student.
+    returns the modules and weights in its folder and below, by their path there; for a file that is not in a folder of
+    its student, only weights of its name.
     """
 
     student: str
@@ -111,13 +112,13 @@ class _Discovery:
         homes, full = set[PurePosixPath](), set[PurePosixPath]()
         for path in [self.root] if self.root.is_file() else _walk(self.root, self.student):
             place = PurePosixPath(path.name if path == self.root else path.relative_to(self.root).as_posix())
-            kind = path.suffix in KINDS or is_archive(path)
+            kind = path.suffix in (*KINDS, WEIGHTS) or is_archive(path)
             if not kind or not path.is_file() or path.is_symlink():
                 named = any(bundle.assignment == place.name for bundle in self.bundles)
                 # the folder of a student, or one with the name of an assignment, must hold a submission
                 homes.update([place] if path.is_dir() and (len(place.parts) == 1 or named) else [])
                 continue
-            full.update(place.parents)
+            full.update(place.parents if path.suffix != WEIGHTS else [])
             if is_archive(path):
                 yield from self._archive(path, place)
             else:
@@ -135,9 +136,12 @@ class _Discovery:
         for _student, places in groupby(sorted(folders), key=lambda place: place.parts[:1]):
             of_student = {place: folders[place] for place in places}
             for folder, files in of_student.items():
-                modules_in = of_student if folder.parts else {}  # files in the root are of several students
-                for file in self._folder(folder, files):
-                    yield replace(file, beside=partial(_modules, folder, modules_in, file.file.name))
+                code = {name: file for name, file in files.items() if not name.endswith(WEIGHTS)}
+                for file in self._folder(folder, code):
+                    main, of_file = file.file.name, of_student
+                    if not folder.parts:  # files in the root are of several students
+                        of_file = {folder: {n: f for n, f in files.items() if n == _stem(main) + WEIGHTS}}
+                    yield replace(file, beside=partial(_beside, folder, of_file, main))
 
     def _archive(self, path: Path, place: PurePosixPath) -> Iterator[SubmittedFile]:
         modified = path.stat().st_mtime
@@ -220,13 +224,13 @@ class _Discovery:
         return self.reader.call(question, Path(name), candidate.read, bundle.stub, exercises)
 
 
-def _modules(folder: PurePosixPath, folders: _Folders, main: str) -> dict[str, Reader]:
+def _beside(folder: PurePosixPath, folders: _Folders, main: str) -> dict[str, Reader]:
     return {
         str((place / name).relative_to(folder)): file.read
         for place, files in folders.items()
         if place == folder or folder in place.parents
         for name, file in files.items()
-        if name.endswith(".py") and not file.problem and (place, name) != (folder, main)
+        if name.endswith((".py", WEIGHTS)) and not file.problem and (place, name) != (folder, main)
     }
 
 

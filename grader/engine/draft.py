@@ -232,7 +232,12 @@ FORM = frozenset(("shapes", "purity", "cost"))  # facets that pass even if all v
 # The factor for FORM facets if the exercise has other facets and none of these passes.
 FORM_ALONE = Fraction(1, 2)
 # The largest share of the points if this facet fails.
-CAPS = {"values": Fraction(1, 4), "masking": Fraction(1, 2), "modes": Fraction(1, 2)}
+CAPS = {
+    "values": Fraction(1, 4),
+    "masking": Fraction(1, 2),
+    "modes": Fraction(1, 2),
+    "training": Fraction(1, 2),
+}
 
 
 def share(weights: Mapping[str, float], checks: Sequence[Decided]) -> Fraction:

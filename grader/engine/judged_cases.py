@@ -11,6 +11,7 @@ from msgspec import structs
 from grader.bundle.model import FACTS, Exercise, RecordedCase
 from grader.bundle.safetensors import Array, encode
 from grader.engine.grading import Context, Grading, GradingOptions
+from grader.engine.handed_in import is_left_out, with_handed_in
 from grader.engine.lease import Lease
 from grader.engine.load_notes import how_loading_ended
 from grader.engine.load_request import LoadRequest, case_timeout, with_requirements
@@ -55,10 +56,17 @@ def judged_cases(
         return None
     budget = Budget()
     for one in ordered:
-        if one.costly and options.quick:
+        left_out = is_left_out(one, request.submission, options.terms.counts)
+        if left_out or (one.costly and options.quick):
             continue
         case = off_last(exercise, one)
         found = _skipped(case, judged, options)
+        if found is None and case.takes_weights:
+            given = with_handed_in(case, request.submission)
+            if isinstance(given, Finding):
+                found = unseen_case(case, "failed", given, device=options.device)
+            else:
+                case = given
         try:
             if found is None:
                 lease = grading.context.workers.lease(request)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -21,6 +22,8 @@ from grader.support.sanitize import sanitize
 
 KINDS = (".py", ".ipynb")  # files that students submit
 NOTES = (".md", ".txt")  # what `--file` reads as well
+WEIGHTS = ".safetensors"  # a file of trained weights, handed in beside the code
+OF_THE_GRADER = ("bundle", "case_")  # begin the names of other such files in a student's folder
 # Of a notebook: it may have pictures; JSON of this size needs less than 300 MiB to read.
 MAX_FILE_BYTES = 8 << 20
 
@@ -49,13 +52,17 @@ class Unit:
 
 @dataclass(frozen=True)
 class Submission:
-    """The source text that is graded, and where it came from."""
+    """The source text that is graded, and where it came from.
+
+    weights: the file of trained weights beside it; b"" if there is none, None if nobody has looked.
+    """
 
     path: Path
     units: tuple[Unit, ...]
     faults: tuple[Fault, ...] = ()  # syntax errors; `units` hold the code around them
     neighbours: tuple[Unit, ...] = ()  # for imports that fail, and the student's other exercises
     unread: tuple[Unit, ...] = ()  # text that is not read as code
+    weights: bytes | None = None
 
     @cached_property
     def content(self) -> str:
@@ -64,6 +71,7 @@ class Submission:
         for unit in (*self.units, *self.neighbours):
             parts.update(unit.name.encode() + b"\0" + unit.source.encode("utf-8", "surrogatepass") + b"\0")
         parts.update(repr(self.faults).encode("utf-8", "backslashreplace") if self.faults else b"")
+        parts.update(self.weights or b"")
         return parts.hexdigest()
 
 
@@ -162,11 +170,16 @@ Files = Mapping[str, Callable[[], bytes]]  # path in the submitted folder → re
 
 
 def with_neighbours(submission: Submission, files: Files | None = None) -> Submission:
-    """Return the submission with the modules of its folder that it imports, and with those that these import.
+    """Return the submission with the modules of its folder that it imports, with those that these import, and with weights.
 
     At most MAX_NEIGHBOURS modules are added. A worker uses one only if the import of that name fails.
     files: those of the folder; by default, they are read from the folder of the submission's path.
     """
+    weights = _weights(submission.path, files)
+    return replace(submission, neighbours=_neighbours(submission, files), weights=weights)
+
+
+def _neighbours(submission: Submission, files: Files | None) -> tuple[Unit, ...]:
     text = cache(partial(_text, submission.path.parent, files))
     found: dict[PurePosixPath, Unit] = {}
     size, waiting = 0, [(PurePosixPath(), unit) for unit in submission.units]
@@ -179,12 +192,24 @@ def with_neighbours(submission: Submission, files: Files | None = None) -> Submi
             if place not in found:
                 size += len((text(place) or "").encode("utf-8", "surrogatepass"))
                 if len(found) >= MAX_NEIGHBOURS or size > MAX_SOURCE_BYTES:
-                    return replace(submission, neighbours=tuple(found.values()))
+                    return tuple(found.values())
                 found[place] = Unit(str(place), text(place) or "")
                 waiting.append((place.parent, found[place]))
             modules = dict.fromkeys((*found[place].modules, module))
             found[place] = replace(found[place], modules=tuple(modules))
-    return replace(submission, neighbours=tuple(found.values()))
+    return tuple(found.values())
+
+
+def _weights(path: Path, files: Files | None) -> bytes:
+    """Return the weights in the folder of a file: those named as the file, otherwise the only ones; b"" for none."""
+    names = os.listdir(path.parent) if files is None else files
+    found = [name for name in names if name.endswith(WEIGHTS) and not name.startswith(OF_THE_GRADER)]
+    named = [name for name in found if name == path.stem + WEIGHTS] or found
+    try:
+        (name,) = named
+        return _of_folder(path.parent, PurePosixPath(name)) if files is None else files[name]()
+    except (OSError, ValueError, GraderError):
+        return b""
 
 
 def imported_modules(units: Iterable[Unit]) -> Iterator[str]:

@@ -40,16 +40,31 @@ def accuracy(check: Check, case: RecordedCase, observation: Observation) -> Find
 
 @judge
 def loss(check: Check, case: RecordedCase, observation: Observation) -> Finding:
-    """The mean of the losses of a trained model on new rows of text is at most `most`."""
+    """The mean of the losses of a trained model on new rows of text is at most `most`, and at least `least`.
+
+    least: below it, the model would know more than the text says.
+    """
     (name,) = check.of
     losses = values_of(name, case, observation).astype(np.float64)
     if not np.isfinite(losses).all():
         return Finding("not-finite/loss")
     mean, most = float(losses.mean()), check.params["most"]
     data = {"loss": f"{mean:.3f}", "most": f"{most:g}"}
+    if mean < check.params.get("least", 0.0):
+        return Finding("loss/impossible", data)
     if mean <= most:
         return Finding("passed/loss", data)
     return Finding("loss", data, expected=_("at most {most}").format(**data), got=data["loss"])
+
+
+@judge
+def rise(check: Check, case: RecordedCase, observation: Observation) -> Finding:
+    """From the first rows to the second, the mean loss rises by `least` to `most`. says: what is wrong if not."""
+    means = [float(values_of(name, case, observation).astype(np.float64).mean()) for name in check.of]
+    if check.params["least"] <= means[1] - means[0] <= check.params["most"]:
+        return PASSED
+    one, other = (f"{mean:.3f}" for mean in means)
+    return Finding("rise", {"says": check.params["says"], "one": one, "other": other})
 
 
 def right_ones(scores: Array, labels: Array, lens: Array) -> Array:
@@ -90,7 +105,7 @@ def trained(check: Check, case: RecordedCase, observation: Observation) -> Findi
     for name in check.of:
         seen, weight = observation.seen.get(name), name.removeprefix("state ")
         if seen is None:
-            return Finding("absent/weight", {"weight": weight})
+            return Finding("absent/handed-in" if case.takes_weights else "absent/weight", {"weight": weight})
         if seen.shape is None:
             return Finding("odd/state", {"what": seen.odd})
         wrong = wrong_form(seen, case.headers[name])

@@ -87,9 +87,11 @@ def with_lines(engine: Engine, source: Source, result: ExerciseResult, budget: B
 
 
 def may_have_lines(engine: Engine, result: ExerciseResult) -> bool:
-    """Whether lines may be searched: the exercise failed on public cases, and its level allows more than facts."""
+    """Whether lines may be searched: the code failed on public cases, and the level of the exercise allows more than facts."""
     exercise = engine.exercises[result.name]
-    return result.outcome == "failed" and engine.options.terms.searches_lines and exercise.level > FACTS
+    of_code = {check.id for case in exercise.cases if not case.takes_weights for check in case.checks}
+    fails = any(check.outcome == "failed" and check.id in of_code for check in result.checks)
+    return fails and engine.options.terms.searches_lines and exercise.level > FACTS
 
 
 def search(engine: Engine, source: Source, result: ExerciseResult, budget: Budget) -> Found:

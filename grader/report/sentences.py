@@ -69,6 +69,15 @@ _JUDGED = {
     "absent": _both("no output was observed"),
     "absent/attribute": _both("the attribute `attention_weights` is missing"),
     "absent/weight": _row("the returned state dict has no {weight}", hidden=INCOMPLETE),
+    "absent/handed-in": _row(
+        "the handed-in weights have no {weight}", hidden="the handed-in weights are incomplete"
+    ),
+    "handed-in/none": _early(
+        "there are no trained weights beside your file: let the lesson's last cell train with STEPS = 1000, and keep the"
+        " .safetensors file that it writes beside this one"
+    ),
+    "handed-in/large": _early("the file with the trained weights is larger than {limit} MB"),
+    "handed-in/unreadable": _early("the file with the trained weights cannot be read: {why}"),
     "absent/parameters": _both("the parameters could not be loaded"),
     "odd": _row("expected a tensor, got {what}", hidden=UNEXPECTED),
     "odd/attribute": _row(
@@ -169,6 +178,11 @@ _JUDGED = {
     "loss": _row(
         "the loss on new text is {loss}; at most {most} required", hidden="the loss on new text is too large"
     ),
+    "loss/impossible": _row(
+        "the loss on new text is {loss}, and no model can come that low",
+        hidden="the loss on new text is lower than any model can reach",
+    ),
+    "rise": _row("{says}: the loss goes from {one} to {other}", hidden="{says}"),
     "not-finite/loss": _both("the loss on new text is NaN or inf"),
     "as-begun": _both("the returned weights are unchanged by training"),
     "not-finite/state": _both("the returned weights contain NaN or inf"),

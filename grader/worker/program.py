@@ -110,6 +110,10 @@ class Program:
                 self._offer(step.name, full, step.grad)
             case do.Value():
                 self.env[step.name] = self._value(step.value)
+            case do.HandedIn():
+                begin = do.HANDED_IN
+                found = {n.removeprefix(begin): t for n, t in self.tensors.items() if n.startswith(begin)}
+                self.env[step.name] = found
             case do.Build():
                 self.env[step.name] = self._build(step)
             case do.Provide():
@@ -375,7 +379,8 @@ class Program:
     def _see_state(self, step: do.State) -> None:
         """Observe the weights of a state dict under the contract's names, then load it into the step's module.
 
-        A returned module counts as its state dict. Any other value is itself observed, under each name.
+        A returned module counts as its state dict. Any other value is itself observed, under each name; so is a weight of
+        another shape.
         """
         returned, module = self._value(step.of), self.env[step.module]
         found = self.fits[step.module]
@@ -383,10 +388,13 @@ class Program:
             returned = returned.state_dict()
         own = returned if isinstance(returned, Mapping) else {}
         for name in dict.fromkeys(slot.contract for slot in found.slots):
-            weight = layouts.read(found, own, name)
+            try:
+                weight = layouts.read(found, own, name)
+            except RuntimeError:
+                weight = next(own[slot.own] for slot in found.slots if slot.contract == name)
             if weight is not None or not own:
                 self._observe(f"state {name}", weight if own else returned)
-        if own:
+        with suppress(RuntimeError):
             module.load_state_dict(own, strict=False)
 
     def _see_sentences(self, step: do.Sentences) -> None:

@@ -153,7 +153,16 @@ class Value(_WithValues, frozen=True):
     value: Any
 
 
-Given = Input | Tokens | Batches | Constant | Value
+HANDED_IN = "handed in "  # begins the names of these tensors
+
+
+class HandedIn(_Step, frozen=True):
+    """The trained weights beside the submission, as a dict of tensors."""
+
+    name: str
+
+
+Given = Input | Tokens | Batches | Constant | Value | HandedIn
 
 
 # ---- what happens

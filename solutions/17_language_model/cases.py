@@ -548,7 +548,7 @@ class Watched(LanguageModel):
 TEXT = """
 import torch
 
-from grader.given import LanguageModel, verse_batches
+from grader.given import ALPHABET, LanguageModel, verse_batches
 
 
 class Text:
@@ -566,14 +566,29 @@ class Text:
 
 
 class Measured(LanguageModel):
-    def __init__(self, seed, rows, length, **sizes):
+    def __init__(self, seed, rows, length, exchanged=False, **sizes):
         super().__init__(**sizes)
-        self.fresh = next(verse_batches(seed, rows, length))
+        self.fresh = next(verse_batches(seed, rows, length + 8))  # another name may have fewer letters
+        if exchanged:
+            self.fresh = with_other_names(self.fresh)
+        self.fresh = self.fresh[:, : length + 1]
 
     def forward(self):
         logits = super().forward(self.fresh[:, :-1])
         losses = torch.nn.functional.cross_entropy(logits.mT, self.fresh[:, 1:], reduction="none")
         return losses.mean(-1)
+
+
+def with_other_names(rows):
+    # The name in line 3 of each row becomes that of another row.
+    verses = ["".join(ALPHABET[token] for token in row).split("\\n") for row in rows.tolist()]
+    names = sorted({lines[1].split()[0] for lines in verses})
+    for lines in verses:
+        name, rest = lines[3].split(" ", 1)
+        lines[3] = names[(names.index(name) + 1) % len(names)] + " " + rest
+    texts = ["\\n".join(lines) for lines in verses]
+    shortest = min(map(len, texts))
+    return torch.tensor([[ALPHABET.index(character) for character in text[:shortest]] for text in texts])
 """
 MODEL_OF_LESSON = {
     "vocab_size": 59, "d_model": 96, "num_heads": 6, "num_kv_heads": 2, "num_layers": 2, "max_len": 512,
@@ -583,6 +598,7 @@ MODEL_OF_LESSON = {
 def train_language_model(draw):
     yield loop(draw)
     yield training(draw)
+    yield weights_of_the_lesson(draw)
 
 
 def loop(draw):
@@ -667,6 +683,42 @@ def training(draw):
     losses = exam.see(exam.call(on=measured, name="losses"), "losses", shape=(FRESH,))
     title = f"after {STEPS} steps the model has learned to spell: its loss on new text"
     case.check("values", "loss", [losses], title, most=MOST)
+    case.examined(exam)
+    return case
+
+
+# The reference reaches 0.20 after the training of the lesson; the information in such rows is 0.188 nats per character, and a
+# model that never looks back a line stays above 0.30: docs/language_model.md.
+FULL, HALF, FLOOR, WHOLE = 0.26, 0.35, 0.188, 160
+
+
+def weights_of_the_lesson(draw):
+    """Return a case whose exam measures the weights that the student handed in: on new text, and with names exchanged."""
+    case, exam = Case("weights", "train_language_model"), Case("weights-exam", "train_language_model")
+    model = case.provide_with_parts(TEXT, "LanguageModel", "model", **MODEL_OF_LESSON)
+    case.load(model, untrained())
+    state = case.state(model, case.handed_in())
+    case.check("shapes", "trained", state, "the weights that you handed in are those of your model")
+    exam.grad(False)
+    seeds = [int(seed) for seed in draw.integers(0, 2**30, 2)]
+    for name, seed, exchanged in (("losses", 0, False), ("others", 1, False), ("exchanged", 0, True)):
+        sizes = {"rows": FRESH, "length": WHOLE, "exchanged": exchanged, **MODEL_OF_LESSON}
+        measured = exam.provide(TEXT, "Measured", f"on {name}", seed=seeds[seed], **sizes)
+        exam.load_state(measured, state)
+        exam.see(exam.call(on=measured, name=name), name, shape=(FRESH,))
+    case.check(
+        "values", "loss", ["losses"], "the weights that you handed in: their loss on new text",
+        most=HALF, least=FLOOR - 0.01,
+    )  # fmt: skip
+    case.check("training", "loss", ["losses"], "your trained model looks back over lines", most=FULL)
+    case.check(
+        "training", "rise", ["losses", "others"], "its loss on another text is about the same", least=-0.03, most=0.03,
+        says="the loss on another text differs by more than 0.03",
+    )  # fmt: skip
+    case.check(
+        "training", "rise", ["losses", "exchanged"], "its loss rises if the name in line 3 is another one",
+        least=0.02, most=100.0, says="another name in line 3 should cost at least 0.02, because the model has read line 1",
+    )  # fmt: skip
     case.examined(exam)
     return case
 

@@ -23,8 +23,8 @@ def neighbours(root: Path, bundles: list[Bundle], submission: str) -> list[str]:
     return [module.name for module in read(file).neighbours]
 
 
-def read(file: SubmittedFile) -> Submission:
-    return with_neighbours(submission_from(file.file, file.read()), file.beside())
+def read(file: SubmittedFile, data: bytes | None = None) -> Submission:
+    return with_neighbours(submission_from(file.file, data or file.read()), file.beside())
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,39 @@ def test_modules_in_the_archive_of_a_file_are_read(bundles, tmp_path):
     wanted = ["pieces.py", "layers/norm.py"]
     assert neighbours(tmp_path, bundles, "ada.zip/heads.py") == wanted
     assert neighbours(tmp_path, bundles, "bob.tar/mine/heads.py") == wanted
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (["ada/heads.safetensors"], b"ada/heads.safetensors"),
+        (["ada/mine.safetensors"], b"ada/mine.safetensors"),  # the only ones
+        (
+            ["ada/mine.safetensors", "ada/heads.safetensors"],
+            b"ada/heads.safetensors",
+        ),  # those named as the file
+        (["ada/a.safetensors", "ada/b.safetensors"], b""),
+        (["ada/bundle.safetensors", "ada/case_mask.safetensors"], b""),  # of the grader
+        (["heads.safetensors", "bob/heads.safetensors"], b""),
+    ],
+)
+def test_weights_beside_a_file_are_read(bundles, tmp_path, names, found):
+    fill(tmp_path, {"ada/heads.py": "", **{name: name for name in names}})
+    files = discover(tmp_path, bundles)
+    assert [file.student for file in files if not file.problem] == ["ada"]
+    assert read(files[0], b"x = 1").weights == found
+    assert with_neighbours(submission_from(tmp_path / "ada" / "heads.py", b"x = 1")).weights == found
+    with zipfile.ZipFile(tmp_path.parent / "eve.zip", "w") as archive:
+        for path in (tmp_path / "ada").iterdir():
+            archive.write(path, path.name)
+    (file,) = discover(tmp_path.parent / "eve.zip", bundles)
+    assert read(file, b"x = 1").weights == found
+
+
+def test_files_of_several_students_have_weights_of_their_names(bundles, tmp_path):
+    fill(tmp_path, {"ada.py": "", "bob.py": "", "ada.safetensors": "of ada"})
+    found = {file.student: read(file, b"x = 1").weights for file in discover(tmp_path, bundles)}
+    assert found == {"ada": b"of ada", "bob": b""}
 
 
 def test_links_in_a_folder_are_not_followed(bundles, tmp_path):
@@ -100,8 +133,8 @@ def test_the_number_of_imports_that_are_looked_up_is_bounded():
 
 def test_modules_are_read_for_graded_files_only(bundles, tmp_path, monkeypatch):
     """A student's folder may hold thousands of folders, such as a virtual environment."""
-    find_modules, calls = discovery._modules, []
-    monkeypatch.setattr(discovery, "_modules", lambda *of: calls.append(of) or find_modules(*of))
+    find_modules, calls = discovery._beside, []
+    monkeypatch.setattr(discovery, "_beside", lambda *of: calls.append(of) or find_modules(*of))
     fill(tmp_path, {f"ada/{i}/a.py": "x = 1\n" for i in range(2 * MAX_GRADABLE)})
     found = discover(tmp_path, bundles)
     assert len(found) == MAX_GRADABLE + 1  # the last entry counts the other files

@@ -59,12 +59,24 @@ def test_sentences_with_nan_or_inf_in_the_scores_are_wrong(judged, bad):
         ([0.5, 1.5], ""),  # the mean is exactly the limit
         ([0.5, 1.6], "the loss on new text is 1.050; at most 1 required"),
         ([0.5, np.nan], "the loss on new text is NaN or inf"),
+        ([0.1, 0.28], "the loss on new text is 0.190, and no model can come that low"),
     ],
 )
 def test_the_mean_loss_of_new_text_is_at_most_the_limit(decide, losses, says):
     want, got = ({"l": np.array(rows, dtype=np.float32)} for rows in ([0, 0], losses))
-    found = decide("loss", want, got, most=1.0)
+    found = decide("loss", want, got, most=1.0, least=0.2)
     assert (found.passed, found.message if says else "") == (not says, says)
+
+
+@pytest.mark.parametrize(
+    ("second", "passes"),
+    [(1.0, False), (1.1, True), (1.5, True), (1.6, False), (0.5, False), (np.nan, False)],
+)
+def test_the_loss_rises_from_the_first_text_to_the_second(decide, second, passes):
+    rows = {"a": np.array([0.5, 1.5]), "b": np.array([second, second])}
+    found = decide("rise", rows, rows, least=0.05, most=0.55, says="it forgets")
+    assert found.passed == passes
+    assert passes or found.message == f"it forgets: the loss goes from 1.000 to {second:.3f}"
 
 
 def test_scores_of_another_shape_are_wrong(judged):

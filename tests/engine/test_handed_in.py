@@ -1,0 +1,106 @@
+"""Trained weights that are handed in beside the code are measured on new text, in a worker without student code."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.command_line import ROOT
+from helpers.minimal import submission_of
+from msgspec import structs
+
+from grader.bundle.safetensors import decode, encode
+from grader.engine.engine import Engine
+from grader.engine.grading import FOREIGN, HIDDEN, GradingOptions
+
+FOLDER = ROOT / "solutions" / "17_language_model"
+NAME = "train_language_model"
+WEIGHTS = (FOLDER / "language_model.safetensors").read_bytes()
+RANDOM = np.random.Generator(np.random.PCG64(1))
+
+
+@pytest.fixture(scope="module")
+def bundle(bundles):
+    """The exercise with only the case that measures handed-in weights."""
+    (bundle,) = [b for b in bundles if b.assignment == "17_language_model"]
+    cases = tuple(case for case in bundle.exercise(NAME).cases if case.takes_weights)
+    exercises = (
+        structs.replace(e, cases=cases, signatures=None) if e.name == NAME else e for e in bundle.exercises
+    )
+    return structs.replace(bundle, exercises=tuple(exercises))
+
+
+def graded(engine, weights, terms=None):
+    source = (FOLDER / "language_model.py").read_text("utf-8")
+    options = engine.options if terms is None else replace(engine.options, terms=terms)
+    with_case = Engine([engine.bundle], engine.launcher, options)
+    try:
+        submission = replace(submission_of(source, "language_model.py"), weights=weights)
+        (result,) = with_case.grade(submission, [NAME]).exercises
+    finally:
+        with_case.close()
+    return result
+
+
+@pytest.fixture
+def check(bundle, engine):
+    class Both:
+        launcher, options = engine.launcher, GradingOptions(torch_version="tested")
+
+    Both.bundle = bundle
+    return lambda weights, terms=None: graded(Both, weights, terms)
+
+
+def changed(**changes):
+    """Return the weights of the solution with changes: name → the new array, or None to leave it out."""
+    arrays = decode(WEIGHTS) | {name.replace("__", "."): values for name, values in changes.items()}
+    return encode({name: values for name, values in arrays.items() if values is not None})
+
+
+def noisy(size):
+    return encode(
+        {
+            name: (a + size * RANDOM.standard_normal(a.shape)).astype(np.float32)
+            for name, a in decode(WEIGHTS).items()
+        }
+    )
+
+
+def test_the_weights_of_the_solution_pass(check):
+    result = check(WEIGHTS)
+    assert (result.outcome, result.score) == ("passed", 2.0)
+    assert any("weights: the loss on new text is 0.2" in note for note in result.remarks)
+
+
+@pytest.mark.parametrize(
+    ("weights", "says"),
+    [
+        (b"", "there are no trained weights beside your file"),
+        (b"no" * 100, "the file with the trained weights cannot be read"),
+        (WEIGHTS[:-1], "the file with the trained weights cannot be read"),
+        (WEIGHTS + b"\0" * 1_500_000, "the file with the trained weights is larger than 1.5 MB"),
+        (changed(norm__weight=None), "the handed-in weights have no norm.weight"),
+        (changed(norm__weight=np.ones(95, np.float32)), "wrong shape: (95,), expected (96,)"),
+        (changed(norm__weight=np.full(96, np.nan, np.float32)), "the loss on new text is NaN or inf"),
+        (noisy(0.03), "at most 0.35 required"),
+    ],
+    ids=["none", "noise", "cut", "large", "one missing", "another shape", "nan", "a poor model"],
+)
+def test_other_weights_fail_and_the_report_says_why(check, weights, says):
+    result = check(weights)
+    assert result.outcome == "failed"
+    first = next(c for c in result.checks if c.outcome == "failed")
+    assert says in first.message
+    assert not result.diagnosis.lines
+
+
+def test_a_fair_model_keeps_half(check):
+    result = check(noisy(0.022))
+    assert result.score == 1.0
+    failed = [c for c in result.checks if c.outcome == "failed"]
+    assert {c.facet for c in failed} == {"training"}
+
+
+@pytest.mark.parametrize("terms", [HIDDEN, FOREIGN], ids=["hidden", "foreign"])
+def test_without_a_folder_or_points_the_case_is_left_out(check, terms):
+    assert not check(None, terms).checks
+    assert bool(check(b"", terms).checks) == terms.counts
