@@ -13,19 +13,20 @@ import random
 import runpy
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 from safetensors.torch import save_file
 from shared import ROOT, parser
 from torch.nn.functional import cross_entropy
 
-from grader.given import ALPHABET, LanguageModel, verse_batches
+from grader.given import ALPHABET, SIZES, LanguageModel, verse_batches
 
-SIZES = {"vocab_size": 59, "d_model": 96, "num_heads": 6, "num_kv_heads": 2, "num_layers": 2, "max_len": 512}
 FRESH = 2, 3  # the seeds of two new texts
-lesson = runpy.run_path(
-    str(ROOT / "solutions" / "17_language_model" / "language_model.py"), run_name="lesson"
-)
+FOLDER = ROOT / "solutions" / "17_language_model"
+lesson = runpy.run_path(str(FOLDER / "language_model.py"), run_name="lesson")
+exam: dict[str, Any] = {}  # the code that measures handed-in weights
+exec(runpy.run_path(str(FOLDER / "cases.py"))["TEXT"], exam)
 
 
 def noted(
@@ -56,9 +57,11 @@ def main() -> None:
         model, losses, started = LanguageModel(**SIZES), [], time.process_time()
         lesson["train_language_model"](model, noted(verse_batches(1), losses, model), options.steps)
         seconds = time.process_time() - started
-        new = [loss_of(model, next(verse_batches(fresh, rows=200))) for fresh in FRESH]
-        print(f"seed {seed}: {seconds:.0f} s; new text {new[0]:.4f}, {new[1]:.4f}", flush=True)
-        print("every 20 steps:", *(f"{loss:.3f}" for loss in losses))
+        fresh = [next(verse_batches(fresh, rows=200, length=168)) for fresh in FRESH]
+        fresh.append(exam["with_other_names"](fresh[0]))
+        new = [loss_of(model, rows[:, :161]) for rows in fresh]
+        print(f"seed {seed}: {seconds:.0f} s; new text {new[0]:.4f}, {new[1]:.4f}; other names {new[2]:.4f}")
+        print("every 20 steps:", *(f"{loss:.3f}" for loss in losses), flush=True)
         prompt = torch.full((30, 1), ALPHABET.index("\n"))
         text = lesson["write_text"](model, prompt, 159, random.Random(seed).random, top_p=0.9)
         for row in text[:3].tolist():

@@ -140,12 +140,14 @@ class Page:
             verse.stylize("bold underline", n, n + 1)
         verse.append("▏" if self.writes else "")
         lines = [self._place(n) for n in most]
-        width = max(map(len, lines))
+        width = max(map(len, lines), default=0)
         rows = [
             Text(f"{line:{width}}  {weights[n]:4.2f}  " + "━" * round(BAR * weights[n]))
             for n, line in zip(most, lines, strict=True)
         ]
         looks = _("Block {block}, head {head}, at the last character, looks at:")
+        if not weights:
+            looks = _("The parts of your model have names of their own, so its heads are not shown.")
         state = _("temperature {temperature:.1f} · top-p {top_p:.2f}")
         keys = _("t/T temperature · p/P top-p · h next head · space stop, new verse · q quit")
         return Group(

@@ -6,7 +6,6 @@ from msgspec import structs
 
 from grader.bundle.model import RecordedCase
 from grader.bundle.safetensors import decode
-from grader.intake.read import Submission
 from grader.report.finding import Finding
 from grader.support.errors import BadData
 from grader.support.sanitize import sanitize
@@ -15,20 +14,14 @@ from grader.worker.steps import HANDED_IN
 MAX_BYTES = 1_500_000  # the model of the course has 202,752 weights of 4 bytes
 
 
-def is_left_out(case: RecordedCase, submission: Submission, counts: bool) -> bool:
-    """Whether a case needs weights that nobody can expect: the file is graded without its folder, or for no points."""
-    absent = submission.weights is None or (not submission.weights and not counts)
-    return case.takes_weights and absent
-
-
-def with_handed_in(case: RecordedCase, submission: Submission) -> RecordedCase | Finding:
+def with_handed_in(case: RecordedCase, weights: bytes) -> RecordedCase | Finding:
     """Return the case with the handed-in weights as tensors, or why it cannot have them."""
-    if not submission.weights:
+    if not weights:
         return Finding("handed-in/none")
-    if len(submission.weights) > MAX_BYTES:
+    if len(weights) > MAX_BYTES:
         return Finding("handed-in/large", {"limit": f"{MAX_BYTES / 1e6:g}"})
     try:
-        found = decode(submission.weights)
+        found = decode(weights)
     except BadData as error:
         return Finding("handed-in/unreadable", {"why": sanitize(str(error), 100)})
     handed = {HANDED_IN + name: values for name, values in found.items()}

@@ -11,7 +11,7 @@ from msgspec import structs
 from grader.bundle.model import FACTS, Exercise, RecordedCase
 from grader.bundle.safetensors import Array, encode
 from grader.engine.grading import Context, Grading, GradingOptions
-from grader.engine.handed_in import is_left_out, with_handed_in
+from grader.engine.handed_in import with_handed_in
 from grader.engine.lease import Lease
 from grader.engine.load_notes import how_loading_ended
 from grader.engine.load_request import LoadRequest, case_timeout, with_requirements
@@ -56,13 +56,13 @@ def judged_cases(
         return None
     budget = Budget()
     for one in ordered:
-        left_out = is_left_out(one, request.submission, options.terms.counts)
-        if left_out or (one.costly and options.quick):
+        handed_in = request.submission.weights
+        if (one.costly and options.quick) or (one.takes_weights and handed_in is None):
             continue
         case = off_last(exercise, one)
         found = _skipped(case, judged, options)
-        if found is None and case.takes_weights:
-            given = with_handed_in(case, request.submission)
+        if found is None and case.takes_weights and handed_in is not None:
+            given = with_handed_in(case, handed_in)
             if isinstance(given, Finding):
                 found = unseen_case(case, "failed", given, device=options.device)
             else:

@@ -54,7 +54,7 @@ class Unit:
 class Submission:
     """The source text that is graded, and where it came from.
 
-    weights: the file of trained weights beside it; b"" if there is none, None if nobody has looked.
+    weights: the file of trained weights beside it; b"" if there is none, None if it need not have any.
     """
 
     path: Path

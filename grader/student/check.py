@@ -154,6 +154,7 @@ def _graded(
             results += [blocked(task.bundle, name, why) for name in task.wanted or ()]
             continue
         if task.bundle is None:
+            submission = replace(submission, weights=submission.weights or None)
             submission, report = with_best(engine, submission, task.wanted)
         else:
             report = engine.grade(submission, task.wanted, parts)

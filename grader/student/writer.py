@@ -67,17 +67,23 @@ class Writer:
 
     @torch.no_grad()
     def looks(self, text: str, block: int, head: int) -> list[float]:
-        """Return with which weight a head looks at each character of `text`, from the last one."""
+        """Return with which weight a head looks at each character of `text`, from the last one.
+
+        Return [] if the model's parts have other names than the lesson's.
+        """
         seen: list[torch.Tensor] = []
-        part = self.model.blocks[block]
-        hook = part.norm1.register_forward_hook(lambda _module, _inputs, normed: seen.append(normed))
+        try:
+            part = self.model.blocks[block]
+            norm, layers = part.norm1, (part.attention.W_q, part.attention.W_k)
+        except AttributeError:
+            return []
+        hook = norm.register_forward_hook(lambda _module, _inputs, normed: seen.append(normed))
         self.model(_tokens(text))
         hook.remove()
         (x,) = seen  # (1, T, D)
         d, positions = x.size(-1) // SIZES["num_heads"], torch.arange(x.size(1))
         query, keys = (
-            given.apply_rotary(layer(x).unflatten(-1, (-1, d)).transpose(1, 2), positions)
-            for layer in (part.attention.W_q, part.attention.W_k)
+            given.apply_rotary(layer(x).unflatten(-1, (-1, d)).transpose(1, 2), positions) for layer in layers
         )  # (1, H, T, d), (1, H_kv, T, d)
         keys = given.repeat_kv(keys, n_rep=query.size(1) // keys.size(1))
         scores = keys[0, head] @ query[0, head, -1] / d**0.5  # (T,)

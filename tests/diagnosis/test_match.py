@@ -163,6 +163,8 @@ TIES = {
     "removal_experiment": [("removal-one-random-order", "removal-unshuffled")],
     # Either way the decoder attends to the newest word only.
     "greedy_decode": [("decode-in-training-mode", "decode-state-begun-anew")],
+    # An answer that draws all its random numbers itself is a form of both.
+    "verify_draft": [("verify-own-draws", "verify-own-last-draw")],
 }
 
 

@@ -92,7 +92,7 @@ def test_only_equal_rules_have_equal_words():
             "points.transpose_qkw: there is no such exercise; there are transpose_qkv,",
         ),
         ("[weights]\nvalue = 1\n", "weights.value: the facets are shapes, values,"),
-        ("[weights.transpose_qkv]\nvalue = 1\n", "|defaults|cost)$' - at `key` in `$.weights[...]`"),
+        ("[weights.transpose_qkv]\nvalue = 1\n", "|cost|training)$' - at `key` in `$.weights[...]`"),
         (
             "[weights.transpose_qkv]\nvalues = false\n",
             "Expected `float`, got `bool` - at `$.weights[...][...]`",

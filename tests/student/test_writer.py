@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 from grader.given import LanguageModel, write_text
 from grader.given.rhymes import ALPHABET, SIZES
@@ -47,6 +47,19 @@ def test_the_weights_of_the_heads_give_the_output_of_the_attention(weights, bloc
     mixed = torch.einsum("ht,thd->hd", torch.tensor(rows), values).flatten()
     torch.testing.assert_close(attention.W_o(mixed), output[0, -1], atol=1e-5, rtol=1e-5)
     assert max(max(row) for row in rows) > 2 / len(TEXT)
+
+
+def test_a_model_with_other_names_shows_no_heads(weights):
+    class Renamed(LanguageModel):
+        def __init__(self, **sizes):
+            super().__init__(**sizes)
+            self.layers = self.blocks
+            del self.blocks
+
+    renamed = {name.replace("blocks", "layers"): w for name, w in load_file(weights).items()}
+    save_file(renamed, weights)
+    writer = Writer(SimpleNamespace(LanguageModel=Renamed), ("LanguageModel",), weights)
+    assert writer.looks(TEXT, 0, 0) == []
 
 
 def test_only_what_has_passed_is_taken_from_the_student(weights):
