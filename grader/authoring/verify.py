@@ -33,7 +33,7 @@ from grader.engine.process_pool import ProcessPool
 from grader.intake.read import Submission, Unit
 from grader.report.model import ExerciseResult
 from grader.sandbox.choose import choose
-from grader.support.code import stub
+from grader.support.code import definitions, stub
 from grader.support.errors import UsageError
 from grader.support.files import owned
 from grader.support.i18n import _
@@ -277,9 +277,9 @@ def _bundle_of(engine: Engine, assignment: Assignment) -> Bundle:
 
 
 def _answer(engine: Engine, assignment: Assignment, answer: KnownAnswer) -> ExerciseResult:
-    """Grade a known answer without the long trainings: these run for the reference alone."""
+    """Grade a known answer without the long trainings and the demos: these run for the reference alone."""
     quick = engine.with_options(quick=True)
-    return _graded(quick, assignment, apply(answer, assignment.source), answer.of)
+    return _graded(quick, assignment, definitions(apply(answer, assignment.source)), answer.of)
 
 
 def _graded(engine: Engine, assignment: Assignment, source: str, exercise: str) -> ExerciseResult:
