@@ -13,7 +13,7 @@ import numpy as np
 from grader.bundle.model import Exercise, RecordedCase
 from grader.bundle.safetensors import Array
 from grader.diagnosis.causes import causes
-from grader.judge.compare import TOLERANCE, differs, wrong_form
+from grader.judge.compare import TOLERANCE, differs, tolerance_of, wrong_form
 from grader.judge.observation import Observation
 from grader.judge.verdict import JudgedCase, JudgedCheck
 from grader.report.finding import EXCEPTION, Fact
@@ -43,12 +43,11 @@ _Observed = Sequence[tuple[RecordedCase, Observation]]
 
 def _of_first_wrong(observed: _Observed) -> list[Fact]:
     for case, observation in observed:
-        compared = (check for check in case.checks if check.judge == "equal" and not check.policy)
-        for name in (name for check in compared for name in check.of):
+        compared = [check for check in case.checks if check.judge == "equal" and not check.policy]
+        for tolerance, name in ((tolerance_of(check, case), name) for check in compared for name in check.of):
             seen, header, want = observation.seen.get(name), case.headers[name], case.expected[name]
             if seen is None or wrong_form(seen, header) is not None or seen.array is None:
                 continue
-            tolerance = TOLERANCE[case.dtype]
             if differs(seen.array, want, tolerance).any():
                 lens = [tensor for name, tensor in case.tensors.items() if "valid_len" in name]
                 known = lens[0] if len(lens) == 1 else None

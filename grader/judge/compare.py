@@ -145,10 +145,16 @@ def differs(got: Array, want: Array, tolerance: float) -> Array:
     return ~near
 
 
+def tolerance_of(check: Check, case: RecordedCase) -> float:
+    """Return the tolerance of the judge `equal`: the check's own `tol`, otherwise that of the dtype."""
+    tolerance: float = check.params.get("tol", TOLERANCE[case.dtype])
+    return tolerance
+
+
 @judge
 def equal(check: Check, case: RecordedCase, observation: Observation) -> Finding:
     """Every observation of the check equals the expected one. `tol`: the tolerance instead of the default."""
-    tolerance = check.params.get("tol", TOLERANCE[case.dtype])
+    tolerance = tolerance_of(check, case)
     for name in check.of:
         got = values_of(name, case, observation)
         found = compare(name, got, case.expected[name], case.headers[name].axes, tolerance)

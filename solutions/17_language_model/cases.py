@@ -214,6 +214,13 @@ def LanguageModelBlock(draw):
     case.check_parameters("names and shapes of the parameters for 20 features")
     yield case
 
+    case = Case("long", name)
+    module = case.build(d_model=8, num_heads=2, num_kv_heads=1)
+    case.load(module, block(draw, 8, 2, 1))
+    Y = case.call(case.input("x", draw.normal(1, 67, 8)), on=module, axes=OUT)
+    case.check_values(Y, "a text of 67 steps")
+    yield case
+
     case = Case("all-key-heads", name, caps=False)
     module = case.build(d_model=16, num_heads=4, num_kv_heads=4)
     case.load(module, block(draw, 16, 4, 4))
@@ -254,6 +261,7 @@ def wrong_sizes(draw, name, **more):
     for id, size, heads, key_heads, title in (
         ("indivisible", 10, 4, 2, "the heads do not divide the features"),
         ("groups-indivisible", 16, 4, 3, "the key heads do not divide the heads"),
+        ("more-key-heads", 16, 2, 4, "there are more key heads than heads"),
         ("odd", 9, 3, 3, "a head has an odd number of features"),
     ):
         case = Case(id, name)
@@ -266,7 +274,7 @@ def wrong_sizes(draw, name, **more):
 
 # ---- LanguageModel
 
-# How far the loss of a model is above that of guessing, in whole numbers. Half a nat is nothing.
+# How far the loss of a model is above that of guessing, in whole numbers up to 3. Half a nat is nothing.
 GUESSING = """
 import math
 import torch
@@ -277,7 +285,10 @@ class Guessing:
         targets = tokens[:, 1:].flatten()
         loss = torch.nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1).double(), targets)
         above = float(loss) - math.log(logits.shape[-1]) - 0.5
-        return math.ceil(above) if above > 0 else 0
+        return min(3, math.ceil(above)) if above > 0 else 0
+
+    def varies(self, logits):
+        return bool(logits.max() > logits.min())
 """
 
 
@@ -368,14 +379,19 @@ def LanguageModel(draw):
         module = case.build(
             "", f"model{seed}", **(sizes | {"vocab_size": 59, "d_model": 96, "num_heads": 6, "max_len": 64})
         )
-        above = case.call(case.call(tokens, on=module), tokens, on=measure, name=f"above{seed}")
+        logits = case.call(tokens, on=module)
+        above = case.call(logits, tokens, on=measure, name=f"above{seed}")
         case.check_value(
             above,
             0,
             "values",
-            f"a new model knows nothing: its loss is that of guessing, seed {seed}",
+            f"a new model knows nothing: nats above the loss of guessing (3: three or more), seed {seed}",
             "the loss of a new model is more than half a nat above that of guessing",
         )
+    case.check_value(
+        case.method(measure, "varies", logits), True, "values", "the logits of a new model differ",
+        "all logits of a new model are equal, and no gradient can change that",
+    )  # fmt: skip
     yield case
 
     case = Case("cost", name)
@@ -773,12 +789,24 @@ class Draws:
 CUT = 615 / 1024
 
 
+def away_from_edges(temperature):
+    """Return the odd 1024ths that are away from all edges between two tokens, whatever their order."""
+    weights = [w ** (1 / temperature) for w in (36, 169, 16, 81, 25, 121, 49)]
+    edges = {
+        sum(weights[(i * (1 + s % 5) + s) % 7] for i in range(stop)) / sum(weights)
+        for s in range(35) for stop in range(1, 7)
+    }  # fmt: skip
+    return [k / 1024 for k in range(1, 1024, 2) if all(abs(k / 1024 - edge) > 1e-5 for edge in edges)]
+
+
 def write_text(draw):
     name = "write_text"
     for id, B, P, new, how, title in (
         ("plain", 2, 3, 5, {}, "temperature 1"),
         ("one-row", 1, 1, 16, {}, "one row, from one token"),
+        ("two-new", 1, 1, 2, {}, "two new tokens"),
         ("warm", 2, 4, 6, {"temperature": 2.0}, "temperature 2"),
+        ("cool", 2, 3, 7, {"temperature": 0.5}, "temperature 0.5"),
         ("top-k", 2, 3, 6, {"top_k": 3}, "the best three"),
         ("top-p", 2, 2, 6, {"top_p": CUT}, "the best 0.6 of the mass"),
         ("warm-top-p", 2, 3, 7, {"temperature": 2.0, "top_p": CUT}, "temperature 2 and the best 0.6"),
@@ -790,7 +818,8 @@ def write_text(draw):
         model = case.provide(MODEL, "Hashing", "model", num_layers=2)
         if id == "plain":
             case.eval(model)
-        values = [(2 * int(k) + 1) / 1024 for k in draw.integers(0, 511, 2 * B * new)]
+        places = away_from_edges(how.get("temperature") or 1.0)
+        values = [places[k] for k in draw.integers(0, len(places) - 1, 2 * B * new)]
         uniform = case.provide(MODEL, "Draws", "uniform", values=values)
         prompt = case.input("prompt", draw.integers(0, 6, B, P))
         how = {"max_new_tokens": new, "uniform": uniform, **how}
@@ -817,14 +846,15 @@ def write_text(draw):
             case.check_values(Y, "a second batch of prompts gets new caches", "purity")
         yield case
 
-    case = Case("line-breaks", name)
-    model = case.provide(MODEL, "Hashing", "model", num_layers=1, fixed=1)
-    uniform = case.provide(MODEL, "Draws", "uniform", values=[0.5])
-    prompt = case.input("prompt", draw.integers(1, 6, 2, 3))
-    how = {"max_new_tokens": 5, "uniform": uniform, "temperature": 0}
-    Y = case.call(model, prompt, **how, axes=("row", "step"))
-    case.check_values(Y, "a text may have empty lines")
-    yield case
+    for id, B in (("line-breaks", 2), ("line-breaks-one-row", 1)):
+        case = Case(id, name)
+        model = case.provide(MODEL, "Hashing", "model", num_layers=1, fixed=1)
+        uniform = case.provide(MODEL, "Draws", "uniform", values=[0.5])
+        prompt = case.input("prompt", draw.integers(1, 6, B, 3))
+        how = {"max_new_tokens": 5, "uniform": uniform, "temperature": 0}
+        Y = case.call(model, prompt, **how, axes=("row", "step"))
+        case.check_values(Y, "a text may have empty lines" if B > 1 else "one row with empty lines")
+        yield case
 
     case = Case("nothing-new", name, caps=False)
     model = case.provide(MODEL, "Hashing", "model", num_layers=2)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from grader.diagnosis.facts import of_facets, of_lengths, of_numbers
 from grader.diagnosis.match import diagnose
@@ -135,6 +136,26 @@ def test_the_pattern_is_that_of_the_first_case_that_differs(raises, bundles):
     assert found.alternatives == ()
     assert ("all values are 2 × the expected values" in says) is not raises
     assert ("all values are" in " ".join(says)) is not raises
+
+
+def test_what_its_check_tolerates_is_no_difference(bundles):
+    """Of two wrong cases, the first is within its check's own tolerance."""
+    exercise = next(e for b in bundles for e in b.exercises if e.name == "kernel_attention_weights")
+    first, second = [case for case in exercise.cases if case.checks[0].judge == "equal"][:2]
+    loose = structs.replace(first, checks=(structs.replace(first.checks[0], params={"tol": 10.0}),))
+    exercise = structs.replace(exercise, cases=(loose, second), signatures=None)
+    seen = {}
+    for case, changed in (
+        (loose, lambda a: a + np.arange(a.size).reshape(a.shape) / a.size),
+        (second, lambda a: 2 * a),
+    ):
+        name = case.checks[0].of[0]
+        want, header = case.expected[name], case.headers[name]
+        seen[case.id] = Observation({name: Seen(header.shape, header.dtype, changed(want))})
+    judged = judge_all(exercise.cases, seen)
+    assert judged[loose.id].checks[0].outcome == "passed"
+    found = diagnose(exercise, judged, [check for one in judged.values() for check in one.checks])
+    assert "all values are 2 × the expected values" in sentences(found.facts)
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,12 @@ MISTAKES = [
         asks="How large is the loss of a new model, and how large is that of guessing?",
     ),
     mistake(
+        "lm-start-zero",
+        edit(START, "nn.init.zeros_(self.embedding.weight)"),
+        says="the embedding starts with zeros, so all logits are zero and so is every gradient",
+        asks="Which gradient does a row of the embedding get, if all rows are zero?",
+    ),
+    mistake(
         "lm-one-block",
         edit(
             BLOCKS,
