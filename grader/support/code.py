@@ -41,7 +41,12 @@ def definitions(source: str) -> str:
         for node in ast.parse(source).body
         if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign))
     ]
-    return "\n\n".join(ast.get_source_segment(source, node) or "" for node in kept) + "\n"
+    return "\n\n".join(_with_decorators(source, node) for node in kept) + "\n"
+
+
+def _with_decorators(source: str, node: ast.stmt) -> str:
+    decorators = (ast.get_source_segment(source, one) for one in getattr(node, "decorator_list", ()))
+    return "".join(f"@{one}\n" for one in decorators) + (ast.get_source_segment(source, node) or "")
 
 
 def owner_of(tree: ast.AST, line: int) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from grader.authoring import bank
 from grader.authoring.bank import apply, edit, mutant, trivial, variant
-from grader.support.code import definition_span
+from grader.support.code import definition_span, definitions
 from grader.support.errors import UsageError
 
 SOURCE = '''import torch
@@ -157,3 +157,9 @@ def test_lines_are_counted_as_python_counts_them(first_line):
     assert ast.parse(source[start:stop]).body[0].name == "shift"
     assert source[start:stop].startswith("@torch.no_grad()\n")
     assert source[start:stop].endswith("x + 1\n")
+
+
+def test_definitions_keep_their_decorators_and_leave_demos_out():
+    source = "import math\n\n@decorated(\n    1\n)\n@twice\ndef f():\n    return 1\n\nprint(f())\nif f():\n    f()\nx = f()\n"
+    kept = "import math\n\n@decorated(\n    1\n)\n@twice\ndef f():\n    return 1\n\nx = f()\n"
+    assert definitions(source) == kept
