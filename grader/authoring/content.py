@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Meta, Struct, structs
 
 from grader.authoring.bank import KnownAnswer
+from grader.bundle.answers import ANSWERS_FILE
 from grader.cases.case import Case, collected
 from grader.cases.draw import Draw
 from grader.sandbox.base import Limits
@@ -100,6 +101,11 @@ class Assignment:
         return {
             f"{PICTURES}/{p.name}": p.read_bytes() for p in sorted((self.folder / PICTURES).glob("*.svg"))
         }
+
+    @property
+    def answers(self) -> dict[str, bytes]:
+        """Return the file with the answers to the questions of the lesson by its name; no file if there is none."""
+        return {p.name: p.read_bytes() for p in self.folder.glob(ANSWERS_FILE)}
 
     def given(self, exercise: Described) -> tuple[str, ...]:
         """Return the names of the building blocks that the exercise may import from `grader.given`."""

@@ -26,6 +26,7 @@ COMMANDS = {
     "case": (LEARN, "help", _("Write the inputs of the first failing case to a file.")),
     "reset": (LEARN, "help", _("Restore the original stub of an exercise.")),
     "explain": (LEARN, "help", _("Show a page about a known mistake.")),
+    "answer": (LEARN, "answer", _("Show the answer to a question of a lesson.")),
     "play": (LEARN, "play", _("Let your language model write.")),
     "doctor": (LEARN, "doctor", _("Show which features and sandboxes work on this machine.")),
     "release": (TEACH, "instructor.release", _("Make a student kit and check it for answers.")),

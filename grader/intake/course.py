@@ -323,6 +323,18 @@ def _unknown(name: str, known: Collection[str]) -> str:
     return _("there is no exercise {name}; `grader` lists them all").format(name=name)
 
 
+def one_assignment(name: str, bundles: Sequence[Bundle]) -> Bundle:
+    """Return the assignment of a number, a name or a module, or of one of its exercises. Raises UsageError."""
+    wanted = name.rstrip("/")
+    for bundle in bundles:
+        number = bundle.assignment.split("_")[0]
+        exercises = [exercise.name for exercise in bundle.exercises]
+        if wanted.zfill(2) == number or wanted in (bundle.assignment, bundle.module, *exercises):
+            return bundle
+    says = _("there is no assignment {name}; there are {names}")
+    raise UsageError(says.format(name=name, names=", ".join(bundle.assignment for bundle in bundles)))
+
+
 def one_exercise(name: str, bundles: Sequence[Bundle]) -> Exercise:
     """Return the exercise of a name, or the only one of an assignment. Raises UsageError for any other name."""
     found = wanted_exercises([name], bundles)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from grader.authoring.content import PICTURES
+from grader.bundle.answers import ANSWERS_FILE
 from grader.bundle.files import MANIFEST_FILE, TENSORS_FILE
 from grader.bundle.model import Bundle
 from grader.engine.load_request import with_requirements
@@ -55,8 +56,11 @@ def files_of_lesson(module: str) -> tuple[str, ...]:
     return "README.md", f"{module}.py", f"{module}.ipynb", MANIFEST_FILE, TENSORS_FILE
 
 
-def fill(bundles: Sequence[Bundle], assignments: Path, target: Path) -> Path:
-    """Fill the empty folder `target`. Return its wheel. Raises UsageError if `assignments` has no template beside it."""
+def fill(bundles: Sequence[Bundle], assignments: Path, target: Path, answers: bool = False) -> Path:
+    """Fill the empty folder `target`. Return its wheel. Raises UsageError if `assignments` has no template beside it.
+
+    answers: also copy the answers to the questions of the lessons.
+    """
     template = assignments.parent / "student_template"
     if not template.is_dir():
         raise UsageError(_("{folder} is missing: install the grader again").format(folder=template))
@@ -78,4 +82,6 @@ def fill(bundles: Sequence[Bundle], assignments: Path, target: Path) -> Path:
             shutil.copyfile(assignments / bundle.assignment / name, folder / name)
         if (pictures := assignments / bundle.assignment / PICTURES).is_dir():
             shutil.copytree(pictures, folder / PICTURES, ignore=_CLUTTER)
+        if answers and (file := assignments / bundle.assignment / ANSWERS_FILE).is_file():
+            shutil.copyfile(file, folder / ANSWERS_FILE)
     return packed

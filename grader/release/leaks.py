@@ -15,6 +15,8 @@ from textwrap import dedent
 from grader.authoring.bank import apply
 from grader.authoring.content import Assignment
 from grader.authoring.hidden_cases import seed_file
+from grader.bundle.answers import ANSWERS_FILE
+from grader.bundle.answers import answers as answers_in
 from grader.given import BLOCKS
 from grader.release.folder import files_of_lesson
 from grader.release.kit import NOTEBOOK, KitPlan
@@ -52,12 +54,13 @@ def documents(folder: Path) -> dict[str, bytes]:
 def answers(assignments: Sequence[Assignment]) -> dict[str, str]:
     """Return what no student may get: code in a form that can be compared → its owner.
 
-    This is each marked solution, each function of a right answer (the reference or one of variants.py) that the stub
+    This is each paragraph about a question of a lesson, each marked solution, each function of a right answer (the reference or one of variants.py) that the stub
     lacks, and each other Python file of solutions/ as a whole.
     """
     found: dict[str, str] = {}
     for assignment in assignments:
-        for owner, code in (*_marked(assignment), *_functions(assignment), *_files(assignment)):
+        codes = (*_marked(assignment), *_functions(assignment), *_files(assignment))
+        for owner, code in (*codes, *_questions(assignment)):
             for text in (_unparsed(code), _plain(code)):
                 if len(text) >= MIN_TEXT:
                     found.setdefault(text, owner)
@@ -107,6 +110,12 @@ def _files(assignment: Assignment) -> Iterator[tuple[str, str]]:
     for path in sorted(assignment.folder.rglob("*.py")):
         if path != assignment.folder / f"{assignment.module}.py":
             yield path.relative_to(assignment.folder.parent).as_posix(), path.read_text("utf-8")
+
+
+def _questions(assignment: Assignment) -> Iterator[tuple[str, str]]:
+    for name, data in assignment.answers.items():
+        for number, answer in answers_in(data.decode()).items():
+            yield from ((f"{number} of {assignment.name}/{name}", part) for part in answer.split("\n\n"))
 
 
 # ---- the search
@@ -186,8 +195,8 @@ def seeds(documents: Mapping[str, bytes], seed: str) -> Iterator[str]:
             yield f"{name} holds the secret seed"
 
 
-def prove(plan: KitPlan, kit: Path, assignments: Path) -> tuple[str, ...]:
-    """Return what was proved about a kit, a sentence per claim.
+def prove(plan: KitPlan, kit: Path, assignments: Path, with_answers: bool = False) -> tuple[str, ...]:
+    """Return what was proved about a kit, a sentence per claim. with_answers: it has `answers.md` of each lesson.
 
     Raises GraderError with exit status 1 if the proof fails: there is an answer in the kit, or a file that does not
     belong to it.
@@ -195,12 +204,14 @@ def prove(plan: KitPlan, kit: Path, assignments: Path) -> tuple[str, ...]:
     files = documents(kit)
     secret = answers(plan.solutions)
     names = (name for assignment in plan.solutions for name in unmarked(assignment))
-    _refuse(_of_unknown_origin(plan, files, assignments))
+    _refuse(_of_unknown_origin(plan, files, assignments, with_answers))
     _refuse(f"the solution of {name} is not marked in solutions/" for name in names)
-    _refuse(leaks(files, secret, plan.blocks))
+    wanted = {f"{a.name}/{ANSWERS_FILE}" for a in plan.solutions if with_answers}
+    _refuse(leaks({n: data for n, data in files.items() if n not in wanted}, secret, plan.blocks))
     _refuse(seeds(files, seed_file().read_text("utf-8").strip()))
     return (
         "lessons, stubs and bundles are those of assignments/; their inputs are drawn from the public seed",
+        f"answers to questions are {f'in {ANSWERS_FILE} of the lessons only' if with_answers else 'in no file'}",
         f"the wheel holds {len(plan.blocks)} building blocks: those that the exercises may use",
         f"no other file of the {len(files)} holds a solution, another right answer or the source of known mistakes"
         f" ({len(secret)} texts were compared, with their names)",
@@ -208,9 +219,12 @@ def prove(plan: KitPlan, kit: Path, assignments: Path) -> tuple[str, ...]:
     )
 
 
-def _of_unknown_origin(plan: KitPlan, files: Mapping[str, bytes], assignments: Path) -> Iterator[str]:
+def _of_unknown_origin(
+    plan: KitPlan, files: Mapping[str, bytes], assignments: Path, with_answers: bool
+) -> Iterator[str]:
     """Yield a sentence per file of a lesson that differs from assignments/, and per block that no exercise may use."""
     names = [f"{a.name}/{name}" for a in plan.solutions for name in (*files_of_lesson(a.module), *a.pictures)]
+    names += [f"{a.name}/{name}" for a in plan.solutions for name in a.answers if with_answers]
     known = {name: assignments / name for name in names}
     blocks = {"__init__.py", *(BLOCKS[block] for block in plan.blocks)}
     lessons = {assignment.name for assignment in plan.solutions}

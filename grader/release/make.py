@@ -24,6 +24,7 @@ def release(
     *,
     solutions: Path,
     through: str | None,
+    answers: bool = False,
     colab: str,
     wheelhouse: Sequence[str],
     python: str,
@@ -33,7 +34,7 @@ def release(
 
     Raises UsageError, and then leaves no file, as `new_folder` does. A signal that ends the process leaves none either.
 
-    solutions: assignments/ and student_template/ are beside it. colab: the address of the kit's git repository, for
+    answers: whether the kit has the answers to the questions of the lessons. solutions: assignments/ and student_template/ are beside it. colab: the address of the kit's git repository, for
     notebooks that fetch it; "": none. wheelhouse: the platforms for which wheels are downloaded (keys of
     `wheels.TARGETS`). python: the version of Python for these wheels, such as "3.12". tell: called with a few words at
     the start of each long step.
@@ -43,11 +44,11 @@ def release(
         tell(_("comparing assignments/ with solutions/"))
         chosen = plan(solutions, assignments, through)
         tell(_("filling the kit"))
-        packed = fill(chosen.bundles, assignments, work)
+        packed = fill(chosen.bundles, assignments, work, answers)
         if colab:
             add_notebooks(work, chosen, colab, packed.name)
         tell(_("looking for solutions and for the secret seed"))
-        claims = prove(chosen, work, assignments)
+        claims = prove(chosen, work, assignments, answers)
         if wheelhouse:  # after the proof, which would search these wheels of other packages, too
             add_wheelhouse(work, wheelhouse, python, tell)
     return chosen, claims

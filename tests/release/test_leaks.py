@@ -12,6 +12,7 @@ import pytest
 from helpers.command_line import ROOT
 
 from grader.authoring.content import read
+from grader.release.folder import fill
 from grader.release.kit import KitPlan
 from grader.release.leaks import answers, leaks, prove, unmarked
 from grader.release.wheels import WHEELS
@@ -29,6 +30,7 @@ def helper(X, num_heads):
     if True:  # always
     {MARKED.replace("(batch, steps", "((batch), steps").replace(chr(10), chr(10) + "    ")}
 '''
+ANSWERS = (SOLUTIONS / "04_heads/answers.md").read_bytes()  # to the questions of the lesson
 SEED = "6a1f" * 16  # as in the file of the fixture `seed`
 
 
@@ -122,6 +124,9 @@ def add(path: str, data: bytes):
         (add("04_heads/heads.py", CODE.encode()), "04_heads/heads.py is not the file in"),
         (add("04_heads/bundle.safetensors", b" "), "04_heads/bundle.safetensors is not the file in"),
         (add("04_heads/more.md", b"text"), "04_heads/more.md is no file of"),
+        (add("04_heads/answers.md", b"## 1"), "04_heads/answers.md is no file of"),
+        (add("notes.md", ANSWERS), "notes.md holds the answer 1 of 04_heads/answers.md"),
+        (add("!grader/answers.md", ANSWERS), "grader/answers.md holds the answer 1 of 04_heads/answers.md"),
         (add("more.safetensors", b"text"), "more.safetensors is no file of"),
         (
             add("!grader/given/transpose_output.py", b"1"),
@@ -144,7 +149,17 @@ def test_a_kit_with_anything_else_is_not_proved(copy, chosen, seed, monkeypatch,
 
 def test_a_kit_with_nothing_else_is_proved(chosen, filled, seed, monkeypatch):
     monkeypatch.setenv("HEADWAY_SEED_FILE", str(seed))
-    assert len(prove(chosen, filled, ROOT / "assignments")) == 4
+    assert "answers to questions are in no file" in prove(chosen, filled, ROOT / "assignments")
+
+
+def test_a_kit_may_have_the_answers_to_questions_as_they_are(chosen, tmp_path, seed, monkeypatch):
+    monkeypatch.setenv("HEADWAY_SEED_FILE", str(seed))
+    fill(chosen.bundles, ROOT / "assignments", tmp_path, answers=True)
+    assert (tmp_path / "04_heads/answers.md").read_bytes() == ANSWERS
+    assert len(prove(chosen, tmp_path, ROOT / "assignments", with_answers=True)) == 5
+    (tmp_path / "04_heads/answers.md").write_bytes(ANSWERS + CODE.encode())
+    with pytest.raises(GraderError, match=r"answers\.md is not the file in"):
+        prove(chosen, tmp_path, ROOT / "assignments", with_answers=True)
 
 
 def test_a_solution_without_marks_is_reported(chosen):

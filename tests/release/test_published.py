@@ -14,6 +14,7 @@ from helpers.command_line import ROOT, process
 
 from grader.authoring.content import read_all
 from grader.authoring.hidden_cases import seed_file
+from grader.bundle.answers import ANSWERS_FILE
 from grader.bundle.files import load_all
 from grader.given import BLOCKS
 from grader.intake.course import MARK
@@ -59,9 +60,11 @@ def wrong_answers() -> Iterator[tuple[str, str]]:
 
 
 def test_the_wheel_holds_the_grader_the_course_and_the_template(files):
-    course = {f"{a.name}/{name}" for a in SOLUTIONS for name in (*files_of_lesson(a.module), *a.pictures)} | {
-        MARK
-    }
+    course = {
+        f"{a.name}/{name}"
+        for a in SOLUTIONS
+        for name in (*files_of_lesson(a.module), *a.pictures, *a.answers)
+    } | {MARK}
     assert {name.removeprefix(COURSE) for name in files if name.startswith(COURSE)} == course
     others = {name.split("/")[1] for name in files if name.startswith("grader/")}
     assert others == {p.name for p in (ROOT / "grader").iterdir() if p.name != "__pycache__"} | {
@@ -78,6 +81,7 @@ def test_no_file_of_the_wheel_holds_an_answer_a_mistake_or_a_seed(files):
     inside = {
         name.removeprefix(COURSE) if name.startswith(COURSE) else f"!{name}": data
         for name, data in files.items()
+        if not name.endswith(f"/{ANSWERS_FILE}")  # the public course has them
     }
     assert len(secret) > 500
     template = (
@@ -127,5 +131,5 @@ def test_the_installed_wheel_writes_what_a_kit_has(dist, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     kit = tmp_path / "kit"
     kit.mkdir()
-    fill(load_all(ROOT / "assignments"), ROOT / "assignments", kit)
+    fill(load_all(ROOT / "assignments"), ROOT / "assignments", kit, answers=True)
     assert documents(tmp_path / "attention") == documents(kit)

@@ -26,7 +26,7 @@ def start(folder: Path) -> None:
     course = installed()
     bundles = load_all(course)
     with new_folder(folder) as work:
-        fill(bundles, course, work)
+        fill(bundles, course, work, answers=True)
     command = (
         "uv run grader" if os.environ.get("UV") else "grader"
     )  # uv sets it for what it runs, also for uvx
@@ -60,6 +60,11 @@ Exit status: 0 released, 1 the proof failed (nothing is left behind), 2 wrong us
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--through", help=_("The last assignment to release, as 04 or by its name."))
 @click.option(
+    "--answers",
+    is_flag=True,
+    help=_("Add the answers to the questions of the lessons, for `grader answer`."),
+)
+@click.option(
     "--colab",
     default="",
     metavar="URL",
@@ -86,6 +91,7 @@ Exit status: 0 released, 1 the proof failed (nothing is left behind), 2 wrong us
 def release(
     folder: Path,
     through: str | None,
+    answers: bool,
     colab: str,
     wheelhouse: tuple[str, ...],
     python_version: str,
@@ -108,6 +114,7 @@ def release(
         folder,
         solutions=solutions,
         through=through,
+        answers=answers,
         colab=colab,
         wheelhouse=wheelhouse,
         python=python_version,
