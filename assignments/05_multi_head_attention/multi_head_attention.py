@@ -62,6 +62,17 @@
 # | sequence, head | 0, 0 | 0, 1 | 1, 0 | 1, 1 |
 # | length it needs | 2 | 2 | 3 | 3 |
 #
+# **One layer, or one per head?** It is the same: `H` small layers side by side give the same numbers as one
+# large layer, whose weight contains theirs as rows. Even all three projections can be one layer with $3D$
+# outputs, as in the `in_proj_weight` of `nn.MultiheadAttention`. $W^O$ comes after the heads are merged. It
+# is a part of the attention (`out_proj` in PyTorch), and the only place where the heads' results are mixed.
+#
+# **Code without a mask.** Often you will see `scaled_dot_product_attention(q, k, v, is_causal=True)` and no
+# mask anywhere. The mask is there: `is_causal` makes it inside. It knows nothing of padding, and it fits
+# only if queries and keys are the same steps (lesson 13 has the other case). For anything else pass
+# `attn_mask`, where `True` means *may attend*. In the masks of `nn.MultiheadAttention` it means the
+# opposite. With neither, every query sees every key.
+#
 # **By hand.** Take two features and two heads, so $d = 1$, and let all four layers be identity matrices.
 # There is one query $(1, 0)$, and there are two keys $(\ln 3, 5)$ and $(0, -5)$ with the values $(8, 10)$
 # and $(0, 20)$.

@@ -83,7 +83,10 @@
 # Why $\sqrt{D}$? The paper does not say. One reason is size: sines and cosines are between -1 and 1, while
 # embeddings are often initialised with a standard deviation of about $1/\sqrt{D}$. Without the
 # factor the positions would dominate; with it, both have about the same size. PyTorch initialises `nn.Embedding` with standard
-# deviation 1, so here the words dominate at first. We keep the factor of the paper anyway.
+# deviation 1, so here the words dominate at first. We keep the factor of the paper anyway. (It has nothing
+# to do with the $\sqrt{d}$ of lesson 03. That one *divides* scores and belongs to a head with $d$ features;
+# this one *multiplies* words with $D$ features. A model in which the factor is part of the trained table
+# needs none, but weights fit only the code with which they were trained.)
 #
 # **What goes wrong.** Most of these mistakes raise no error, because the shapes are right.
 #

@@ -7,11 +7,11 @@ the `build` group.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from grader.authoring.content import PICTURES, Assignment, chosen, read_all
@@ -98,7 +98,7 @@ def is_same(old: bytes, new: bytes, name: str) -> bool:
         return True
     try:
         if name == MANIFEST_FILE:
-            return bool(json.loads(old) == json.loads(new))
+            return bool(msgspec.json.decode(old, type=Bundle) == msgspec.json.decode(new, type=Bundle))
         if name != TENSORS_FILE:
             return False
         before, after = decode(old), decode(new)

@@ -14,6 +14,7 @@ from typing import Any
 
 from grader.authoring.build import _cells
 from grader.authoring.content import Assignment
+from grader.bundle.answers import answers
 from grader.bundle.files import MANIFEST_FILE, TENSORS_FILE
 from grader.intake.course import MARK
 from grader.support.code import BEGIN
@@ -117,7 +118,7 @@ def notebook(
         if cell.cell_type == "markdown" and cell.source.startswith(QUESTIONS):
             questions += 1
             role = _role(f"questions-{questions}", task=True, locked=True, points=question_points)
-            cells.append(words(cell.source, metadata=role))
+            cells.append(words(cell.source + _rubric(assignment, question_points), metadata=role))
         elif cell.cell_type == "markdown":
             cells.append(words(cell.source))
         elif name is None and BEGIN in cell.source:
@@ -137,6 +138,16 @@ def notebook(
         cells=cells, metadata={"kernelspec": kernel, "language_info": {"name": "python"}}
     )
     return str(nbformat.writes(book)) + "\n"
+
+
+def _rubric(assignment: Assignment, points: float) -> str:
+    """Return what graders see below the questions: their answers, between marks where nbgrader cuts the release."""
+    found = [one for text in assignment.answers.values() for one in answers(text.decode()).items()]
+    if not found or not points:
+        return ""
+    says = _("Question {n}, up to {points:g} points.")
+    parts = [f"**{says.format(n=number, points=points / len(found))}** {text}" for number, text in found]
+    return "\n\n".join(["", "=== BEGIN MARK SCHEME ===", *parts, "=== END MARK SCHEME ==="])
 
 
 def _role(grade_id: str, **roles: Any) -> dict[str, Any]:

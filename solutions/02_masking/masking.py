@@ -41,6 +41,10 @@
 # 4 all scores above the diagonal are minus infinity, and their weights are 0. Every row of weights sums to
 # 1.](pictures/masks.svg)
 #
+# **Must padded queries be masked, too?** No. A padded query gets weights and a result like any other, and
+# nobody reads it: later layers hide padded keys again, and the loss leaves padding out. If you hid every
+# key from such a query, its weights would all be equal, or NaN. So mask keys only.
+#
 # **Broadcasting** (lesson 01) compares all positions with the limits of all rows in one operation:
 #
 # ```python

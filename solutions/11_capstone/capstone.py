@@ -64,6 +64,11 @@
 # `tgt_valid_len` is 5 here, and four steps count. Your model has to learn the end token, a word like any
 # other, but not the padding.
 #
+# **Where is the shift?** In the two slices of your training loop, and nowhere else. The model does not
+# shift, and its mask does not either: step `t` may see its own input, because its label is the word *after*
+# that. If you shift a second time, in the mask or in the loss, the model learns to predict two words ahead,
+# or never sees the newest word.
+#
 # **Writing.** Now there are no true words: your model is on its own. The first input is the start token.
 # Each call gives scores for one next word. *Greedy* decoding takes the word with the highest score, appends
 # it, and passes it to the next call. Pass the state that the call returned, too: it holds the cache. A

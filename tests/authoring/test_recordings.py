@@ -1,5 +1,6 @@
 """Cases are recorded again only if something that they depend on has changed, and only if they are selected."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import pytest
 from helpers.command_line import ROOT
 
 from grader.authoring import hidden_cases
-from grader.authoring.build import build
+from grader.authoring.build import build, is_same
 from grader.authoring.content import read, read_all
 from grader.authoring.hidden_cases import cases_digest, hidden_folder
 from grader.authoring.recordings import CODE, key, record_all
@@ -140,6 +141,15 @@ def test_a_cached_recording_equals_a_new_one(solutions):
 
 
 @pytest.mark.slow
+def test_a_bundle_is_the_same_whether_or_not_a_default_is_written():
+    text = (ROOT / "assignments/04_heads/bundle.json").read_bytes()
+    found = json.loads(text)
+    assert found.pop("second") is False  # the default
+    assert is_same(text, json.dumps(found).encode(), "bundle.json")
+    assert not is_same(text, json.dumps({**found, "second": True}).encode(), "bundle.json")
+    assert not is_same(text, b"{}", "bundle.json")
+
+
 def test_a_reference_that_raises_is_reported(solutions):
     change(
         solutions / "12_first/first.py", "### BEGIN SOLUTION\n", "### BEGIN SOLUTION\n    raise KeyError(1)\n"

@@ -10,6 +10,7 @@ import pytest
 from helpers.command_line import ROOT
 from helpers.files import fill
 from helpers.nbgrader_class.school import ASSIGNMENT, BIN, answered
+from nbgrader.preprocessors import ClearMarkScheme
 
 from grader.authoring.content import read, read_all
 from grader.nbgrader.course import KEPT, LOADS, CourseOptions, lacks_our_config, make, notebook
@@ -42,6 +43,17 @@ def test_every_exercise_has_a_solution_cell_and_a_graded_cell(assignment):
         assert source == f'check("{exercise.name}")'
     assert roles["questions-1"][0].task
     assert len({c.id for c in book.cells}) == len(book.cells)
+
+
+def test_graders_get_the_answers_with_questions_that_count_and_students_do_not(options):
+    (heads,) = HEADS
+    (cell,) = [c for c in nbformat.reads(notebook(heads, 6.0), 4).cells if "BEGIN MARK SCHEME" in c.source]
+    assert cell.metadata.nbgrader.points == 6
+    assert all(f"**Question {n}, up to 2 points.** " in cell.source for n in (1, 2, 3))
+    assert "Often said: H heads cost H times" in cell.source
+    ClearMarkScheme().preprocess_cell(cell, {}, 0)  # as for the release
+    assert cell.source.rstrip().endswith("how does the memory for the attention weights grow?")
+    assert "Often said" not in notebook(heads)
 
 
 HEADS = [read(ROOT / "solutions" / "04_heads")]
