@@ -140,7 +140,6 @@ def test_a_cached_recording_equals_a_new_one(solutions):
     assert new == [bundles.dump(bundle) for bundle in record_all(read_all(solutions), "public")]
 
 
-@pytest.mark.slow
 def test_a_bundle_is_the_same_whether_or_not_a_default_is_written():
     text = (ROOT / "assignments/04_heads/bundle.json").read_bytes()
     found = json.loads(text)
@@ -150,6 +149,7 @@ def test_a_bundle_is_the_same_whether_or_not_a_default_is_written():
     assert not is_same(text, b"{}", "bundle.json")
 
 
+@pytest.mark.slow
 def test_a_reference_that_raises_is_reported(solutions):
     change(
         solutions / "12_first/first.py", "### BEGIN SOLUTION\n", "### BEGIN SOLUTION\n    raise KeyError(1)\n"
