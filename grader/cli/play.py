@@ -10,6 +10,7 @@ import click
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
+from torch import set_num_threads
 
 from grader.cli.shared_options import FILE, course_option
 from grader.intake.course import find
@@ -60,6 +61,7 @@ def play(
     top_p: float,
     course: Path | None,
 ) -> None:
+    set_num_threads(1)  # the tensors are small, and more threads would be many times slower
     console, events = Console(highlight=False), SimpleQueue[str]()
     page = Page(_writer(weights, course), random.Random(seed), temperature, top_p)
     with single_keys(events.put) as has_keys:

@@ -57,6 +57,7 @@ class Swap:
     fix_first: tuple[str, ...] = ()
     must_pass: bool = False
     why: tuple[Fact, ...] = ()
+    must_gain: bool = False
 
 
 def grade_exercise(grading: Grading, file: StudentFile, exercise: Exercise) -> ExerciseResult:
@@ -73,7 +74,8 @@ def grade_exercise(grading: Grading, file: StudentFile, exercise: Exercise) -> E
             made[names] = attempt(grading, file, exercise, names)
         remarks = (*made[names].remarks, *map(PUBLIC.sentence, swap.why))
         result = replace(made[names], remarks=remarks, replaced=names, fix_first=swap.fix_first)
-        if result.outcome == "passed" or not swap.must_pass:
+        gains = best is None or (result.score or 0) > (best.score or 0)
+        if (result.outcome == "passed" or not swap.must_pass) and (gains or not swap.must_gain):
             best = result if best is None else _better(exercise, best, result)
         if best is not None and not _may_be_the_blocks(exercise, best):
             break
@@ -123,7 +125,8 @@ def _swaps(grading: Grading, file: StudentFile, exercise: Exercise, known: Seque
         yield swap(faulty)
     if parts:
         if len(faulty) < len(own):
-            yield Swap(own, why=(Fact("replaced/together", {"blocks": _names_of(own)}),))
+            why = (Fact("replaced/together", {"blocks": _names_of(own)}),)
+            yield Swap(own, why=why, must_gain=True)  # otherwise it is the exercise that fails, not the parts
         return
     others = [block for block in own if block[1] is not file and outcomes[block] == "other_interface"]
     if others:

@@ -560,7 +560,7 @@ _REMARKS = {
     ),
     "replaced/together": _early(
         "your parts ({blocks}) pass separately but fail together; graded with the reference parts instead;"
-        " one possible reason is a decoder that restarts its positions in prediction"
+        " one possible reason is a part that begins its positions at 0 where they should continue"
     ),
     "blocked-by/unwritten": _early(
         "blocked by {other}, which it needs and which is not written yet: write {other} first"

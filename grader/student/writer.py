@@ -18,6 +18,7 @@ from grader.intake.read import read_submission
 from grader.support.code import definitions
 from grader.support.errors import UsageError
 from grader.support.i18n import _
+from grader.support.sanitize import sanitize
 
 PARTS = ("LanguageModel", "write_text")
 
@@ -50,7 +51,7 @@ class Writer:
 
     def __init__(self, own: object, passed: Collection[str], weights: Path):
         model, self._write = (getattr(own if name in passed else given, name) for name in PARTS)
-        self.model: Any = model(**SIZES).eval()
+        self.model: Any = _called(PARTS[0], model, **SIZES).eval()
         self.heads = [
             (block, head) for block in range(SIZES["num_layers"]) for head in range(SIZES["num_heads"])
         ]
@@ -58,11 +59,12 @@ class Writer:
             self.model.load_state_dict(load_file(weights))
         except (SafetensorError, RuntimeError, OSError) as error:
             says = _("{file} holds no weights of this model: {error}")
-            raise UsageError(says.format(file=weights, error=error)) from None
+            raise UsageError(says.format(file=weights, error=sanitize(str(error), 300))) from None
 
     def next(self, text: str, uniform: Callable[[], float], temperature: float, top_p: float) -> str:
         """Return the character that follows `text`, as `write_text` draws it."""
-        longer = self._write(self.model, _tokens(text), 1, uniform, temperature=temperature, top_p=top_p)
+        options = {"temperature": temperature, "top_p": top_p}
+        longer = _called(PARTS[1], self._write, self.model, _tokens(text), 1, uniform, **options)
         return ALPHABET[int(longer[0, -1])]
 
     @torch.no_grad()
@@ -89,6 +91,16 @@ class Writer:
         scores = keys[0, head] @ query[0, head, -1] / d**0.5  # (T,)
         weights: list[float] = scores.softmax(0).tolist()
         return weights
+
+
+def _called(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call what the student may have written. Raises UsageError if it raises."""
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        says = _("your model or {name} raises {error}; `grader check {name}` says where")
+        raised = sanitize(f"{type(error).__name__}: {error}", 300)
+        raise UsageError(says.format(name=name, error=raised)) from None
 
 
 def _tokens(text: str) -> torch.Tensor:

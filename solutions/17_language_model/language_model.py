@@ -18,6 +18,16 @@
 # | logits | `(B, T, V)` | for the token *after* each |
 # | a batch of the training | `(B, T + 1)` | each token but the last is an input, each but the first a target |
 #
+# These blocks of earlier lessons come from `grader.given`:
+#
+# | block | gets | returns |
+# |---|---|---|
+# | `KVCache(max_len)` | `append(k, v)`, each `(B, H_kv, T, d)` | all keys and all values so far; `length` counts the steps |
+# | `apply_rotary(x, positions)` | `(B, H, T, d)` and `(T,)` | x, rotated at its positions |
+# | `repeat_kv(x, n_rep)` | `(B, H_kv, S, d)` | `(B, H_kv · n_rep, S, d)` |
+# | `top_k_top_p_filtering(logits, top_k, top_p)` | `(B, V)` | the logits, with minus infinity for what is cut |
+# | `sample_token(probs, u)` | `(B, V)` and draws `(B,)` | tokens `(B,)` |
+#
 # **A path without layers.** In the blocks of lesson 07 the norm came after the sum. Here each part reads a normalised *copy* of x, and its
 # result is added to x itself. So x goes from the embedding to the logits and no layer is on its way. Such models can be trained with
 # many blocks and without much care. The price: x grows from block to block, so one more norm follows the last block.
@@ -58,6 +68,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import torch
 from safetensors.torch import save_file
@@ -300,8 +311,9 @@ for n in (1, 2, 3, 4, 5):
 #
 # `batches` is an iterator without end; each batch has tokens `(B, T + 1)`. The inputs are all tokens but the last, the targets all but the first:
 # at every step the model should say the next token. Take exactly `steps` batches, with one update for each. Optimizer, learning rate and schedule are
-# up to you: Adam with 0.001 to 0.005 learns to spell within 150 steps. For the best result in 1000 steps let the rate grow over the first tenth, then
-# fall along a cosine to nearly nothing, and cut the norm of the gradients at 1.
+# up to you: Adam with a constant rate of 0.001 to 0.005 learns to spell within 150 steps. For the best result in 1000 steps let the rate grow over the
+# first tenth to about 0.005, then fall along a cosine to nearly nothing, and cut the norm of the gradients at 1. A schedule spends most of its
+# steps below its peak, so with one a peak of 0.001 is too slow.
 #
 # The grader watches 24 tiny steps, then trains *your* model for 150 steps on rows of 64 characters, which takes a few seconds. Its loss on new text
 # must be at most 1.0; counting three characters does not get there. Last, it measures the model that you trained yourself: "Train it,
@@ -431,7 +443,11 @@ if __name__ == "__main__" and STEPS:  # here and in a notebook, not while the fi
     try:
         model = LanguageModel(**SIZES)
         train_language_model(model, noted(verse_batches(1), model), STEPS)
-        save_file(model.state_dict(), "language_model.safetensors")
+        file = Path(globals().get("__file__", "notebook")).with_name(
+            "language_model.safetensors"
+        )  # beside this file
+        save_file(model.state_dict(), file)
+        print(f"the weights are in {file}")
         print(f"new text: {loss_on(model, next(verse_batches(2, rows=200))):.3f}")
         begin = torch.full((3, 1), ALPHABET.index("\n"))
         for row in write_text(model, begin, 159, random.Random(1).random, top_p=0.9).tolist():

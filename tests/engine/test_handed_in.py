@@ -16,7 +16,6 @@ from grader.engine.grading import GradingOptions
 FOLDER = ROOT / "solutions" / "17_language_model"
 NAME = "train_language_model"
 WEIGHTS = (FOLDER / "language_model.safetensors").read_bytes()
-RANDOM = np.random.Generator(np.random.PCG64(1))
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +44,10 @@ def changed(**changes):
 
 
 def noisy(size):
+    random = np.random.Generator(np.random.PCG64(1))
     return encode(
         {
-            name: (a + size * RANDOM.standard_normal(a.shape)).astype(np.float32)
+            name: (a + size * random.standard_normal(a.shape)).astype(np.float32)
             for name, a in decode(WEIGHTS).items()
         }
     )

@@ -75,6 +75,17 @@ def test_only_what_has_passed_is_taken_from_the_student(weights):
     assert calls == [1]
 
 
+def test_an_exception_of_the_student_is_a_sentence(weights):
+    def write(*args, **options):
+        raise TypeError("no tensor")
+
+    writer = Writer(SimpleNamespace(write_text=write), ("write_text",), weights)
+    with pytest.raises(
+        UsageError, match=r"your model or write_text raises TypeError: no tensor; `grader check write"
+    ):
+        writer.next(TEXT, random.random, 1.0, 1.0)
+
+
 @pytest.mark.parametrize("content", [b"no weights", None], ids=["another format", "another shape"])
 def test_weights_that_do_not_fit_are_refused(tmp_path, content):
     file = tmp_path / "weights.safetensors"
