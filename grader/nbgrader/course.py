@@ -186,6 +186,9 @@ c.Headway.trusted_submissions = False
 # The folder whose {MARK} has the points, weights and other rules of the course.
 c.Headway.course = {str(options.assignments.resolve())!r}
 
+# `zip_collect` also takes the weights that lesson 17 asks for.
+c.FileNameCollectorPlugin.valid_ext = [".ipynb", ".safetensors"]
+
 # Students get the stubs of the course, which say what is not written yet.
 c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.IncludeHeaderFooter",
