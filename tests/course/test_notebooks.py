@@ -1,6 +1,7 @@
 """Every notebook has a cell that checks each exercise, and runs from top to bottom in a real kernel."""
 
 import ast
+import shutil
 from itertools import pairwise
 from pathlib import Path
 
@@ -52,6 +53,8 @@ def test_below_each_exercise_is_a_cell_that_checks_it(assignment):
 def test_the_released_notebook_and_the_solutions_run(assignment, tmp_path):
     folder = make_course(tmp_path / "course") / assignment.name
     points = [exercise.points for exercise in assignment.exercises]
+    for weights in assignment.folder.glob("*.safetensors"):
+        shutil.copy(weights, folder)
     for text, reached in ((stub(assignment.source), [0] * len(points)), (assignment.source, points)):
         book = nbformat.reads(notebook(assignment.name, text), as_version=4)
         book.cells.append(nbformat.v4.new_code_cell(SCORES))
