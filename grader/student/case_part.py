@@ -20,7 +20,9 @@ from grader.worker.steps import See
 
 BATCH = "batch"  # the axis of the sequences
 DECIMALS, TOLERANCE = 3, 0.05  # of rounded inputs, and of what is computed from them
-LARGE = 100  # a larger input may multiply what was rounded off others, so all keep twice as many decimals
+# An input larger than this may multiply what was rounded off others, and one smaller than its inverse would be rounded
+# away: then all keep twice as many decimals.
+LARGE = 100
 
 
 def smallest(
@@ -57,9 +59,11 @@ def _parts(case: RecordedCase, check: Check, rule: str) -> Iterator[RecordedCase
     If a check looks at one result, only with the steps that lead to it.
     """
     floats = {name: array for name, array in case.tensors.items() if array.dtype.kind == "f"}
-    is_large = any(np.abs(array[np.isfinite(array)]).max(initial=0) > LARGE for array in floats.values())
-    decimals = 2 * DECIMALS if is_large else DECIMALS
-    rounded = {name: array.round(decimals) for name, array in floats.items()}
+    sizes = [np.abs(array[np.isfinite(array)]).max(initial=0) for array in floats.values()]
+    is_odd = any(size > LARGE or 0 < size < 1 / LARGE for size in sizes)
+    decimals = 2 * DECIMALS if is_odd else DECIMALS
+    inputs = {step.name for step in case.inputs}  # weights go into a file, so nobody reads them
+    rounded = {name: array.round(decimals) for name, array in floats.items() if name in inputs}
     whole = replace(case, like="", tensors={**case.tensors, **rounded})
     name, *others = check.of
     if not others and any(isinstance(step, See) and step.name == name for step in case.steps):
