@@ -11,6 +11,7 @@ import ast
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 Words = frozenset[int]
 BITS = 16  # of a word
@@ -53,6 +54,7 @@ def statements(changed: Iterable[int]) -> list[Words]:
     return [frozenset(words) for words in found.values()]
 
 
+@lru_cache(maxsize=4)  # one source is compared with many
 def _texts(source: str) -> Counter[tuple[str, Words]]:
     """Count the statements of a source, each as the text of its first line and its words."""
     tree = ast.parse(source)

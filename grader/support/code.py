@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import hashlib
 import io
-from functools import cache
+from collections.abc import Sequence
+from functools import cache, lru_cache
 from pathlib import Path
 
 from grader.support.errors import UsageError
@@ -34,19 +35,24 @@ def definition_spans(source: str, tree: ast.Module, name: str) -> list[tuple[int
     return found
 
 
+@lru_cache(maxsize=32)  # for each known mistake, authors' commands need those of the reference
 def definitions(source: str) -> str:
     """Return a module's imports, definitions and assignments, without the demos, which would only take time."""
-    kept = [
-        node
-        for node in ast.parse(source).body
-        if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign))
-    ]
-    return "\n\n".join(_with_decorators(source, node) for node in kept) + "\n"
+    kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign)
+    lines = list(io.StringIO(source, newline=""))
+    kept = [_statement(lines, node) for node in ast.parse(source).body if isinstance(node, kinds)]
+    return "\n\n".join(kept) + "\n"
 
 
-def _with_decorators(source: str, node: ast.stmt) -> str:
-    decorators = (ast.get_source_segment(source, one) for one in getattr(node, "decorator_list", ()))
-    return "".join(f"@{one}\n" for one in decorators) + (ast.get_source_segment(source, node) or "")
+def _statement(lines: Sequence[str], node: ast.stmt) -> str:
+    """Return the text of a top-level statement with its decorators. It may share its lines with others."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    first, start = (decorators[0].lineno, 0) if decorators else (node.lineno, node.col_offset)
+    assert node.end_lineno is not None
+    text = [line.encode() for line in lines[first - 1 : node.end_lineno]]
+    text[-1] = text[-1][: node.end_col_offset]
+    text[0] = text[0][start:]  # last, because both may be one line
+    return b"".join(text).decode()
 
 
 def owner_of(tree: ast.AST, line: int) -> str:

@@ -160,6 +160,6 @@ def test_lines_are_counted_as_python_counts_them(first_line):
 
 
 def test_definitions_keep_their_decorators_and_leave_demos_out():
-    source = "import math\n\n@decorated(\n    1\n)\n@twice\ndef f():\n    return 1\n\nprint(f())\nif f():\n    f()\nx = f()\n"
-    kept = "import math\n\n@decorated(\n    1\n)\n@twice\ndef f():\n    return 1\n\nx = f()\n"
-    assert definitions(source) == kept
+    begin = "import math\n\n@decorated(\n    1\n)\n@twice\ndef f():\n    return 1\n\n"
+    source = begin + 'print(f())\nif f():\n    f()\nx = "é"; f(); y = f()\n'
+    assert definitions(source) == begin + 'x = "é"\n\ny = f()\n'

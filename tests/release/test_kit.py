@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -84,7 +85,8 @@ def test_a_kit_has_the_needed_blocks_and_no_instructor_s_package(filled):
     assert not [n for n in names if n.startswith("grader/cli/instructor/")]
 
 
-def test_the_kit_of_the_whole_course_is_proved(tmp_path, seed):
+def test_the_kit_of_the_whole_course_is_proved_in_time(tmp_path, seed):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     done = run(GRADER, "release", tmp_path / "kit", cwd=ROOT, HEADWAY_SEED_FILE=str(seed))
     assert done.returncode == 0, done.stderr
     assert LAST in done.stdout
@@ -92,6 +94,7 @@ def test_the_kit_of_the_whole_course_is_proved(tmp_path, seed):
     assert len(done.stderr.splitlines()) == 3  # one per step
     # a block that answers an exercise is reported
     assert "MultiHeadAttention" in done.stdout.splitlines()[-1]
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 60
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
