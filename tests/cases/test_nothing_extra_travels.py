@@ -25,7 +25,7 @@ COURSE = {assignment.name: assignment for assignment in read_all(ROOT / "solutio
 # Exercises whose expected output, or its gradient, is an argument in another arrangement.
 REARRANGES = (
     *("transpose_qkv", "transpose_output", "PositionalEncoding"),
-    *("interleaved_to_half", "KVCache", "repeat_kv", "RingCache", "top_k_top_p_filtering"),
+    *("interleaved_to_half", "KVCache", "repeat_kv", "RingCache"),
 )
 
 
