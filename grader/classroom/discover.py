@@ -146,11 +146,14 @@ class _Discovery:
     def _archive(self, path: Path, place: PurePosixPath) -> Iterator[SubmittedFile]:
         modified = path.stat().st_mtime
         student = student_id(place.parts[0] if len(place.parts) > 1 else _stem(place.name))
+        problem, inside = _("holds no .py and no .ipynb"), dict[PurePosixPath, str]()
         try:
             inside = self.reader.call(members, path)
         except GraderError as bad:
-            problem = f"{_shown(place.name)} {bad}"
-            yield SubmittedFile(student, _shown(str(place)), bytes, modified, problem=problem)
+            problem = str(bad)
+        if all(name.suffix == WEIGHTS for name in inside):
+            why = f"{_shown(place.name)} {problem}"
+            yield SubmittedFile(student, _shown(str(place)), bytes, modified, problem=why)
             return
         folders: _Folders = {}
         for name, problem in inside.items():

@@ -111,6 +111,15 @@ def test_a_file_that_cannot_be_read_affects_no_other_student(bundles, tmp_path, 
     assert (found["bob"].problem, found["bob"].file.name) == ("", "heads.py")
 
 
+@pytest.mark.parametrize("held", [[], ["answer.docx"], ["heads.safetensors"]])
+def test_an_archive_without_anything_to_grade_says_so(bundles: list[Bundle], tmp_path, held):
+    with zipfile.ZipFile(tmp_path / "ada.zip", "w") as archive:
+        for name in held:
+            archive.writestr(name, "x")
+    (file,) = discover(tmp_path, bundles)
+    assert (file.student, file.problem) == ("ada", "ada.zip holds no .py and no .ipynb")
+
+
 def test_only_50_files_of_a_student_are_graded(bundles: list[Bundle], tmp_path):
     fill(tmp_path / "ada", {f"a{n:03}.py": "x" for n in range(60)} | {"heads.py": RIGHT})
     fill(tmp_path, {"bob.py": RIGHT})
