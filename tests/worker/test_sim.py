@@ -99,13 +99,16 @@ RULES = {
     "dropout": ("sorted(set(F.dropout(torch.ones(99, device=D), 0.5).tolist()))", [0.0, 2.0]),
 }
 
+DEVICES = {
+    "sim": "from grader.worker import sim; sim.register(); D = sim.place()",
+    "cuda": "D = 'cuda:0'",
+}
+
 HELPERS = """
 import copy, json, numpy, sys, torch
 from torch import nn
 from torch.nn import functional as F
-from grader.worker import modules, sim
-sim.register()
-D = sim.place()
+from grader.worker import modules
 
 def written(Y, mask):
     Y[mask] = -1
@@ -192,10 +195,20 @@ def python(source: str, given: str = "") -> str:
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def answers() -> dict[str, object]:
+@pytest.fixture(
+    scope="module", params=["sim", pytest.param("cuda", marks=[pytest.mark.slow, pytest.mark.cuda])]
+)
+def answers(request) -> dict[str, object]:
     """Evaluate all expressions of RULES in one process. Return rule → value or [exception type, message]."""
-    return json.loads(python(HELPERS, json.dumps({name: line for name, (line, _want) in RULES.items()})))
+    if request.param == "cuda":
+        need_cuda()
+    lines = {name: line for name, (line, _want) in RULES.items()}
+    return json.loads(python(f"{DEVICES[request.param]}\n{HELPERS}", json.dumps(lines)))
+
+
+def need_cuda() -> None:
+    if not has_cuda():
+        pytest.skip("NOT COMPARED: torch sees no CUDA device here")
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -303,39 +316,45 @@ def test_a_device_that_fails_costs_nothing(masking, engine, on_sim, ends, says):
     assert check.message.startswith(says)
 
 
+@pytest.fixture(scope="module")
+def on_cuda(bundles) -> Iterator[Engine]:
+    need_cuda()
+    options = GradingOptions(device="cuda", reuse_worker=True)
+    with closing(launcher_for("cuda")) as launcher, closing(Engine(bundles, launcher, options)) as engine:
+        yield engine
+
+
 @pytest.mark.slow
 @pytest.mark.cuda
-def test_cuda_gives_the_verdicts_of_the_simulated_device(bundles, on_sim):
+@pytest.mark.parametrize("name", [e.name for a in ASSIGNMENTS for e in a.exercises])
+def test_cuda_gives_the_verdicts_of_the_simulated_device(name, on_cuda, on_sim):
     """Compare references, right variants and answers, device and precision mistakes, check by check.
 
     `make cuda` runs this on a machine with a GPU.
     """
-    if not has_cuda():
-        pytest.skip("NOT COMPARED: torch sees no CUDA device here")
-    options, differing = GradingOptions(device="cuda", reuse_worker=True), []
-    with closing(launcher_for("cuda")) as launcher, closing(Engine(bundles, launcher, options)) as engine:
-        for name, what, submission in compared():
-            real, sim = (outcomes(e.grade(submission, [name]).exercises[0]) for e in (engine, on_sim))
-            differing += [
-                f"{name}, {what}, {check}: CUDA {real.get(check)}, simulated {sim.get(check)}"
-                for check in real.keys() | sim.keys()
-                if real.get(check) != sim.get(check)
-            ]
+    differing = []
+    for what, submission in compared(name):
+        real, sim = (outcomes(e.grade(submission, [name]).exercises[0]) for e in (on_cuda, on_sim))
+        differing += [
+            f"{what}, {check}: CUDA {real.get(check)}, simulated {sim.get(check)}"
+            for check in real.keys() | sim.keys()
+            if real.get(check) != sim.get(check)
+        ]
     assert not differing, "\n".join(differing)
 
 
-def compared() -> Iterator[tuple[str, str, Submission]]:
-    """Yield what both devices must grade alike: the exercise, a name for messages, and the submission."""
-    for assignment in ASSIGNMENTS:
-        known = [v for v in assignment.variants() if v.kind != "trivial"]
-        known += [m for m in assignment.mistakes() if m.breaks in ("device", "precision")]
-        sources = [("the reference", f.name, assignment.source) for f in assignment.exercises]
-        sources += [(a.id, a.of, apply(a, assignment.source)) for a in known]
-        for what, name, source in sources:
-            yield name, what, submission_of(source, f"{assignment.module}.py")
+def compared(name: str) -> Iterator[tuple[str, Submission]]:
+    """Yield what both devices must grade alike: a name for messages, and the submission."""
+    assignment = next(a for a in ASSIGNMENTS if name in {e.name for e in a.exercises})
+    known = [v for v in assignment.variants() if v.kind != "trivial"]
+    known += [m for m in assignment.mistakes() if m.breaks in ("device", "precision")]
+    sources = [("the reference", assignment.source)]
+    sources += [(a.id, apply(a, assignment.source)) for a in known if a.of == name]
+    for what, source in sources:
+        yield what, submission_of(source, f"{assignment.module}.py")
     for answer in ANSWERS:
-        if answer.is_right:
-            yield answer.exercise, answer.name, answer.submission
+        if answer.is_right and answer.exercise == name:
+            yield answer.name, answer.submission
 
 
 def outcomes(result: ExerciseResult) -> dict[str, str]:
