@@ -350,17 +350,17 @@ def _require_index(name: str, args: Sequence[Any]) -> None:
 
 def _sentence(given: Sequence[Tensor], func: Any, name: str, args: Sequence[Any]) -> str:
     """Return the message of CUDA. func: the operation; None if CUDA's message for it names no argument."""
+    text = "Expected all tensors to be on the same device, but"
+    if func is None:
+        return f"{text} found at least two devices, {SAYS} and cpu!"
     first = _device(given[0])
     other = next(d for d in map(_device, given) if d != first)
-    text = (
-        f"Expected all tensors to be on the same device, but found at least two devices, {first} and {other}!"
-    )
-    if func is None:
-        return text
     arguments = zip(func._schema.arguments, args, strict=False)
     elsewhere = (a.name for a, value in arguments if any(_device(t) != first for t in _tensors([value])))
-    argument = next(elsewhere, "tensors")
-    return f"{text} (when checking argument for argument {argument} in method wrapper_CUDA_{name})"
+    return (
+        f"{text} got {next(elsewhere, 'tensors')} is on {other}, different from other tensors on {first} "
+        f"(when checking argument in method wrapper_CUDA_{name})"
+    )
 
 
 def _device(tensor: Tensor) -> str:

@@ -77,7 +77,7 @@ def test_out_of_memory_errors_are_distinguished_from_other_errors(type, message,
 def test_cuda_computes_in_the_given_dtype_despite_a_files_settings():
     matmul = torch.backends.cuda.matmul
     flags = [(matmul, f"allow_{kind}_reduced_precision_reduction") for kind in ("fp16", "bf16")]
-    flags += [(matmul, "allow_tf32"), (torch.backends.cudnn, "allow_tf32")]
+    flags += [(matmul, "allow_tf32"), (torch.backends.cudnn, "allow_tf32"), (torch.backends.cudnn, "enabled")]
     before = [getattr(owner, name) for owner, name in flags]
     for owner, name in flags:
         setattr(owner, name, True)
