@@ -53,7 +53,7 @@ capstone-seeds: install
 # Beside a GPU: CUDA's verdict is the simulated device's for every check of everything that is right, and of every
 # mistake that breaks device or precision. Says so and does nothing without one.
 cuda: install
-	$(BIN)/python -m pytest -m cuda -rs --timeout 3600 tests/worker/test_sim.py
+	$(BIN)/python -m pytest -m cuda -rs -n 4 --timeout 3600 tests/worker/test_sim.py
 
 release: install
 	$(BIN)/grader release release
