@@ -3,9 +3,11 @@
     python scripts/capstone_seeds.py                           ten seeds, the reference solution as it is
     python scripts/capstone_seeds.py --seeds 3 --rate 0.001    another learning rate
     python scripts/capstone_seeds.py --first 68 --seeds 30     the seeds from 68 to 97
+    python scripts/capstone_seeds.py --without positions       the encoder gets no positions
+    python scripts/capstone_seeds.py --without attention       the decoder gets the mean over the source
     python scripts/capstone_seeds.py --write                   add the rows to docs/capstone.md, or replace them
 
-Exits with 1 if a share of right sequences is below the share that the exercise requires.
+Exits with 1 if a share of right sequences is below the share that the exercise requires or, with --without, above.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import time
 from collections.abc import Iterator
 
 import torch
+from msgspec import structs
 from shared import ROOT, parser
 
 import grader.authoring.record  # noqa: F401 (before `load` replaces grader.given)
@@ -25,11 +28,18 @@ from grader.given import source as given_source
 from grader.judge.generated_text import right_ones
 from grader.worker.load import Files, Loaded, load
 from grader.worker.program import Program
-from grader.worker.steps import Run
+from grader.worker.steps import Provide, Run
 
 ASSIGNMENT, EXERCISE = "11_capstone", "train"
 RATE = "lr=0.003"  # as the reference solution writes it; `rows` replaces the number
 TARGET = ROOT / "docs" / "capstone.md"
+# What a model cannot do → lines of its constructor. Scores of 0 give every source word the same weight.
+WITHOUT = {
+    "positions": "self.encoder.pos_encoding.P.zero_()",
+    "attention": "for block in self.decoder.blks:"
+    " block.attention2.W_q.register_forward_hook(lambda layer, given, out: 0 * out)",
+}
+BUILT = "TransformerDecoder(**sizes))\n"  # the end of the model's constructor
 
 
 def trained(loaded: Loaded, case: Case) -> tuple[float, float, float]:
@@ -59,7 +69,16 @@ def run(loaded: Loaded, case: Case, more: dict[str, torch.Tensor]) -> Program:
 Row = dict[str, tuple[float, float, float]]  # training → share, required share, seconds
 
 
-def rows(assignment: Assignment, seeds: range, rate: str) -> Iterator[tuple[str, Row]]:
+def blinded(case: Case, without: str) -> None:
+    """Change the model of a case so that it lacks an ability."""
+    changed = BUILT + " " * 8 + WITHOUT[without] + "\n"
+    case.steps[:] = [
+        structs.replace(s, source=s.source.replace(BUILT, changed)) if isinstance(s, Provide) else s
+        for s in case.steps
+    ]
+
+
+def rows(assignment: Assignment, seeds: range, rate: str, without: str | None) -> Iterator[tuple[str, Row]]:
     """Yield the name of each seed and its row: one training per task. rate: the learning rate."""
     exercise = next(e for e in assignment.exercises if e.name == EXERCISE)
     given = {name: given_source(name) for name in with_requirements(assignment.given(exercise))}
@@ -69,6 +88,8 @@ def rows(assignment: Assignment, seeds: range, rate: str) -> Iterator[tuple[str,
         seed, found = f"seed {number}", {}
         for case in assignment.cases(EXERCISE, seed):
             if case.exam is not None:
+                for part in (case, case.exam) if without else ():
+                    blinded(part, without)
                 found[case.id] = trained(loaded, case)
         yield seed, found
 
@@ -78,6 +99,7 @@ def main() -> int:
     known.add_argument("--first", type=int, default=0)
     known.add_argument("--seeds", type=int, default=10)
     known.add_argument("--rate", action="append")
+    known.add_argument("--without", choices=WITHOUT)
     known.add_argument("--write", action="store_true")
     options = known.parse_args()
     torch.set_num_threads(1)
@@ -86,13 +108,14 @@ def main() -> int:
     for rate in options.rate or ["0.003"]:
         table: list[Row] = []
         before = TARGET.read_text("utf-8")
-        for seed, found in rows(assignment, seeds, rate):
-            print(rate, seed, {id: f"{s:.3f} in {t:.1f} s" for id, (s, _, t) in found.items()}, flush=True)
-            missed += sum(share < least for share, least, _ in found.values())
+        name = f"{rate}, without {options.without}" if options.without else rate
+        for seed, found in rows(assignment, seeds, rate, options.without):
+            print(name, seed, {id: f"{s:.3f} in {t:.1f} s" for id, (s, _, t) in found.items()}, flush=True)
+            missed += sum((share < least) != bool(options.without) for share, least, _ in found.values())
             table.append(found)
             if options.write:
-                TARGET.write_text(with_rows(before, rate, options.first, table), "utf-8")
-    print(f"{missed} shares are below the required share")
+                TARGET.write_text(with_rows(before, name, options.first, table), "utf-8")
+    print(f"{missed} shares are {'above' if options.without else 'below'} the required share")
     return missed > 0
 
 
@@ -104,25 +127,28 @@ Each seed draws new tables of words, new sequences and a new untrained model. Fo
 trains for as many steps as a student's solution, on one thread. The table shows the share of sequences that are right,
 word for word, among sequences that were in no batch. Seconds are CPU seconds, on a machine that did other work too.
 
+Without positions in the encoder, or with the same weight for every source word in the attention from decoder to
+encoder, no share reaches what is required: both tasks need to know where a word stood.
+
 | learning rate of Adam | seeds | task | required | least | median | most | median CPU seconds |
 |--:|---|---|--:|--:|--:|--:|--:|
 """
 
 
-def with_rows(page: str, rate: str, first: int, table: list[Row]) -> str:
-    """Return the page with these rows. They replace the rows of the same rate that start with the same seed."""
+def with_rows(page: str, name: str, first: int, table: list[Row]) -> str:
+    """Return the page with these rows. They replace the rows of the same name that start with the same seed."""
     kept = [line for line in page.splitlines() if line.startswith("| 0.")]
-    kept = [line for line in kept if not line.startswith(f"| {rate} | {first} to ")]
-    return PAGE + "\n".join([*kept, *_lines(rate, first, table)]) + "\n"
+    kept = [line for line in kept if not line.startswith(f"| {name} | {first} to ")]
+    return PAGE + "\n".join([*kept, *_lines(name, first, table)]) + "\n"
 
 
-def _lines(rate: str, first: int, table: list[Row]) -> Iterator[str]:
+def _lines(name: str, first: int, table: list[Row]) -> Iterator[str]:
     for id in table[0]:
         shares = sorted(found[id][0] for found in table)
         seconds = sorted(found[id][2] for found in table)
         middle = len(shares) // 2
         yield (
-            f"| {rate} | {first} to {first + len(table) - 1} | {id} | {table[0][id][1]}"
+            f"| {name} | {first} to {first + len(table) - 1} | {id} | {table[0][id][1]}"
             f" | {shares[0]:.3f} | {shares[middle]:.3f} | {shares[-1]:.3f} | {seconds[middle]:.1f} |"
         )
 

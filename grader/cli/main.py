@@ -28,6 +28,7 @@ COMMANDS = {
     "explain": (LEARN, "help", _("Show a page about a known mistake.")),
     "answer": (LEARN, "answer", _("Show the answer to a question of a lesson.")),
     "play": (LEARN, "play", _("Let your language model write.")),
+    "draw": (LEARN, "draw", _("Draw the attention maps of your own model.")),
     "doctor": (LEARN, "doctor", _("Show which features and sandboxes work on this machine.")),
     "release": (TEACH, "instructor.release", _("Make a student kit and check it for answers.")),
     "course": (TEACH, "instructor.release", _("Create or update an nbgrader course.")),

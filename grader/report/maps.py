@@ -9,6 +9,8 @@ Importing this imports no torch.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,35 @@ from grader.support.sanitize import sanitize
 
 LONGEST = 12  # letters of a word beside a map
 
+
+@dataclass
+class Collected:
+    """What `grader draw` asks a lesson for, and the pictures that it gets."""
+
+    words: Sequence[str] = ()
+    pictures: list[Picture] = field(default_factory=list)
+
+
+_collecting: Collected | None = None
+
+
+@contextmanager
+def collecting(words: Sequence[str]) -> Iterator[Collected]:
+    """Let `show` collect its pictures instead of printing them, and `sentence` return these words, if there are any."""
+    global _collecting
+    _collecting = Collected(words)
+    try:
+        yield _collecting
+    finally:
+        _collecting = None
+
+
+def sentence(otherwise: str) -> list[str]:
+    """Return the words that `grader draw --words` asks for, else those of `otherwise`."""
+    asked = _collecting.words if _collecting else ()
+    return list(asked or otherwise.split())
+
+
 Maps = Mapping[str, Sequence[Any]]  # part, such as "cross" → one array per layer: (B, H, T, S)
 
 
@@ -30,9 +61,13 @@ def show(
     source: Sequence[str] | None = None,
     sentence: int = 0,
     console: Console | None = None,
+    title: str = "",
 ) -> None:
-    """Print every head of one sentence; in a notebook, show it as HTML. See `pictures`."""
-    found = list(pictures(maps, tokens, source, sentence))
+    """Print every head of one sentence; in a notebook, show it as HTML. See `pictures`. title: of which model."""
+    found = list(pictures(maps, tokens, source, sentence, title))
+    if _collecting:
+        _collecting.pictures += found
+        return
     console = console or Console(highlight=False)
     if console.is_jupyter:
         from IPython.display import HTML, display
@@ -46,12 +81,16 @@ def show(
 
 
 def pictures(
-    maps: Maps, tokens: Sequence[str], source: Sequence[str] | None = None, sentence: int = 0
+    maps: Maps,
+    tokens: Sequence[str],
+    source: Sequence[str] | None = None,
+    sentence: int = 0,
+    title: str = "",
 ) -> Iterator[Picture]:
     """Yield one picture per layer, with all its heads, for one sentence of the batch.
 
     tokens, source: the words of the sentence; `source` has those of the encoder, for "cross". sentence: its index in
-    the batch.
+    the batch. title: what stands before the name of each layer.
 
     Raises ValueError if the maps are not as `attention_maps` returns them, or if the number of words is wrong.
     """
@@ -71,8 +110,9 @@ def pictures(
                 Panel(_("head {head}").format(head=head), _cells(table))
                 for head, table in enumerate(weights[sentence])
             )
-            title = _("{part} · layer {layer}").format(part=part, layer=number)
-            yield Picture(title, Grids("", rows, "", columns, tuple(heads)))
+            of_layer = _("{part} · layer {layer}").format(part=part, layer=number)
+            about = f"{title} · {of_layer}" if title else of_layer
+            yield Picture(about, Grids("", rows, "", columns, tuple(heads)))
 
 
 def _cells(table: Array) -> tuple[tuple[Cell, ...], ...]:

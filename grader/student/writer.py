@@ -23,17 +23,18 @@ from grader.support.sanitize import sanitize
 PARTS = ("LanguageModel", "write_text")
 
 
-def load_module(path: Path, folders: Sequence[Path]) -> ModuleType:
-    """Run the definitions of a student's file, without its demos. folders: where the modules are that it imports.
+def load_module(path: Path, folders: Sequence[Path], demos: bool = False) -> ModuleType:
+    """Run the definitions of a student's file, or the whole file with its `demos`.
 
+    folders: where the modules are that it imports.
     Raises UsageError if the file cannot be read, or does not run.
     """
-    module = ModuleType(path.stem)
+    module = ModuleType("__main__" if demos else path.stem)
     text = "\n\n".join(unit.source for unit in read_submission(path).units)
     before = sys.path[:]
     sys.path[:0] = map(str, folders)
     try:
-        exec(compile(definitions(text), str(path), "exec"), vars(module))
+        exec(compile(text if demos else definitions(text), str(path), "exec"), vars(module))
     except Exception as error:
         says = _("{file} does not run ({error}); `grader check` says more")
         raise UsageError(says.format(file=path.name, error=f"{type(error).__name__}: {error}")) from None

@@ -182,18 +182,26 @@ def reverse(draw, count, vocabulary, low, high, table):
 
 
 def induction(draw, count, vocabulary, low, high, table=None):
-    """Draw `low` to `high` different words and repeat the first few. `table` is not used.
+    """Draw sentences of `low` to `high` words, and again one of the words that occur once. `table` is not used.
 
-    The target: the rest of the repetition.
+    Neighbours differ; other words may occur twice, with different followers.
+    The target: the sentence from that word on, which is followed by at least two words.
     """
-    order = np.argsort(draw.normal(count, vocabulary - FIRST), axis=1) + FIRST
+    several = 4 * count  # some sentences have no such word
+    words = draw.integers(1, vocabulary - FIRST - 1, several, high)  # from one word to the next
+    words[:, 0] = draw.integers(0, vocabulary - FIRST - 1, several)
+    words = words.cumsum(axis=1) % (vocabulary - FIRST) + FIRST
     pairs = []
     for row, n, number in zip(
-        order, draw.integers(low, high, count), draw.integers(0, 10**6, count), strict=True
+        words, draw.integers(low, high, several), draw.integers(0, 10**6, several), strict=True
     ):
-        again = 1 + number % (n - 1)  # how many words are repeated: 1 to n - 1
-        pairs.append((np.concatenate([row[:n], row[:again]]), row[again:n]))
-    return sequences(pairs, 2 * high, high + 1)
+        row = row[:n]
+        once = [p for p in range(n - 2) if (row == row[p]).sum() == 1]
+        if once:
+            place = once[number % len(once)]
+            pairs.append((np.append(row, row[place]), row[place:]))
+    assert len(pairs) >= count, "too few sentences have a word that occurs once"
+    return sequences(pairs[:count], high + 2, high + 2)
 
 
 def sequences(pairs, source_width, target_width):
@@ -257,17 +265,16 @@ def untrained(draw, vocabulary, D):
 
 def train(draw):
     yield loop(draw)
-    yield training(draw, "reverse", reverse, 200, 8, batches=32, costly=False)
-    yield training(draw, "induction", induction, 350, 9, batches=128)
+    yield training(draw, "reverse", reverse, (2, 4), 200, 8, batches=32, costly=False)
+    yield training(draw, "induction", induction, (5, 6), 1200, 10, batches=256)
 
 
 TITLES = {
     "reverse": "reverse: the words of a sentence in reverse order",
-    "induction": "induction: a repeated sequence is continued",
+    "induction": "induction: a sentence is repeated from a given word on",
 }
-# The size of a batch, the fewest and the most words of a sentence, and the number of test sentences: as small
-# as a reliable verdict allows.
-SIZE, SHORTEST, LONGEST, FRESH = 32, 2, 4, 128
+# The size of a batch, and the number of test sentences: as small as a reliable verdict allows.
+SIZE, FRESH = 32, 128
 # The least share of new sentences that are right, word for word: far above chance, below all results in
 # docs/capstone.md.
 LEAST = 0.35
@@ -355,13 +362,13 @@ def exchanged(src_lens, tgt, tgt_lens):
     return np.roll(tgt, by, axis=0), np.roll(tgt_lens, by)
 
 
-def training(draw, id, task, steps, vocabulary, *, batches, costly=True):
+def training(draw, id, task, words, steps, vocabulary, *, batches, costly=True):
     """Return a case with a whole training, and its exam: the share of new sentences that are right.
 
-    batches: their number. costly: whether `--quick` leaves the case out.
+    words: the least and the largest number in a sentence; batches: their number. costly: whether `--quick` leaves the case out.
     """
     case, exam, D = Case(id, "train"), Case(f"{id}-exam", "train"), 32
-    sizes = (vocabulary, SHORTEST, LONGEST, lookup(draw, vocabulary))
+    sizes = (vocabulary, *words, lookup(draw, vocabulary))
     known = task(draw, batches * SIZE, *sizes)
     fresh = unseen(task, draw, known, FRESH, *sizes)
     # With the student's own encoder and decoder, if they are written.
