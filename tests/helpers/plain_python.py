@@ -1,0 +1,153 @@
+"""What stands below the heading of an exercise: a specification in plain Python, and an example in PyTorch."""
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+
+import torch
+
+from grader.authoring.content import read_all
+from grader.support.code import definitions
+from helpers.command_line import ROOT
+
+# exercise → its assignment, in the order of the course
+OF = {e.name: a for a in read_all(ROOT / "solutions") for e in a.exercises}
+HEADING = re.compile(r"^## (?:Exercise|Repair)(?: \d)?: `(\w+)`$", re.M)
+PLAIN, EXAMPLE = "**In plain Python.**", "**In PyTorch, something similar.**"
+
+
+def plain_name(exercise: str) -> str:
+    """Return the name of the specification: "KVCache" gives "kv_cache_plain"."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", exercise)
+    return f"{words.lower()}_plain"
+
+
+def below_heading(exercise: str) -> str:
+    """Return the text between the heading of an exercise and the end of its cell."""
+    for cell in re.split(r"^# %%", OF[exercise].source, flags=re.M):
+        text = re.sub(r"^# ?", "", cell, flags=re.M)
+        for heading in HEADING.finditer(text):
+            if heading[1] == exercise:
+                return text[heading.end() :]
+    raise AssertionError(f"{exercise} has no heading")
+
+
+def block(exercise: str, title: str) -> str:
+    """Return the code below one of the two titles; "" if there is none."""
+    _before, _title, after = below_heading(exercise).partition(title)
+    found = re.search(r"```python\n(.*?)^```$", after.partition("\n**")[0], re.M | re.S)
+    return found[1] if found else ""
+
+
+@cache
+def _specifications() -> dict[str, dict]:
+    """Return the names that each block defines. A block knows the specifications of earlier exercises, and no others."""
+    earlier: dict = {}
+    found = {}
+    for exercise in OF:
+        names = dict(earlier)
+        exec(block(exercise, PLAIN), names)
+        del names["__builtins__"]
+        found[exercise] = {name: value for name, value in names.items() if name not in earlier}
+        earlier |= {name: value for name, value in found[exercise].items() if name == plain_name(exercise)}
+    return found
+
+
+def defined(exercise: str) -> set[str]:
+    """Return the names that the block defines and imports."""
+    return set(_specifications()[exercise])
+
+
+def specification(exercise: str) -> Callable:
+    return _specifications()[exercise][plain_name(exercise)]
+
+
+@cache
+def lesson(assignment: str) -> dict:
+    """Return the names that the reference of an assignment defines."""
+    source = next(a.source for a in OF.values() if a.name == assignment)
+    names: dict = {}
+    exec(definitions(source), names)
+    return names
+
+
+def reference(exercise: str) -> Callable:
+    return lesson(OF[exercise].name)[exercise]
+
+
+def as_answer(exercise: str) -> str:
+    """Return the lesson's reference in which the specification has taken the place of the exercise.
+
+    A class keeps its layers, and its forward calls the specification.
+    """
+    blocks = [block(name, PLAIN) for name in list(OF)[: list(OF).index(exercise) + 1]]
+    call = f"{plain_name(exercise)}(*args, **kwargs)"
+    if isinstance(reference(exercise), type):
+        last = f"_right = {exercise}\nclass {exercise}(_right):\n    def forward(self, *args, **kwargs): return {call}\n"
+    else:
+        last = f"def {exercise}(*args, **kwargs): return {call}\n"
+    return "\n".join((OF[exercise].source, *blocks, last))
+
+
+class Table(dict[str, Callable]):
+    """exercise → a function that gets the specification and the reference, and yields what both compute.
+
+    It yields pairs: nested lists (or a number, a bool, a set), and a tensor (or the same).
+    """
+
+    def of(self, exercise: str) -> Callable[[Callable], Callable]:
+        return lambda compare: self.setdefault(exercise, compare)
+
+    def check(self, exercise: str) -> None:
+        pairs = 0
+        with in_float64():
+            torch.manual_seed(0)
+            for plain, right in self[exercise](specification(exercise), reference(exercise)):
+                pairs += 1
+                if isinstance(right, torch.Tensor):
+                    torch.testing.assert_close(torch.tensor(plain, dtype=right.dtype), right.detach())
+                else:
+                    assert plain == right
+        assert pairs
+
+
+@contextmanager
+def in_float64() -> Iterator[None]:
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def run_example(exercise: str) -> int:
+    """Run the example in PyTorch, and compare each value with the comment beside it; return how many comments did say it.
+
+    Such a comment is a shape, a shape and the elements, or a value: "(2,)", "(2,): [1, 3]" or "True". More text may
+    follow a shape after a comma.
+    """
+    text = block(exercise, EXAMPLE)
+    names = {"torch": torch, "nn": torch.nn}
+    said = 0
+    for statement in ast.parse(text).body:
+        value = None
+        if isinstance(statement, ast.Expr):
+            value = eval(compile(ast.Expression(statement.value), "example", "eval"), names)
+        else:
+            exec(compile(ast.Module([statement], []), "example", "exec"), names)
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                value = names[statement.targets[0].id]
+        _code, _hash, comment = text.splitlines()[statement.end_lineno - 1].partition("  # ")
+        shape, colon, elements = re.fullmatch(r"(\([\d, ]*\))?(: |,|$)?(.*)", comment).groups()
+        if shape:
+            assert value.shape == ast.literal_eval(shape), comment
+        if shape and colon == ": ":
+            rounded = torch.tensor(ast.literal_eval(elements)).to(value.dtype)
+            torch.testing.assert_close(value.detach(), rounded, atol=0.006, rtol=0.0)
+        elif comment and isinstance(statement, ast.Expr) and not shape:
+            assert value == ast.literal_eval(comment), comment
+        said += bool(shape or (comment and isinstance(statement, ast.Expr)))
+    return said
