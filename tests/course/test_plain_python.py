@@ -14,11 +14,13 @@ from helpers.plain_python import (
     below_heading,
     block,
     defined,
+    each,
     plain_name,
     run_example,
 )
 
 TABLE = Table()
+LENGTHS = torch.tensor([[1, 4, 5], [3, 2, 1]])  # (B=2, T=3)
 
 
 @pytest.mark.parametrize("name", OF)
@@ -66,19 +68,42 @@ def kernel_regression(plain, right):
 
 @TABLE.of("sequence_mask")
 def sequence_mask(plain, right):
-    X, lengths = torch.randn(2, 5, 3), [2, 4]
-    rows = [plain(row, length, 7.0) for row, length in zip(X.tolist(), lengths, strict=True)]
-    yield rows, right(X, torch.tensor(lengths), 7.0)
+    X, lengths = torch.randn(2, 5, 3), torch.tensor([2, 4])
+    yield each(plain, (X, lengths), 7.0), right(X, lengths, 7.0)
 
 
 @TABLE.of("masked_softmax")
 def masked_softmax(plain, right):
-    X, lengths = 800 * torch.randn(2, 3, 5), [[1, 4, 5], [3, 2, 1]]
-    rows = [
-        [plain(*row) for row in zip(*pair, strict=True)] for pair in zip(X.tolist(), lengths, strict=True)
-    ]
-    yield rows, right(X, torch.tensor(lengths))
-    yield [[plain(row, None) for row in rows] for rows in X.tolist()], right(X, None)
+    X = 800 * torch.randn(2, 3, 5)
+    yield [each(plain, pair) for pair in zip(X, LENGTHS, strict=True)], right(X, LENGTHS)
+    yield [each(plain, (queries,), None) for queries in X], right(X, None)
+
+
+@TABLE.of("AdditiveAttention")
+def additive_attention(plain, right):
+    attention = right(key_size=4, query_size=2, num_hiddens=6, dropout=0.1).eval()
+    weights = (attention.W_q.weight.tolist(), attention.W_k.weight.tolist(), attention.w_v.weight[0].tolist())
+    queries, keys, values = torch.randn(2, 3, 2), torch.randn(2, 5, 4), torch.randn(2, 5, 7)
+    yield each(plain, (queries, keys, values, LENGTHS), *weights), attention(queries, keys, values, LENGTHS)
+
+
+@TABLE.of("DotProductAttention")
+def dot_product_attention(plain, right):
+    queries, keys, values = torch.randn(2, 3, 4), torch.randn(2, 5, 4), torch.randn(2, 5, 7)
+    attention = right(dropout=0.1).eval()
+    yield each(plain, (queries, keys, values, LENGTHS)), attention(queries, keys, values, LENGTHS)
+
+
+@TABLE.of("transpose_qkv")
+def transpose_qkv(plain, right):
+    X = torch.randn(2, 5, 12)
+    yield plain(X.tolist(), 3), right(X, 3)
+
+
+@TABLE.of("transpose_output")
+def transpose_output(plain, right):
+    X = torch.randn(6, 5, 4)
+    yield plain(X.tolist(), 3), right(X, 3)
 
 
 @pytest.mark.parametrize("name", TABLE)

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 
@@ -111,6 +111,12 @@ class Table(dict[str, Callable]):
                 else:
                     assert plain == right
         assert pairs
+
+
+def each(plain: Callable, batches: Iterable[torch.Tensor], *shared: object) -> list:
+    """Return what the specification computes for each row of a batch; `shared` is the same for all rows."""
+    rows = zip(*(batch.tolist() for batch in batches), strict=True)
+    return [plain(*row, *shared) for row in rows]
 
 
 @contextmanager
