@@ -20,7 +20,7 @@ PLAIN, EXAMPLE = "**In plain Python.**", "**In PyTorch, something similar.**"
 
 def plain_name(exercise: str) -> str:
     """Return the name of the specification: "KVCache" gives "kv_cache_plain"."""
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", exercise)
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", exercise)
     return f"{words.lower()}_plain"
 
 
