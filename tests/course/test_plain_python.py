@@ -15,12 +15,17 @@ from helpers.plain_python import (
     block,
     defined,
     each,
+    given,
+    on_lists,
     plain_name,
+    reference,
     run_example,
+    weights_of,
 )
 
 TABLE = Table()
 LENGTHS = torch.tensor([[1, 4, 5], [3, 2, 1]])  # (B=2, T=3)
+SIZES = {"key_size": 4, "query_size": 6, "value_size": 7, "num_hiddens": 8, "num_heads": 2, "dropout": 0.1}
 
 
 @pytest.mark.parametrize("name", OF)
@@ -104,6 +109,88 @@ def transpose_qkv(plain, right):
 def transpose_output(plain, right):
     X = torch.randn(6, 5, 4)
     yield plain(X.tolist(), 3), right(X, 3)
+
+
+@TABLE.of("MultiHeadAttention")
+def multi_head_attention(plain, right):
+    attention = right(**SIZES).eval()
+    queries, keys, values = torch.randn(2, 3, 6), torch.randn(2, 5, 4), torch.randn(2, 5, 7)
+    yield (
+        each(plain, (queries, keys, values, LENGTHS), *weights_of(attention), 2),
+        attention(queries, keys, values, LENGTHS),
+    )
+
+
+@TABLE.of("MixedUpAttention")
+def mixed_up_attention(plain, right):
+    yield from multi_head_attention(plain, right)
+    attention = right(**SIZES).eval()
+    queries, keys, values = torch.randn(2, 3, 6), torch.randn(2, 5, 4), torch.randn(2, 5, 7)
+    unmasked = each(plain, (queries, keys, values), None, *weights_of(attention), 2)
+    yield unmasked, attention(queries, keys, values, None)
+
+
+@TABLE.of("catches_mixed_up")
+def catches_mixed_up(plain, right):
+    class WithoutMask(reference("MixedUpAttention")):
+        def forward(self, queries, keys, values, valid_lens):
+            return super().forward(queries, keys, values, None)
+
+    inputs = [[torch.randn(size).tolist() for size in ((3, 6), (5, 4), (5, 7))] + [[1, 4, 5]]]
+    for kind in (reference("MixedUpAttention"), WithoutMask, given("MixedUpAttention")):
+        module = kind(**SIZES).eval()
+        yield plain(on_lists(module), inputs, (*weights_of(module), 2)), right(module)
+
+
+@TABLE.of("TangledSelfAttention")
+def tangled_self_attention(plain, right):
+    attention, x = right(d_model=12, n_head=3), torch.randn(2, 5, 12)
+    yield each(plain, (x,), *weights_of(attention), 3), attention(x)
+
+
+@TABLE.of("catches_tangled")
+def catches_tangled(plain, right):
+    for kind in (reference("TangledSelfAttention"), given("TangledSelfAttention")):
+        module = kind(d_model=12, n_head=3)
+        for steps in (4, 7):
+            x = [torch.randn(steps, 12).tolist()]
+            yield plain(on_lists(module), x, (*weights_of(module), 3)), right(module)
+
+
+def features_of_heads(module, x):
+    """Return q, k and v of each head, (H, T, d), as nested lists."""
+    layers = (module.W_Q, module.W_K, module.W_V)
+    return zip(*(layer(x).unflatten(-1, (3, 4)).transpose(0, 1).tolist() for layer in layers), strict=True)
+
+
+@TABLE.of("TransparentSelfAttention")
+def transparent_self_attention(plain, right):
+    module, x = right(embed_dim=12, num_heads=3).eval(), torch.randn(5, 12)
+    results, weights = zip(*(plain(*head) for head in features_of_heads(module, x)), strict=True)
+    output, attention = module(x[None])
+    yield module.fc_out(torch.tensor(results).transpose(0, 1).flatten(1)).tolist(), output[0]
+    yield weights, attention[0]
+
+
+@TABLE.of("catches_transparent")
+def catches_transparent(plain, right):
+    class DropsReturned(reference("TransparentSelfAttention")):
+        def forward(self, x):
+            output, attention = super().forward(x)
+            return output, self.dropout(attention)
+
+    x = torch.randn(5, 12)
+    for kind in (reference("TransparentSelfAttention"), DropsReturned, given("TransparentSelfAttention")):
+        module = kind(embed_dim=12, num_heads=3)
+        torch.nn.init.eye_(module.fc_out.weight)
+        torch.nn.init.zeros_(module.fc_out.bias)
+        found = []
+        for training in (True, False):
+            output, attention = module.train(training)(x[None])
+            results = output[0].unflatten(-1, (3, 4)).transpose(0, 1).tolist()
+            heads = zip(results, attention[0].tolist(), features_of_heads(module, x), strict=True)
+            found += [plain(result, weights, *head, training) for result, weights, head in heads]
+        yield any(found), right(module)
 
 
 @pytest.mark.parametrize("name", TABLE)

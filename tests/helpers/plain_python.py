@@ -9,7 +9,7 @@ from functools import cache
 import torch
 
 from grader.authoring.content import read_all
-from grader.support.code import definitions
+from grader.support.code import definition_spans, definitions
 from helpers.command_line import ROOT
 
 # exercise → its assignment, in the order of the course
@@ -77,6 +77,15 @@ def reference(exercise: str) -> Callable:
     return lesson(OF[exercise].name)[exercise]
 
 
+def given(exercise: str) -> type:
+    """Return the class that students repair."""
+    source = OF[exercise].source
+    start, stop = definition_spans(source, ast.parse(source), exercise)[0]
+    names = dict(lesson(OF[exercise].name))
+    exec(source[start:stop], names)
+    return names[exercise]
+
+
 def as_answer(exercise: str) -> str:
     """Return the lesson's reference in which the specification has taken the place of the exercise.
 
@@ -117,6 +126,16 @@ def each(plain: Callable, batches: Iterable[torch.Tensor], *shared: object) -> l
     """Return what the specification computes for each row of a batch; `shared` is the same for all rows."""
     rows = zip(*(batch.tolist() for batch in batches), strict=True)
     return [plain(*row, *shared) for row in rows]
+
+
+def weights_of(module: torch.nn.Module) -> list:
+    """Return the weights of the linear layers that the module itself has, as nested lists."""
+    return [layer.weight.tolist() for layer in module.children() if isinstance(layer, torch.nn.Linear)]
+
+
+def on_lists(module: torch.nn.Module) -> Callable:
+    """Return a function that calls the module with one sequence as nested lists."""
+    return lambda *sequence: module(*(torch.tensor([part]) for part in sequence))[0].tolist()
 
 
 @contextmanager
