@@ -89,12 +89,13 @@ def given(exercise: str) -> type:
 def as_answer(exercise: str) -> str:
     """Return the lesson's reference in which the specification has taken the place of the exercise.
 
-    A class keeps its layers, and its forward calls the specification.
+    A class keeps its layers, and its forward (of a cache: append) calls the specification.
     """
     blocks = [block(name, PLAIN) for name in list(OF)[: list(OF).index(exercise) + 1]]
     call = f"{plain_name(exercise)}(*args, **kwargs)"
-    if isinstance(reference(exercise), type):
-        last = f"_right = {exercise}\nclass {exercise}(_right):\n    def forward(self, *args, **kwargs): return {call}\n"
+    if isinstance(found := reference(exercise), type):
+        method = "forward" if hasattr(found, "forward") else "append"
+        last = f"_right = {exercise}\nclass {exercise}(_right):\n    def {method}(self, *args, **kwargs): return {call}\n"
     else:
         last = f"def {exercise}(*args, **kwargs): return {call}\n"
     return "\n".join((OF[exercise].source, *blocks, last))
