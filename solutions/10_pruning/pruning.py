@@ -77,12 +77,6 @@ from grader.given import MultiHeadAttention, TransformerEncoder, transpose_outpu
 # `attention_maps(model, *inputs)`: a model and its inputs in, a dictionary out: `"encoder"` or `"decoder"`
 # and `"cross"`, each `L` times `(B, H, T, S)`.
 #
-# `attention_maps(model, *inputs)`: a model and its inputs in, a dictionary out: `"encoder"` or `"decoder"`
-# and `"cross"`, each `L` times `(B, H, T, S)`.
-#
-# `attention_maps(model, *inputs)`: a model and its inputs in, a dictionary out: `"encoder"` or `"decoder"`
-# and `"cross"`, each `L` times `(B, H, T, S)`.
-#
 # **In plain Python.** One layer of a batch of `B` sequences. A map is a list of T rows. `entry` is a list
 # of maps (`"together"`), or of B lists of H maps (`"apart"`), or of H lists of B maps (`"per head"`):
 #
@@ -96,8 +90,7 @@ from grader.given import MultiHeadAttention, TransformerEncoder, transpose_outpu
 #     return [[entry[b * H + h] for h in range(H)] for b in range(B)]
 # ```
 #
-# **In PyTorch, something similar.** Rows of three days each, first as one list of lists, then as one long
-# list:
+# **In PyTorch, something similar.** Two weeks of three days, side by side, and below each other:
 #
 # ```python
 # weeks = [torch.tensor([1, 2, 3]), torch.tensor([4, 5, 6])]
@@ -160,12 +153,6 @@ except (NotImplementedError, ImportError) as unwritten:
 # reach the gates, and in training mode dropout works as usual. Use the module's own parts (`W_q`, `W_k`,
 # `W_v`, `attention`, `W_o`, `num_heads`), or find a shorter way. Leave the module as you found it, with the
 # same parameters, buffers, hooks and mode. (If you add a hook, remove it again.)
-#
-# `gated_attention(mha, gates, queries, keys, values, valid_lens)`: `(H,)`, `(B, T, …)` and twice
-# `(B, S, …)` in, `(B, T, D)` out.
-#
-# `gated_attention(mha, gates, queries, keys, values, valid_lens)`: `(H,)`, `(B, T, …)` and twice
-# `(B, S, …)` in, `(B, T, D)` out.
 #
 # `gated_attention(mha, gates, queries, keys, values, valid_lens)`: `(H,)`, `(B, T, …)` and twice
 # `(B, S, …)` in, `(B, T, D)` out.

@@ -138,12 +138,6 @@ from grader.given import (
 # `greedy_decode(model, src, src_valid_len, num_steps, bos, eos)`: `(B, S)` and `(B,)` in, `B` lists of
 # integers out.
 #
-# `greedy_decode(model, src, src_valid_len, num_steps, bos, eos)`: `(B, S)` and `(B,)` in, `B` lists of
-# integers out.
-#
-# `greedy_decode(model, src, src_valid_len, num_steps, bos, eos)`: `(B, S)` and `(B,)` in, `B` lists of
-# integers out.
-#
 # **In plain Python.** One source, without a cache. `next_scores` is the decoder for this source: it gets
 # all words so far, and returns one score for each word of the vocabulary.
 #
@@ -205,12 +199,6 @@ def greedy_decode(
 # steps: Adam with a learning rate of 0.001 to 0.003 does, plain SGD does not.
 #
 # Return `model.state_dict()`.
-#
-# `train(model, batches, steps)`: a model and batches of `(B, S)`, `(B,)`, `(B, T + 1)` and `(B,)` in, a
-# state dict out.
-#
-# `train(model, batches, steps)`: a model and batches of `(B, S)`, `(B,)`, `(B, T + 1)` and `(B,)` in, a
-# state dict out.
 #
 # `train(model, batches, steps)`: a model and batches of `(B, S)`, `(B,)`, `(B, T + 1)` and `(B,)` in, a
 # state dict out.

@@ -65,12 +65,6 @@ from grader.given import apply_rotary
 # `KVCache(max_len)`: `append` gets keys and values, `(B, H, T, d)` each, and returns those of all steps, `(B, H, S, d)`
 # each; `crop` gets a number.
 #
-# `KVCache(max_len)`: `append` gets keys and values, `(B, H, T, d)` each, and returns those of all steps, `(B, H, S, d)`
-# each; `crop` gets a number.
-#
-# `KVCache(max_len)`: `append` gets keys and values, `(B, H, T, d)` each, and returns those of all steps, `(B, H, S, d)`
-# each; `crop` gets a number.
-#
 # **In plain Python.** One head. `calls` says what is done with a new cache, one after the other. The function returns
 # what each `append` returns:
 #

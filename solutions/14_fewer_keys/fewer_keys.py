@@ -229,12 +229,6 @@ except NotImplementedError as unwritten:
 # `GroupedQueryAttention(d_model, num_heads, num_kv_heads)(x, cache)`: `(B, T, D)` and a ring or `None` in, `(B, T, D)`
 # out.
 #
-# `GroupedQueryAttention(d_model, num_heads, num_kv_heads)(x, cache)`: `(B, T, D)` and a ring or `None` in, `(B, T, D)`
-# out.
-#
-# `GroupedQueryAttention(d_model, num_heads, num_kv_heads)(x, cache)`: `(B, T, D)` and a ring or `None` in, `(B, T, D)`
-# out.
-#
 # **In plain Python.** One sequence; `x` has T rows. Layers are functions: `W_q` has one for each query head, `W_k` and
 # `W_v` have one for each key head. With a ring, a text in pieces gives the same rows.
 #

@@ -129,12 +129,6 @@ def merge_state(
 # `tiled_attention(queries, keys, values, block_size)`: `(B, H, T, d)`, `(B, H, S, d)` and `(B, H, S, v)` in,
 # `(B, H, T, v)` and `(B, H, T)` out.
 #
-# `tiled_attention(queries, keys, values, block_size)`: `(B, H, T, d)`, `(B, H, S, d)` and `(B, H, S, v)` in,
-# `(B, H, T, v)` and `(B, H, T)` out.
-#
-# `tiled_attention(queries, keys, values, block_size)`: `(B, H, T, d)`, `(B, H, S, d)` and `(B, H, S, v)` in,
-# `(B, H, T, v)` and `(B, H, T)` out.
-#
 # **In plain Python.** One head. The size of the tiles changes no number, so here a tile is one query and one key. Such a
 # tile is a state, too: its output is the value, its lse is the score.
 #
@@ -293,12 +287,6 @@ except NotImplementedError as unwritten:
 # The gradient of a softmax subtracts a sum over the whole row. This sum is $D_t$: one number per query, known before the first tile. From the
 # gradients of the scores follow those of queries and keys, as from any matrix product. Mind the root of `d`. Masks, tiles and dtypes are as in
 # the forward. Write it by hand: `torch.autograd.grad` and `backward` cost half of the points.
-#
-# `tiled_attention_backward(grad_output, queries, keys, values, output, lse, block_size)`: gradients of queries, keys and
-# values out, each in the shape of its tensor.
-#
-# `tiled_attention_backward(grad_output, queries, keys, values, output, lse, block_size)`: gradients of queries, keys and
-# values out, each in the shape of its tensor.
 #
 # `tiled_attention_backward(grad_output, queries, keys, values, output, lse, block_size)`: gradients of queries, keys and
 # values out, each in the shape of its tensor.

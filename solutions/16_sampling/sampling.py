@@ -174,12 +174,6 @@ def sample_token(probs: torch.Tensor, u: torch.Tensor | float) -> torch.Tensor:
 # `verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample)`: `(K + 1, V)`, `(K, V)`, `(K,)`, `(K,)` and
 # one draw in, `(n + 1,)` out.
 #
-# `verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample)`: `(K + 1, V)`, `(K, V)`, `(K,)`, `(K,)` and
-# one draw in, `(n + 1,)` out.
-#
-# `verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample)`: `(K + 1, V)`, `(K, V)`, `(K,)`, `(K,)` and
-# one draw in, `(n + 1,)` out.
-#
 # **In plain Python.** The same on lists:
 #
 # ```python
@@ -260,12 +254,6 @@ except NotImplementedError as unwritten:
 # Put the rounds together. A model is called with all tokens so far, `(n,)`, and returns probabilities `(n, V)`: row `i` is the distribution of the token
 # *after* token `i`. In each round the draft writes `num_draft` tokens, one call each; the target gets the text with the guesses in **one** call; then verify.
 # Each number from `uniform()` decides one thing: a token, or whether a guess is kept.
-#
-# `speculative_generate(target, draft, prompt, max_new_tokens, num_draft, uniform)`: two models and `(P,)` in,
-# `(P + max_new_tokens,)` out.
-#
-# `speculative_generate(target, draft, prompt, max_new_tokens, num_draft, uniform)`: two models and `(P,)` in,
-# `(P + max_new_tokens,)` out.
 #
 # `speculative_generate(target, draft, prompt, max_new_tokens, num_draft, uniform)`: two models and `(P,)` in,
 # `(P + max_new_tokens,)` out.
