@@ -384,7 +384,7 @@ def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torc
 #     d = len(W_q) // num_heads
 #     stay = [place for place in range(len(W_q)) if place // d not in heads]
 #     if not stay:
-#         raise ValueError("at least one head must stay")
+#         raise ValueError("no head is left")
 #     rows = [W_q[place] for place in stay]
 #     columns = [[row[place] for place in stay] for row in W_o]
 #     return rows, columns

@@ -293,7 +293,7 @@ except NotImplementedError as unwritten:
 #
 # **In plain Python.** One head. A gradient says how fast the sum of grad_output · output grows with each number. You can
 # measure that: make the number a little larger, then a little smaller. It takes two whole attentions for each number, but
-# needs no formula.
+# needs no formula, and neither `output` nor `lse`.
 #
 # ```python
 # def tiled_attention_backward_plain(grad_output, queries, keys, values, causal=False, window=None):

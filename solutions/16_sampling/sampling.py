@@ -263,8 +263,8 @@ except NotImplementedError as unwritten:
 #
 # ```python
 # def speculative_generate_plain(target, draft, prompt, max_new_tokens, num_draft, uniform):
-#     tokens = list(prompt)
-#     while len(tokens) < len(prompt) + max_new_tokens:
+#     tokens, stop = list(prompt), len(prompt) + max_new_tokens
+#     while len(tokens) < stop:
 #         guesses, q = [], []
 #         for _ in range(num_draft):
 #             q.append(draft(tokens + guesses))
@@ -272,7 +272,7 @@ except NotImplementedError as unwritten:
 #         p = [target(tokens + guesses[:n]) for n in range(num_draft + 1)]  # your target needs one call for all
 #         u_accept = [uniform() for _ in guesses]
 #         tokens += verify_draft_plain(p, q, guesses, u_accept, uniform())
-#     return tokens[: len(prompt) + max_new_tokens]
+#     return tokens[:stop]
 # ```
 #
 # **In PyTorch, something similar.** A model that gives each token a row of its own. One call with the whole text gives
