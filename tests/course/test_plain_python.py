@@ -15,7 +15,7 @@ from helpers.plain_python import (
     block,
     defined,
     each,
-    given,
+    given_class,
     on_lists,
     plain_name,
     reference,
@@ -138,7 +138,7 @@ def catches_mixed_up(plain, right):
             return super().forward(queries, keys, values, None)
 
     inputs = [[torch.randn(size).tolist() for size in ((3, 6), (5, 4), (5, 7))] + [[1, 4, 5]]]
-    for kind in (reference("MixedUpAttention"), WithoutMask, given("MixedUpAttention")):
+    for kind in (reference("MixedUpAttention"), WithoutMask, given_class("MixedUpAttention")):
         module = kind(**SIZES).eval()
         yield plain(on_lists(module), inputs, (*weights_of(module), 2)), right(module)
 
@@ -151,7 +151,7 @@ def tangled_self_attention(plain, right):
 
 @TABLE.of("catches_tangled")
 def catches_tangled(plain, right):
-    for kind in (reference("TangledSelfAttention"), given("TangledSelfAttention")):
+    for kind in (reference("TangledSelfAttention"), given_class("TangledSelfAttention")):
         module = kind(d_model=12, n_head=3)
         for steps in (4, 7):
             x = [torch.randn(steps, 12).tolist()]
@@ -181,7 +181,11 @@ def catches_transparent(plain, right):
             return output, self.dropout(attention)
 
     x = torch.randn(5, 12)
-    for kind in (reference("TransparentSelfAttention"), DropsReturned, given("TransparentSelfAttention")):
+    for kind in (
+        reference("TransparentSelfAttention"),
+        DropsReturned,
+        given_class("TransparentSelfAttention"),
+    ):
         module = kind(embed_dim=12, num_heads=3)
         torch.nn.init.eye_(module.fc_out.weight)
         torch.nn.init.zeros_(module.fc_out.bias)
