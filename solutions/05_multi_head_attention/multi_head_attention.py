@@ -727,8 +727,8 @@ class TransparentSelfAttention(nn.Module):
 #
 # `catches_transparent(attention)`: a module in, `True` or `False` out.
 #
-# **In plain Python.** For one sequence, one head and its results before `fc_out`. The weights must be right in
-# both modes, the results in evaluation mode: in training, dropout changes them at random.
+# **In plain Python.** For one sequence, one head and its results before `fc_out`. The weights must be right
+# in both modes, the results in evaluation mode: in training, dropout changes them at random.
 #
 # ```python
 # def catches_transparent_plain(results, attention, q, k, v, training):  # what the head gave, and for what

@@ -15,11 +15,12 @@ from helpers.plain_python import (
     block,
     defined,
     each,
-    given,
+    given_class,
     on_lists,
     plain_name,
     reference,
     run_example,
+    specification,
     weights_of,
 )
 
@@ -137,7 +138,7 @@ def catches_mixed_up(plain, right):
             return super().forward(queries, keys, values, None)
 
     inputs = [[torch.randn(size).tolist() for size in ((3, 6), (5, 4), (5, 7))] + [[1, 4, 5]]]
-    for kind in (reference("MixedUpAttention"), WithoutMask, given("MixedUpAttention")):
+    for kind in (reference("MixedUpAttention"), WithoutMask, given_class("MixedUpAttention")):
         module = kind(**SIZES).eval()
         yield plain(on_lists(module), inputs, (*weights_of(module), 2)), right(module)
 
@@ -150,7 +151,7 @@ def tangled_self_attention(plain, right):
 
 @TABLE.of("catches_tangled")
 def catches_tangled(plain, right):
-    for kind in (reference("TangledSelfAttention"), given("TangledSelfAttention")):
+    for kind in (reference("TangledSelfAttention"), given_class("TangledSelfAttention")):
         module = kind(d_model=12, n_head=3)
         for steps in (4, 7):
             x = [torch.randn(steps, 12).tolist()]
@@ -180,7 +181,11 @@ def catches_transparent(plain, right):
             return output, self.dropout(attention)
 
     x = torch.randn(5, 12)
-    for kind in (reference("TransparentSelfAttention"), DropsReturned, given("TransparentSelfAttention")):
+    for kind in (
+        reference("TransparentSelfAttention"),
+        DropsReturned,
+        given_class("TransparentSelfAttention"),
+    ):
         module = kind(embed_dim=12, num_heads=3)
         torch.nn.init.eye_(module.fc_out.weight)
         torch.nn.init.zeros_(module.fc_out.bias)
@@ -191,6 +196,121 @@ def catches_transparent(plain, right):
             heads = zip(results, attention[0].tolist(), features_of_heads(module, x), strict=True)
             found += [plain(result, weights, *head, training) for result, weights, head in heads]
         yield any(found), right(module)
+
+
+@TABLE.of("PositionalEncoding")
+def positional_encoding(plain, right):
+    for D in (4, 7):
+        X = torch.randn(2, 5, D)
+        yield each(plain, (X,)), right(D, dropout=0.1).eval()(X)
+
+
+@TABLE.of("TokenEmbedding")
+def token_embedding(plain, right):
+    embedding, tokens = right(6, 3), torch.tensor([4, 1, 4, 2, 1])
+    vectors, trained = plain(tokens.tolist(), embedding.weight.tolist())
+    yield vectors, embedding(tokens)
+    embedding(tokens).sum().backward()
+    yield trained, set(embedding.weight.grad.sum(dim=1).nonzero().flatten().tolist())
+
+
+@TABLE.of("shift_matrix")
+def shift_matrix(plain, right):
+    for delta in (-3, 0, 5):
+        M = right(delta, 6)
+        yield plain(M.tolist(), delta), True
+        yield plain(M.T.tolist(), delta), delta == 0
+
+
+@TABLE.of("AddNorm")
+def add_norm(plain, right):
+    layer, X, Y = at_random(right(6, dropout=0.1)), torch.randn(5, 6), torch.randn(5, 6)
+    yield each(plain, (X, Y), layer.ln.weight.tolist(), layer.ln.bias.tolist()), layer(X, Y)
+
+
+@TABLE.of("PositionWiseFFN")
+def position_wise_ffn(plain, right):
+    network, X = at_random(right(3, 8, 4)), torch.randn(5, 3)
+    yield each(plain, (X,), *(parameter.tolist() for parameter in network.parameters())), network(X)
+
+
+def at_random(module):
+    for parameter in module.parameters():
+        torch.nn.init.normal_(parameter)
+    return module.eval()
+
+
+def of_part(part):
+    """Return the specification of a part of a block as a function of lists, with the weights of the part."""
+    weights = [parameter.tolist() for parameter in part.parameters()]
+    name = type(part).__name__
+    shared = (*weights, part.num_heads) if name == "MultiHeadAttention" else weights
+    return lambda *lists: specification(name)(*lists, *shared)
+
+
+BLOCK = {"key_size": 6, "query_size": 6, "value_size": 6, "num_hiddens": 6, "norm_shape": 6}
+BLOCK |= {"ffn_num_input": 6, "ffn_num_hiddens": 8, "num_heads": 2, "dropout": 0.0}
+
+
+def encoder_block(plain, block):
+    parts = [of_part(part) for part in (block.attention, block.addnorm1, block.ffn, block.addnorm2)]
+    return lambda X, lengths: plain(X, lengths, *parts)
+
+
+@TABLE.of("EncoderBlock")
+def encoder_blocks(plain, right):
+    block, X = at_random(right(**BLOCK)), torch.randn(2, 3, 6)
+    yield each(encoder_block(plain, block), (X, LENGTHS)), block(X, LENGTHS)
+
+
+@TABLE.of("TransformerEncoder")
+def transformer_encoder(plain, right):
+    encoder, tokens = (
+        at_random(right(vocab_size=9, num_layers=2, **BLOCK)),
+        torch.tensor([[3, 7, 4], [8, 0, 3]]),
+    )
+    blocks = [encoder_block(specification("EncoderBlock"), block) for block in encoder.blks]
+    table = encoder.embedding.weight.tolist()
+    yield each(plain, (tokens, LENGTHS), table, blocks), encoder(tokens, LENGTHS)
+
+
+def decoder_block(plain, block):
+    parts = (block.attention1, block.addnorm1, block.attention2, block.addnorm2, block.ffn, block.addnorm3)
+    functions = [of_part(part) for part in parts]
+    return lambda X, E, length: plain(X, E, length, *functions)
+
+
+def both_ways(decoder, X, new_state):
+    """Yield what the reference computes for all steps at once, and for one after the other with the cache."""
+    yield decoder.train()(X, new_state())[0]
+    decoder.eval()
+    state, steps = new_state(), []
+    for step in X.split(1, dim=1):
+        Y, state = decoder(step, state)
+        steps.append(Y)
+    yield torch.cat(steps, dim=1)
+
+
+@TABLE.of("DecoderBlock")
+def decoder_blocks(plain, right):
+    block, lengths = at_random(right(**BLOCK, i=0)), torch.tensor([2, 5])
+    X, E = torch.randn(2, 3, 6), torch.randn(2, 5, 6)
+    found = each(decoder_block(plain, block), (X, E, lengths))
+    for Y in both_ways(block, X, lambda: [E, lengths, [None]]):
+        yield found, Y
+
+
+@TABLE.of("TransformerDecoder")
+def transformer_decoder(plain, right):
+    decoder, E = at_random(right(vocab_size=9, num_layers=2, **BLOCK)), torch.randn(5, 6)
+    tokens = torch.tensor([3, 7, 4, 3])
+    whole = [decoder_block(specification("DecoderBlock"), block) for block in decoder.blks]
+    blocks = [lambda X, block=block: block(X, E.tolist(), 4) for block in whole]
+    shared = (decoder.embedding.weight, decoder.dense.weight, decoder.dense.bias)
+    table, weight, bias = (part.tolist() for part in shared)
+    found = [plain(tokens.tolist(), table, blocks, weight, bias)]
+    for Y in both_ways(decoder, tokens[None], lambda: decoder.init_state(E[None], torch.tensor([4]))):
+        yield found, Y
 
 
 @pytest.mark.parametrize("name", TABLE)

@@ -77,7 +77,7 @@ def reference(exercise: str) -> Callable:
     return lesson(OF[exercise].name)[exercise]
 
 
-def given(exercise: str) -> type:
+def given_class(exercise: str) -> type:
     """Return the class that students repair."""
     source = OF[exercise].source
     start, stop = definition_spans(source, ast.parse(source), exercise)[0]
@@ -150,30 +150,35 @@ def in_float64() -> Iterator[None]:
 
 
 def run_example(exercise: str) -> int:
-    """Run the example in PyTorch, and compare each value with the comment beside it; return how many comments did say it.
+    """Run the example in PyTorch, and compare what stands beside its lines; return how many comments were compared.
 
-    Such a comment is a shape, a shape and the elements, or a value: "(2,)", "(2,): [1, 3]" or "True". More text may
-    follow a shape after a comma.
+    Beside an assignment or a value may stand its shape, its shape and elements, or, if it is no tensor, the value itself:
+    "(2,)", "(2,): [1, 3]" or "True". More text may follow a shape after a comma.
     """
     text = block(exercise, EXAMPLE)
     names = {"torch": torch, "nn": torch.nn}
-    said = 0
+    compared = 0
     for statement in ast.parse(text).body:
-        value = None
-        if isinstance(statement, ast.Expr):
-            value = eval(compile(ast.Expression(statement.value), "example", "eval"), names)
-        else:
-            exec(compile(ast.Module([statement], []), "example", "exec"), names)
-            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-                value = names[statement.targets[0].id]
         _code, _hash, comment = text.splitlines()[statement.end_lineno - 1].partition("  # ")
-        shape, colon, elements = re.fullmatch(r"(\([\d, ]*\))?(: |,|$)?(.*)", comment).groups()
-        if shape:
-            assert value.shape == ast.literal_eval(shape), comment
-        if shape and colon == ": ":
-            rounded = torch.tensor(ast.literal_eval(elements)).to(value.dtype)
-            torch.testing.assert_close(value.detach(), rounded, atol=0.006, rtol=0.0)
-        elif comment and isinstance(statement, ast.Expr) and not shape:
-            assert value == ast.literal_eval(comment), comment
-        said += bool(shape or (comment and isinstance(statement, ast.Expr)))
-    return said
+        match statement:
+            case ast.Expr(value=expression):
+                value = eval(compile(ast.Expression(expression), "example", "eval"), names)
+            case _:
+                exec(compile(ast.Module([statement], []), "example", "exec"), names)
+                target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+                value = names[target.id] if isinstance(target, ast.Name) else None
+        if comment:
+            _compare(value, comment)
+            compared += 1
+    return compared
+
+
+def _compare(value: object, comment: str) -> None:
+    shape, elements = re.fullmatch(r"(?:(\([\d, ]*\))(?:, .*|: (?=\[)|$))?(.*)", comment).groups()
+    if not shape:
+        assert value == ast.literal_eval(elements), comment
+    else:
+        assert value.shape == ast.literal_eval(shape), comment
+    if shape and elements:
+        said = torch.tensor(ast.literal_eval(elements)).to(value.dtype)
+        torch.testing.assert_close(value.detach(), said, atol=0.006, rtol=0.0)
