@@ -113,7 +113,7 @@ from grader.given import AdditiveAttention
 # its input to half of the state before.
 #
 # ```python
-# X, state = torch.tensor([[4.0, 2.0, 8.0], [0.0, 4.0, 2.0]]), torch.zeros(2)  # shapes (2, 3) and (2,)
+# X, state = torch.tensor([[4.0, 2.0, 8.0], [0.0, 4.0, 2.0]]), torch.zeros(2)
 # states = []
 # for x in X.T:
 #     state = state / 2 + x

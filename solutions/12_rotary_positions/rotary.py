@@ -150,7 +150,7 @@ def rotary_angles(positions: torch.Tensor, d: int, base: float = 10000.0) -> tor
 #
 # ```python
 # x = torch.tensor([[5, 6], [1, 2], [7, 7], [3, 4]])  # (4, 2)
-# upper, lower = x[0::2], x[1::2]  # each (2, 2)
+# upper, lower = x[0::2], x[1::2]
 # torch.stack([upper + lower, upper - lower], dim=1).flatten(0, 1)  # (4, 2): [[6, 8], [4, 4], [10, 11], [4, 3]]
 # ```
 

@@ -104,7 +104,8 @@ def repeat_kv(x: torch.Tensor, n_rep: int) -> torch.Tensor:
 # **In PyTorch, something similar.** Which numbers are one apart, or both even?
 #
 # ```python
-# row, column = torch.tensor([0, 1, 4]), torch.tensor([[2], [5]])  # shapes (3,) and (2, 1)
+# row = torch.tensor([0, 1, 4])  # (3,)
+# column = torch.tensor([[2], [5]])  # (2, 1)
 # ((row - column).abs() == 1) | ((row % 2 == 0) & (column % 2 == 0))  # (2, 3): [[1, 1, 1], [0, 0, 1]]
 # ```
 

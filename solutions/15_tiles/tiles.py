@@ -92,7 +92,8 @@ import torch
 # without games gets 0:
 #
 # ```python
-# goals, games = torch.tensor([[6.0, 2.0], [0.0, 0.0]]), torch.tensor([2.0, 0.0])  # shapes (2, 2) and (2,)
+# goals = torch.tensor([[6.0, 2.0], [0.0, 0.0]])  # (2, 2)
+# games = torch.tensor([2.0, 0.0])  # (2,)
 # goals / games.masked_fill(games == 0, 1.0).unsqueeze(-1)  # (2, 2): [[3.0, 1.0], [0.0, 0.0]]
 # ```
 
@@ -316,7 +317,7 @@ except NotImplementedError as unwritten:
 # 2 · w · (1 + 4 + 9):
 #
 # ```python
-# x, w = torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([[2.0]])  # shapes (3, 1) and (1, 1)
+# x, w = torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([[2.0]])
 # dw = torch.zeros_like(w)
 # for first in range(0, 3, 2):
 #     tile = x[first : first + 2]

@@ -144,7 +144,8 @@ def top_k_top_p_filtering(logits: torch.Tensor, top_k: int = 0, top_p: float = 1
 # **In PyTorch, something similar.** How many students of each class have at least the marks that their class needs?
 #
 # ```python
-# marks, needed = torch.tensor([[5, 9, 7], [2, 3, 1]]), torch.tensor([6, 4])  # shapes (2, 3) and (2,)
+# marks = torch.tensor([[5, 9, 7], [2, 3, 1]])  # (2, 3)
+# needed = torch.tensor([6, 4])  # (2,)
 # (marks >= needed[:, None]).sum(-1)  # (2,): [2, 0]
 # ```
 

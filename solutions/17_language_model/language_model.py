@@ -163,7 +163,7 @@ class RMSNorm(nn.Module):
 # nothing through.
 #
 # ```python
-# gate, x = torch.tensor([3.0, -1.0, 2.0]), torch.tensor([5.0, 6.0, 7.0])  # each (3,)
+# gate, x = torch.tensor([3.0, -1.0, 2.0]), torch.tensor([5.0, 6.0, 7.0])
 # (gate > 0) * x  # (3,): [5.0, 0.0, 7.0]
 # ```
 
