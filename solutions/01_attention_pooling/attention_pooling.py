@@ -92,6 +92,32 @@ import torch
 #
 # Compute one weight per pair of query and key. Two tensors with one axis each become a table with two axes:
 # one row per query, one column per key.
+#
+# `kernel_attention_weights(queries, keys, w)`: `(T,)` and `(S,)` in, `(T, S)` out.
+#
+# **In plain Python.** Such a block stands before each exercise. It says on lists of numbers, in loops, what
+# your function computes. You write it for tensors, without a loop.
+#
+# ```python
+# import math
+#
+# def kernel_attention_weights_plain(queries, keys, w):  # T numbers, S numbers, a number
+#     table = []
+#     for q in queries:
+#         scores = [-(((q - k) * w) ** 2) / 2 for k in keys]
+#         exps = [math.exp(x - max(scores)) for x in scores]  # the largest is 1, however far away q is
+#         table.append([e / sum(exps) for e in exps])
+#     return table  # (T, S)
+# ```
+#
+# **In PyTorch, something similar.** All pairs of two lists, and the share that each has in its column:
+#
+# ```python
+# prices = torch.tensor([1.0, 3.0])
+# amounts = torch.tensor([2.0, 5.0, 10.0])
+# table = prices[:, None] * amounts  # (2, 3): [[2, 5, 10], [6, 15, 30]]
+# table / table.sum(dim=0)  # (2, 3): [[0.25, 0.25, 0.25], [0.75, 0.75, 0.75]]
+# ```
 
 
 # %% exercise="kernel_attention_weights"
@@ -115,6 +141,29 @@ def kernel_attention_weights(
 # ## Exercise: `kernel_regression`
 #
 # Use the weights. The answer for a query is the sum of all values, each multiplied by its weight.
+#
+# `kernel_regression(queries, keys, values, w)`: `(T,)`, `(S,)` and `(S,)` in, `(T,)` out.
+#
+# **In plain Python.**
+#
+# ```python
+# def kernel_regression_plain(queries, keys, values, w):  # T numbers, S numbers, S numbers, a number
+#     answers = []
+#     for weights in kernel_attention_weights_plain(queries, keys, w):  # S weights for one query
+#         answer = 0.0
+#         for weight, value in zip(weights, values):
+#             answer += weight * value
+#         answers.append(answer)
+#     return answers  # (T,)
+# ```
+#
+# **In PyTorch, something similar.** A list times a table:
+#
+# ```python
+# amounts = torch.tensor([1.0, 2.0, 3.0])  # (3,)
+# prices = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])  # (3, 2), three things in two shops
+# amounts @ prices  # (2,): [4, 5]
+# ```
 
 
 # %% exercise="kernel_regression"

@@ -92,6 +92,34 @@ from grader.given import AdditiveAttention
 # to the attention and to the GRU. (With one layer the GRU has no place for dropout. PyTorch says so in a
 # warning, which does no harm.) At each call, store the attention weights in `self.attention_weights`, a new
 # list with one tensor `(B, 1, S)` for each target step.
+#
+# `Seq2SeqAttentionDecoder(…)(X, state)`: `(B, T)` and a state in, `(B, T, V)` and the new state out.
+#
+# **In plain Python.** One sentence. `outputs` has S rows, `hidden` one for each layer of the GRU. The parts
+# are functions: `attend` is additive attention for one query, as in lesson 03; `gru` takes one input and
+# the hidden states, and returns the output and the new hidden states; `embed` and `dense` return a row.
+#
+# ```python
+# def seq2seq_attention_decoder_plain(tokens, outputs, hidden, valid_len, embed, attend, gru, dense):
+#     scores = []
+#     for token in tokens:
+#         context = attend(hidden[-1], outputs[:valid_len])  # the rows are keys and values
+#         output, hidden = gru(context + embed(token), hidden)  # two lists, joined
+#         scores.append(dense(output))
+#     return scores, hidden  # T rows of V numbers, and L rows of D numbers
+# ```
+#
+# **In PyTorch, something similar.** A loop over time with a state, and without attention: each step adds
+# its input to half of the state before.
+#
+# ```python
+# X, state = torch.tensor([[4.0, 2.0, 8.0], [0.0, 4.0, 2.0]]), torch.zeros(2)
+# states = []
+# for x in X.T:
+#     state = state / 2 + x
+#     states.append(state)
+# torch.stack(states, dim=1)  # (2, 3): [[4.0, 4.0, 10.0], [0.0, 4.0, 4.0]]
+# ```
 
 
 # %% exercise="Seq2SeqAttentionDecoder"

@@ -73,6 +73,30 @@ from grader.given import MultiHeadAttention, TransformerEncoder, transpose_outpu
 # the same way. Return a dictionary with `"encoder"` for an encoder, and with `"decoder"` and `"cross"` for
 # a decoder. Each value is a list of `L` tensors `(B, H, T, S)`. The first input is a batch of tokens
 # `(B, T)`, so it gives you `B`.
+#
+# `attention_maps(model, *inputs)`: a model and its inputs in, a dictionary out: `"encoder"` or `"decoder"`
+# and `"cross"`, each `L` times `(B, H, T, S)`.
+#
+# **In plain Python.** One layer of a batch of `B` sequences. A map is a list of T rows. `entry` is a list
+# of maps (`"together"`), or of B lists of H maps (`"apart"`), or of H lists of B maps (`"per head"`):
+#
+# ```python
+# def attention_maps_plain(entry, layout, B):
+#     if layout == "apart":
+#         return entry
+#     if layout == "per head":
+#         return [[head[b] for head in entry] for b in range(B)]
+#     H = len(entry) // B
+#     return [[entry[b * H + h] for h in range(H)] for b in range(B)]
+# ```
+#
+# **In PyTorch, something similar.** Two weeks of three days, side by side, and below each other:
+#
+# ```python
+# weeks = [torch.tensor([1, 2, 3]), torch.tensor([4, 5, 6])]
+# torch.stack(weeks, dim=-1)  # (3, 2): [[1, 4], [2, 5], [3, 6]]
+# torch.cat(weeks).reshape(-1, 3)  # (2, 3): [[1, 2, 3], [4, 5, 6]]
+# ```
 
 
 # %% exercise="attention_maps"
@@ -129,6 +153,32 @@ except (NotImplementedError, ImportError) as unwritten:
 # reach the gates, and in training mode dropout works as usual. Use the module's own parts (`W_q`, `W_k`,
 # `W_v`, `attention`, `W_o`, `num_heads`), or find a shorter way. Leave the module as you found it, with the
 # same parameters, buffers, hooks and mode. (If you add a hook, remove it again.)
+#
+# `gated_attention(mha, gates, queries, keys, values, valid_lens)`: `(H,)`, `(B, T, …)` and twice
+# `(B, S, …)` in, `(B, T, D)` out.
+#
+# **In plain Python.** One sequence. `heads` has what each head computes, T rows of d numbers; `W_o` is a
+# function from a row of D numbers to a row:
+#
+# ```python
+# def gated_attention_plain(heads, gates, W_o):
+#     output = []
+#     for t in range(len(heads[0])):
+#         joined = []
+#         for head, gate in zip(heads, gates):
+#             joined += [gate * number for number in head[t]]
+#         output.append(W_o(joined))
+#     return output  # T rows of D numbers
+# ```
+#
+# **In PyTorch, something similar.** A price for each pair of *rows*, and a gradient for each price:
+#
+# ```python
+# prices = torch.tensor([10.0, 1.0], requires_grad=True)  # (2,)
+# amounts = torch.tensor([[1.0], [2.0], [3.0], [4.0]])  # (4, 1)
+# paid = amounts.unflatten(0, (2, 2)) * prices[:, None, None]  # (2, 2, 1): [[[10.0], [20.0]], [[3.0], [4.0]]]
+# torch.autograd.grad(paid.sum(), prices)[0]  # (2,): [3.0, 7.0]
+# ```
 
 
 # %% exercise="gated_attention"
@@ -206,6 +256,32 @@ def gated_attention(
 # one loss per sample. Batches can have different sizes, and every *sample* counts the same (for confidence,
 # every query). Measure without dropout, whatever mode the module is in, and leave the module in the mode in
 # which you found it.
+#
+# `head_importance(mha, batches, loss_fn, method)`: a module and batches in, `(H,)` out.
+#
+# **In plain Python.** One head. For `"ablation"`, `seen` has a pair for each sample: its loss with all
+# gates at 1, and its loss with this gate at 0. For `"gradient"` it has the derivative of each sample's
+# loss, and for `"confidence"` the row of weights of each query.
+#
+# ```python
+# def head_importance_plain(method, seen):
+#     total = 0.0
+#     for one in seen:
+#         if method == "ablation":
+#             total += one[1] - one[0]
+#         elif method == "gradient":
+#             total += abs(one)
+#         else:
+#             total += max(one)
+#     return total / len(seen)  # a number
+# ```
+#
+# **In PyTorch, something similar.** The mean of all numbers in two batches, of which one is larger:
+#
+# ```python
+# batches = [torch.tensor([1.0, 2.0, 6.0]), torch.tensor([7.0])]
+# sum(batch.sum() for batch in batches) / sum(len(batch) for batch in batches)  # 4.0
+# ```
 
 
 # %% exercise="head_importance"
@@ -297,6 +373,34 @@ def head_importance(mha: nn.Module, batches: list, loss_fn, method: str) -> torc
 # dropout rate, the mode (training or evaluation) and the device. Parameters must stay trainable. `heads`
 # can be unsorted, have repeats, or be empty. An attention without any head makes no sense: raise a
 # `ValueError`.
+#
+# `prune_heads(mha, heads)`: a `MultiHeadAttention` and a list of numbers in, a smaller attention out.
+#
+# **In plain Python.** The matrices are lists of rows. `W_k` and `W_v` lose the same rows as `W_q`, and the
+# biases of the three lose the same places.
+#
+# ```python
+# def prune_heads_plain(W_q, W_o, num_heads, heads):
+#     d = len(W_q) // num_heads
+#     stay = [place for place in range(len(W_q)) if place // d not in heads]
+#     if not stay:
+#         raise ValueError("no head is left")
+#     rows = [W_q[place] for place in stay]
+#     columns = [[row[place] for place in stay] for row in W_o]
+#     return rows, columns
+# ```
+#
+# **In PyTorch, something similar.** A new layer that answers only the second and the last question of an
+# old one:
+#
+# ```python
+# old = nn.Linear(3, 4)
+# new = nn.Linear(3, 2)
+# with torch.no_grad():
+#     new.weight.copy_(old.weight[[1, 3]])
+#     new.bias.copy_(old.bias[[1, 3]])
+# new(torch.ones(1, 3)) - old(torch.ones(1, 3))[:, [1, 3]]  # (1, 2): [[0, 0]]
+# ```
 
 
 # %% exercise="prune_heads"
@@ -427,6 +531,31 @@ class Classifier(nn.Module):
 # random order once per seed, not once per row. For the next order all heads must be back: work on a copy,
 # or find a way that changes nothing. (The rows, and the heads inside a `"removed"` list, can be in any
 # order.)
+#
+# `removal_experiment(model, data)`: a model and `(N, T, D)` with `(N,)` in, a list of dictionaries out.
+#
+# **In plain Python.** The rows of one seed and of one order, as pairs. `importance` is a list of H numbers.
+# `accuracy` is a function: it gets a list of heads, and returns the share of right answers without them.
+# (For `"random"`, draw an order of all heads once, and go on in the same way.)
+#
+# ```python
+# def removal_experiment_plain(importance, order, accuracy):
+#     heads = sorted(range(len(importance)), key=lambda head: importance[head])  # the least important one first
+#     if order == "reverse":
+#         heads = heads[::-1]
+#     pairs = []
+#     for count in range(len(heads)):
+#         pairs.append((heads[:count], accuracy(heads[:count])))
+#     return pairs  # H of them
+# ```
+#
+# **In PyTorch, something similar.** Random orders that can be repeated, and a share of right answers:
+#
+# ```python
+# chance = torch.Generator().manual_seed(5)
+# torch.randperm(4, generator=chance)  # (4,), the same in each run
+# (torch.tensor([2, 0, 1, 1]) == torch.tensor([2, 0, 1, 0])).float().mean()  # 0.75
+# ```
 
 
 # %% exercise="removal_experiment"

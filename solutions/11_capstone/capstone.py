@@ -134,6 +134,36 @@ from grader.given import (
 #
 # Return a list with one list of integers for each sentence: the words before the end token, without the
 # start and the end token.
+#
+# `greedy_decode(model, src, src_valid_len, num_steps, bos, eos)`: `(B, S)` and `(B,)` in, `B` lists of
+# integers out.
+#
+# **In plain Python.** One source, without a cache. `next_scores` is the decoder for this source: it gets
+# all words so far, and returns one score for each word of the vocabulary.
+#
+# ```python
+# def greedy_decode_plain(next_scores, num_steps, bos, eos):
+#     words = [bos]
+#     for _ in range(num_steps):
+#         scores = next_scores(words)
+#         best = scores.index(max(scores))
+#         if best == eos:
+#             break
+#         words.append(best)
+#     return words[1:]
+# ```
+#
+# **In PyTorch, something similar.** A batch that counts down to 0. Rows that are done go on, and are cut
+# afterwards:
+#
+# ```python
+# number, columns = torch.tensor([[2], [4]]), []
+# while (number > 0).any():
+#     columns.append(number)
+#     number = number - 1
+# rows = torch.cat(columns, dim=1).tolist()  # [[2, 1, 0, -1], [4, 3, 2, 1]]
+# [[n for n in row if n > 0] for row in rows]  # [[2, 1], [4, 3, 2, 1]]
+# ```
 
 
 # %% exercise="greedy_decode"
@@ -169,6 +199,37 @@ def greedy_decode(
 # steps: Adam with a learning rate of 0.001 to 0.003 does, plain SGD does not.
 #
 # Return `model.state_dict()`.
+#
+# `train(model, batches, steps)`: a model and batches of `(B, S)`, `(B,)`, `(B, T + 1)` and `(B,)` in, a
+# state dict out.
+#
+# **In plain Python.** The losses of one sentence. `next_scores` is as above; `tgt` begins with the start
+# token. The loss of a batch is the mean of all losses of all its sentences, and each update makes it a
+# little smaller.
+#
+# ```python
+# import math
+#
+# def train_plain(next_scores, tgt, tgt_valid_len):
+#     losses = []
+#     for t in range(tgt_valid_len - 1):
+#         scores = next_scores(tgt[: t + 1])  # the true words so far
+#         total = sum(math.exp(score) for score in scores)
+#         losses.append(math.log(total) - scores[tgt[t + 1]])  # minus the log of the probability of the true word
+#     return losses
+# ```
+#
+# **In PyTorch, something similar.** One update of a line through the origin. Its loss looks at two of three
+# numbers:
+#
+# ```python
+# line, x = nn.Linear(1, 1, bias=False), torch.tensor([[1.0], [2.0], [99.0]])
+# optimizer = torch.optim.SGD(line.parameters(), lr=0.1)
+# away = line(x[torch.tensor([True, True, False])]) - 3  # (2, 1)
+# away.square().mean().backward()
+# optimizer.step()
+# optimizer.zero_grad()
+# ```
 
 
 # %% exercise="train"
