@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
+from torch import nn
 
 from lesson_pictures.curves import softmax
-from lesson_pictures.sheet import BLUE, FAINT, GREEN, INK, ORANGE, PAPER, PURPLE, Sheet, pt
+from lesson_pictures.sheet import BLUE, FAINT, GREEN, INK, ORANGE, PURPLE, Sheet, pt
 
 DASHED, DOTTED = (0, (5, 2)), (0, (1.2, 1.2))
 
@@ -80,3 +83,42 @@ def _runs(shown: np.ndarray, row: int) -> list[list[tuple[int, int]]]:
     """Return both ends of each run of true entries, as (column, row)."""
     edges = np.flatnonzero(np.diff(np.r_[False, shown, False].astype(int)))
     return [[(int(a), row), (int(b), row)] for a, b in edges.reshape(-1, 2)]
+
+
+def activations() -> Sheet:
+    """Draw the standard deviation after each of ten layers with ReLU, for four ways to draw the weights."""
+    sheet = Sheet(340)
+    curve = sheet.axes(70, 48, 356, 236)
+    curve.set_yscale("log")
+    rows = [
+        ("std 1", ORANGE, DASHED, lambda weight: nn.init.normal_(weight, std=1.0)),
+        ("Kaiming", BLUE, "-", lambda weight: nn.init.kaiming_normal_(weight, nonlinearity="relu")),
+        ("Xavier", GREEN, "-.", nn.init.xavier_normal_),
+        ("nn.Linear as it is", PURPLE, DOTTED, None),
+    ]
+    for name, colour, style, draw in rows:
+        stds = _stds(draw)
+        curve.plot(range(11), stds, color=colour, linestyle=style, linewidth=pt(2.2))
+        place = (10.25, stds[-1])
+        curve.annotate(name, place, color=colour, fontsize=pt(12), va="center", annotation_clip=False)
+    powers = range(-4, 11, 2)
+    curve.set(xlim=(0, 10), ylim=(3e-5, 1e11), xticks=range(11), yticks=[10.0**n for n in powers])
+    curve.set_yticklabels([f"$10^{{{n}}}$" if n else "1" for n in powers])
+    curve.minorticks_off()
+    sheet.text(24, 24, "standard deviation of the activations", ha="left")
+    sheet.text(248, 322, "number of layers, each with 256 features and ReLU", 12)
+    return sheet
+
+
+def _stds(draw: Callable[[torch.Tensor], torch.Tensor] | None) -> list[float]:
+    """Return the standard deviations of an input and of ten layers. draw: fills the weights; None: left as they are."""
+    torch.manual_seed(0)
+    x = torch.randn(512, 256, dtype=torch.float64)
+    stds = [x.std().item()]
+    for _layer in range(10):
+        layer = nn.Linear(256, 256, bias=False, dtype=torch.float64)
+        if draw is not None:
+            draw(layer.weight)
+        x = layer(x).detach().relu()
+        stds.append(x.std().item())
+    return stds
