@@ -167,8 +167,8 @@ except NotImplementedError as unwritten:
 #
 # One thing matters: the pair's own key is *left out*, so each value is predicted from the 49 others. This is
 # called *leave-one-out*. With its own key among the keys, each pair can look up its own value, and the loss
-# falls for as long as $w$ grows. After 1000 steps $w$ would be 13.5, after 2000 steps 19.9, and it would
-# never stop.
+# falls for as long as $w$ grows. After 1000 steps $w$ would be 13.5, after 2000 steps 19.9, and it goes on
+# growing.
 #
 # Without the own key $w$ goes from 0.30 to 3.49, and the loss from 1.26 to 0.36. Do not expect 0: the noise
 # alone has the mean square 0.31 here, and nobody can predict it. More steps would lead to 3.96 and change
