@@ -10,16 +10,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib
-from lesson_pictures import curves, diagrams, tables
+from lesson_pictures import curves, diagrams, measured, tables
 from lesson_pictures.sheet import SETTINGS, Sheet
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURES: dict[str, Callable[[], Sheet]] = {
     "01_attention_pooling/pictures/kernel_regression.svg": curves.kernel_regression,
+    "01_attention_pooling/pictures/learned_width.svg": measured.learned_width,
+    "01_attention_pooling/pictures/broadcasting.svg": tables.broadcasting,
     "02_masking/pictures/masks.svg": tables.masks,
     "03_scoring/pictures/square_root.svg": curves.square_root,
     "04_heads/pictures/memory.svg": tables.heads_in_memory,
     "05_multi_head_attention/pictures/multi_head_attention.svg": diagrams.multi_head_attention,
+    "05_multi_head_attention/pictures/activations.svg": measured.activations,
     "06_positions/pictures/table_of_sines.svg": curves.table_of_sines,
     "07_encoder/pictures/block.svg": diagrams.encoder_block,
     "08_decoder/pictures/block.svg": diagrams.decoder_block,

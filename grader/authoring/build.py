@@ -39,6 +39,7 @@ def files_of(assignment: Assignment, bundle: Bundle) -> dict[str, bytes]:
         MANIFEST_FILE: words,
         TENSORS_FILE: numbers,
         **assignment.pictures,
+        **assignment.pages,
         **assignment.answers,
     }
 

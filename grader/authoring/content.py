@@ -107,6 +107,11 @@ class Assignment:
         """Return the file with the answers to the questions of the lesson by its name; no file if there is none."""
         return {p.name: p.read_bytes() for p in self.folder.glob(ANSWERS_FILE)}
 
+    @property
+    def pages(self) -> dict[str, bytes]:
+        """Return the pages beside the lesson by their names: "ground.md"."""
+        return {p.name: p.read_bytes() for p in sorted(self.folder.glob("*.md")) if p.name != ANSWERS_FILE}
+
     def given(self, exercise: Described) -> tuple[str, ...]:
         """Return the names of the building blocks that the exercise may import from `grader.given`."""
         return self.manifest.given if exercise.given is None else exercise.given

@@ -75,8 +75,8 @@ def _files(
             yield place / name, public.read_bytes()
         # So that students see the points of the course.
         yield place / MARK, (options.assignments / MARK).read_bytes()
-        for name, drawn in assignment.pictures.items():
-            yield place / name, drawn
+        for name, data in {**assignment.pictures, **assignment.pages}.items():
+            yield place / name, data
 
 
 def _written(folder: Path, path: Path, data: bytes) -> bool:

@@ -52,7 +52,7 @@ def blocks_of(bundles: Sequence[Bundle]) -> tuple[str, ...]:
 
 
 def files_of_lesson(module: str) -> tuple[str, ...]:
-    """Return the names of the files in an assignment's folder. Pictures may come to them."""
+    """Return the names of the files in an assignment's folder. Pictures and pages may come to them."""
     return "README.md", f"{module}.py", f"{module}.ipynb", MANIFEST_FILE, TENSORS_FILE
 
 
@@ -82,6 +82,7 @@ def fill(bundles: Sequence[Bundle], assignments: Path, target: Path, answers: bo
             shutil.copyfile(assignments / bundle.assignment / name, folder / name)
         if (pictures := assignments / bundle.assignment / PICTURES).is_dir():
             shutil.copytree(pictures, folder / PICTURES, ignore=_CLUTTER)
-        if answers and (file := assignments / bundle.assignment / ANSWERS_FILE).is_file():
-            shutil.copyfile(file, folder / ANSWERS_FILE)
+        for page in (assignments / bundle.assignment).glob("*.md"):  # README.md, and pages beside it
+            if answers or page.name != ANSWERS_FILE:
+                shutil.copyfile(page, folder / page.name)
     return packed

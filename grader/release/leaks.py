@@ -223,7 +223,11 @@ def _of_unknown_origin(
     plan: KitPlan, files: Mapping[str, bytes], assignments: Path, with_answers: bool
 ) -> Iterator[str]:
     """Yield a sentence per file of a lesson that differs from assignments/, and per block that no exercise may use."""
-    names = [f"{a.name}/{name}" for a in plan.solutions for name in (*files_of_lesson(a.module), *a.pictures)]
+    names = [
+        f"{a.name}/{name}"
+        for a in plan.solutions
+        for name in (*files_of_lesson(a.module), *a.pictures, *a.pages)
+    ]
     names += [f"{a.name}/{name}" for a in plan.solutions for name in a.answers if with_answers]
     known = {name: assignments / name for name in names}
     blocks = {"__init__.py", *(BLOCKS[block] for block in plan.blocks)}

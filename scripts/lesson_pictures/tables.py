@@ -45,6 +45,33 @@ def masks() -> Sheet:
     return sheet
 
 
+def broadcasting() -> Sheet:
+    """Draw three sums: a table and a row, a table and a column, a column and a row. Hatched cells are repeated."""
+    sheet = Sheet(452)
+    table, row, column = np.array([[1, 2, 3], [4, 5, 6]]), np.array([[10, 20, 30]]), np.array([[100], [200]])
+    panels = [
+        (table, row, "a row for every row of a table", "(2, 3)", "(3,)"),
+        (table, column, "a column for every column of a table", "(2, 3)", "(2, 1)"),
+        (column, row, "all pairs of a column and a row", "(2, 1)", "(3,)"),
+    ]
+    for panel, (left, right, title, *shapes) in enumerate(panels):
+        y = 56 + 134 * panel
+        sheet.text(24, y - 30, title, 14, ha="left")
+        parts = [(left, BLUE, shapes[0]), (right, ORANGE, shapes[1]), (left + right, GREEN, "(2, 3)")]
+        for place, (numbers, colour, shape) in enumerate(parts):
+            x = 24 + 198 * place
+            for t, s in np.ndindex(2, 3):
+                own = t < numbers.shape[0] and s < numbers.shape[1]
+                look = {"strength": 0.35} if own else {"strength": 0.08, "hatch": NO}
+                number = np.broadcast_to(numbers, (2, 3))[t, s]
+                sheet.cell(x + 52 * s, y + 32 * t, 52, 32, str(number), colour=colour, **look)
+            sheet.text(x + 78, y + 80, shape, 12, FAINT)
+            if place:
+                sheet.text(x - 21, y + 32, ("+", "=")[place - 1], 18)
+    sheet.text(300, 434, "hatched: repeated by broadcasting, never copied in memory", 12)
+    return sheet
+
+
 def heads_in_memory() -> Sheet:
     """Draw a reshape alone, and a permute before a reshape; only the second gives each head its own features."""
     sheet = Sheet(452)

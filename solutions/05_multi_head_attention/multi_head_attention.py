@@ -6,7 +6,8 @@
 # But why should one vector of a word be a good query, a good key and a good value at the same time? Give
 # each role a linear layer of its own, which *projects* the input first. A fourth layer combines what the
 # heads have found (Vaswani et al. 2017, section 3.2.2). The encoder, the decoder and the model that you
-# will train are all built on these four layers.
+# will train are all built on these four layers. How their weights begin, and how to find, freeze and save
+# them, is on the page [parameters.md](parameters.md).
 #
 # After this lesson you can
 #

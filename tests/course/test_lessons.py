@@ -10,8 +10,13 @@ from markdown_it import MarkdownIt
 
 from grader.authoring.build import lesson
 
-PAGES = sorted((ROOT / "assignments").glob("*/README.md"))
-each_page = pytest.mark.parametrize("page", PAGES, ids=[p.parent.name for p in PAGES])
+LESSONS = sorted((ROOT / "assignments").glob("*/README.md"))
+PAGES = [
+    *LESSONS,
+    *sorted((ROOT / "solutions").glob("*/*.md")),
+]  # with the answers, and the pages beside a lesson
+each_lesson = pytest.mark.parametrize("page", LESSONS, ids=[p.parent.name for p in LESSONS])
+each_page = pytest.mark.parametrize("page", PAGES, ids=[f"{p.parent.name}/{p.name}" for p in PAGES])
 
 FORMULA = re.compile(r"\$\$(?P<display>.+?)\$\$|\$(?P<inline>[^$]+?)\$", re.DOTALL)
 # KaTeX in strict mode and MathJax render these commands. Try a new one in both before you add it.
@@ -66,12 +71,13 @@ def test_every_source_that_is_cited_is_named_in_full(page):
         assert re.search(rf"\b{author}\b.*?\b{year}\b", sources, re.DOTALL), f"{author} {year}"
 
 
-@each_page
+@each_lesson
 def test_a_readme_links_its_code_and_asks_to_run_no_cell(page):
     text = page.read_text("utf-8")
     for link in re.findall(r"\]\((?!https?:)([^)]+)\)", text):
         assert (page.parent / link).exists(), link
-    assert {path.suffix for path in page.parent.iterdir() if f"({path.name})" in text} == {".py", ".ipynb"}
+    linked = {path.suffix for path in page.parent.iterdir() if f"({path.name})" in text}
+    assert linked - {".md"} == {".py", ".ipynb"}
     assert not re.search(r"[Rr]un this cell", text)
 
 

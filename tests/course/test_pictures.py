@@ -25,14 +25,15 @@ each_picture = pytest.mark.parametrize("name", list(script.PICTURES))
 SHOWN = re.compile(r"!\[(?P<alt>[^\]]*)\]\((?P<file>[^)]+)\)")
 LIMIT = 60_000  # bytes
 DRAWN_WITH = "3.11"  # other versions of matplotlib write another file
-WITH_TWO_PICTURES = {"08_decoder", "10_pruning", "17_language_model"}
+WITH_TWO_PICTURES = {"01_attention_pooling", "08_decoder", "10_pruning", "17_language_model"}
 
 
 @each_assignment
-def test_a_lesson_shows_its_pictures_and_says_what_they_show(assignment):
+def test_a_lesson_and_its_pages_show_their_pictures_and_say_what_they_show(assignment):
     shown = [*SHOWN.finditer(lesson(assignment.module, stub(assignment.source)))]
     named = [m["file"] for m in shown]
-    assert sorted(named) == sorted(assignment.pictures)
+    beside = [m for page in assignment.pages.values() for m in SHOWN.finditer(page.decode())]
+    assert sorted(named + [m["file"] for m in beside]) == sorted(assignment.pictures)
     assert len(named) == (2 if assignment.name in WITH_TWO_PICTURES else 1)
     published = ROOT / "assignments" / assignment.name
     assert {
@@ -41,7 +42,7 @@ def test_a_lesson_shows_its_pictures_and_says_what_they_show(assignment):
     for file in ("README.md", f"{assignment.module}.py", f"{assignment.module}.ipynb"):
         text = (published / file).read_text("utf-8")
         assert all(f"]({name})" in text for name in named), file
-    for picture in shown:  # an alternative text is read aloud
+    for picture in (*shown, *beside):  # an alternative text is read aloud
         assert 30 <= len(picture["alt"].split()) <= 90, picture["file"]
         assert not re.search(r"[$`\\]|\w\(\w", picture["alt"]), picture["file"]
 

@@ -73,6 +73,14 @@ def test_a_second_call_keeps_a_copy_of_changed_notebooks(tmp_path, options):
     assert all(f"]({name})" in book.read_text("utf-8") for name in HEADS[0].pictures)
 
 
+def test_the_pages_beside_a_lesson_come_along(tmp_path, options):
+    pooling = read(ROOT / "solutions" / "01_attention_pooling")
+    make(tmp_path / "course", [pooling], options)
+    place = tmp_path / "course" / "source" / pooling.name
+    assert {path.name: path.read_bytes() for path in place.glob("*.md")} == pooling.pages
+    assert pooling.pages
+
+
 def test_the_instructors_own_configuration_is_never_written_over(tmp_path, options):
     folder = tmp_path / "course"
     folder.mkdir()

@@ -65,12 +65,14 @@ def test_a_kit_holds_the_assignments_up_to_the_one_asked_for(filled, chosen):
     assert len((filled / "AGENTS.md").read_text("utf-8").splitlines()) <= 60
 
 
-def test_the_lessons_of_a_kit_show_their_pictures(filled, chosen):
+def test_the_lessons_of_a_kit_have_their_pages_and_pictures(filled, chosen):
     for assignment in chosen.solutions:
-        page = filled / assignment.name / "README.md"
-        named = re.findall(r"\]\((pictures/[^)]+)\)", page.read_text("utf-8"))
+        folder = filled / assignment.name
+        pages = {path.name: path.read_text("utf-8") for path in folder.glob("*.md")}
+        assert set(pages) == {"README.md", *assignment.pages}
+        named = re.findall(r"\]\((pictures/[^)]+)\)", "".join(pages.values()))
         assert named
-        assert {name: (page.parent / name).read_bytes() for name in named} == assignment.pictures
+        assert {name: (folder / name).read_bytes() for name in named} == assignment.pictures
 
 
 def test_a_kit_has_the_needed_blocks_and_no_instructor_s_package(filled):

@@ -63,7 +63,7 @@ def test_the_wheel_holds_the_grader_the_course_and_the_template(files):
     course = {
         f"{a.name}/{name}"
         for a in SOLUTIONS
-        for name in (*files_of_lesson(a.module), *a.pictures, *a.answers)
+        for name in (*files_of_lesson(a.module), *a.pictures, *a.pages, *a.answers)
     } | {MARK}
     assert {name.removeprefix(COURSE) for name in files if name.startswith(COURSE)} == course
     others = {name.split("/")[1] for name in files if name.startswith("grader/")}
