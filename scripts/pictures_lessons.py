@@ -1,16 +1,17 @@
-"""Draw the pictures of the lessons: python scripts/pictures_lessons.py
+"""Draw the pictures of the lessons: python scripts/pictures_lessons.py [NAME ...]
 
-Writes solutions/*/pictures/*.svg; `grader build` copies them to `assignments/`. Needs the dependency group
+A name is a part of a path, such as 11_capstone; without one, all are drawn. Writes solutions/*/pictures/*.svg; `grader build` copies them to `assignments/`. Needs the dependency group
 `pictures`.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib
-from lesson_pictures import curves, diagrams, measured, tables
+from lesson_pictures import curves, diagrams, measured, tables, trained
 from lesson_pictures.sheet import SETTINGS, Sheet
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,8 +30,6 @@ PICTURES: dict[str, Callable[[], Sheet]] = {
     "08_decoder/pictures/cache.svg": tables.cache,
     "09_seq2seq/pictures/one_step.svg": diagrams.reading_encoder,
     "10_pruning/pictures/owned_by_a_head.svg": tables.owned_by_a_head,
-    "10_pruning/pictures/removal.svg": curves.removal_curves,
-    "11_capstone/pictures/what_heads_do.svg": tables.what_heads_do,
     "12_rotary_positions/pictures/clocks.svg": curves.clocks,
     "13_kv_cache/pictures/strips.svg": tables.strips,
     "14_fewer_keys/pictures/ring.svg": tables.ring,
@@ -38,6 +37,7 @@ PICTURES: dict[str, Callable[[], Sheet]] = {
     "16_sampling/pictures/overlap.svg": curves.overlap,
     "17_language_model/pictures/block.svg": diagrams.language_model_block,
     "17_language_model/pictures/loss.svg": curves.loss_of_a_training,
+    **trained.PICTURES,
 }
 
 
@@ -49,8 +49,8 @@ def draw(name: str) -> str:
         return PICTURES[name]().svg()
 
 
-def main(solutions: Path) -> None:
-    for name in PICTURES:
+def main(solutions: Path, asked: list[str]) -> None:
+    for name in (n for n in PICTURES if not asked or any(part in n for part in asked)):
         path = solutions / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(draw(name), "utf-8")
@@ -58,4 +58,4 @@ def main(solutions: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(ROOT / "solutions")
+    main(ROOT / "solutions", sys.argv[1:])

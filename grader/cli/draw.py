@@ -43,7 +43,9 @@ def draw(assignment: str, words: str, output: Path | None, course: Path | None) 
     with maps.collecting(words.split()) as found:
         load_module(file, [where.folder_of(one) for one in where.bundles], demos=True)
     if not found.pictures:
-        says = _("{file} shows no attention maps; lessons 05, 09, 10 and 11 do, when their exercises are written")
+        says = _(
+            "{file} shows no attention maps; lessons 05, 09, 10 and 11 do, when their exercises are written"
+        )
         raise UsageError(says.format(file=file.name))
     page = output or file.parent / "attention.html"
     title = _("Attention maps of {file}").format(file=file.name)

@@ -62,9 +62,10 @@ def show(
     sentence: int = 0,
     console: Console | None = None,
     title: str = "",
+    heads: Sequence[int] | None = None,
 ) -> None:
-    """Print every head of one sentence; in a notebook, show it as HTML. See `pictures`. title: of which model."""
-    found = list(pictures(maps, tokens, source, sentence, title))
+    """Print every head of one sentence; in a notebook, show it as HTML. See `pictures`."""
+    found = list(pictures(maps, tokens, source, sentence, title, heads))
     if _collecting:
         _collecting.pictures += found
         return
@@ -86,11 +87,12 @@ def pictures(
     source: Sequence[str] | None = None,
     sentence: int = 0,
     title: str = "",
+    heads: Sequence[int] | None = None,
 ) -> Iterator[Picture]:
     """Yield one picture per layer, with all its heads, for one sentence of the batch.
 
     tokens, source: the words of the sentence; `source` has those of the encoder, for "cross". sentence: its index in
-    the batch. title: what stands before the name of each layer.
+    the batch. title: what stands before the name of each layer. heads: the heads to show, in this order; default: all.
 
     Raises ValueError if the maps are not as `attention_maps` returns them, or if the number of words is wrong.
     """
@@ -106,13 +108,13 @@ def pictures(
                 raise ValueError(says.format(part=part, number=number, sentence=sentence, size=len(weights)))
             rows = _labels(tokens, weights.shape[2], part)
             columns = _labels((source or ()) if part == "cross" else tokens, weights.shape[3], part)
-            heads = (
-                Panel(_("head {head}").format(head=head), _cells(table))
-                for head, table in enumerate(weights[sentence])
+            panels = (
+                Panel(_("head {head}").format(head=head), _cells(weights[sentence, head]))
+                for head in (range(weights.shape[1]) if heads is None else heads)
             )
             of_layer = _("{part} · layer {layer}").format(part=part, layer=number)
             about = f"{title} · {of_layer}" if title else of_layer
-            yield Picture(about, Grids("", rows, "", columns, tuple(heads)))
+            yield Picture(about, Grids("", rows, "", columns, tuple(panels)))
 
 
 def _cells(table: Array) -> tuple[tuple[Cell, ...], ...]:

@@ -115,57 +115,6 @@ def table_of_sines() -> Sheet:
     return sheet
 
 
-def removal_curves() -> Sheet:
-    """Draw the importance of eight heads that vote with different strengths, and the accuracy while they are
-    removed in three orders.
-    """
-    sheet = Sheet(300)
-    random, H, N = np.random.default_rng(0), 8, 4000
-    strength = np.array([0.35, 1.3, 0.25, 0.6, 1.0, 0.3, 0.45, 0.2])
-    truth = random.choice([-1.0, 1.0], N)
-    votes = strength[:, None] * truth + 0.7 * random.standard_normal((H, N))
-
-    def loss(kept: list[int]) -> float:
-        return float(np.log1p(np.exp(-truth * votes[kept].sum(0))).mean())
-
-    def accuracy(gone: list[int]) -> float:
-        kept = [h for h in range(H) if h not in gone]
-        return float((votes[kept].sum(0) * truth > 0).mean())
-
-    importance = np.array([loss([g for g in range(H) if g != h]) - loss(list(range(H))) for h in range(H)])
-    bars = sheet.axes(62, 56, 190, 180)
-    bars.barh(range(H), importance, 0.6, color=BLUE)
-    bars.set(
-        yticks=range(H),
-        ylim=(H - 0.5, -0.5),
-        xlim=(0, 0.1),
-        xticks=[0, 0.05, 0.1],
-        yticklabels=[f"head {h}" for h in range(H)],
-    )
-    sheet.text(20, 28, "importance of each head", ha="left")
-
-    curves = sheet.axes(330, 56, 176, 180)
-    least = [int(h) for h in importance.argsort()]
-    shuffled = np.mean(
-        [[accuracy(list(random.permutation(H)[:n])) for n in range(H)] for _ in range(40)], axis=0
-    )
-    rows = [
-        ("importance", [accuracy(least[:n]) for n in range(H)], "-", "o", BLUE),
-        ("random", shuffled, "--", "s", FAINT),
-        ("reverse", [accuracy(least[::-1][:n]) for n in range(H)], ":", "^", ORANGE),
-    ]
-    for name, row, style, mark, colour in rows:
-        curves.plot(range(H), row, style, marker=mark, color=colour, linewidth=pt(2), markersize=pt(6))
-        curves.annotate(
-            name, (7.25, row[-1]), color=colour, fontsize=pt(12), va="center", annotation_clip=False
-        )
-    curves.set(xticks=range(H), ylim=(0.45, 1.02), yticks=[0.5, 0.75, 1])
-    sheet.text(290, 28, "share of right answers (a made-up classifier)", ha="left")
-    sheet.text(418, 272, "heads removed", 12)
-    sheet.text(157, 272, "rise of the loss without it", 12)
-    return sheet
-
-
 def clocks() -> Sheet:
     """Draw the hands of a query and a key, and the same pair of vectors a hundred positions later."""
     sheet = Sheet(330)

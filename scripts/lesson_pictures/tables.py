@@ -194,41 +194,6 @@ def owned_by_a_head() -> Sheet:
     return sheet
 
 
-def what_heads_do() -> Sheet:
-    """Draw what two ideal heads attend to, one for each task of the capstone: reverse and induction."""
-    sheet = Sheet(330)
-    sheet.text(150, 24, "reverse: a head that runs backwards", 13)
-    words, side = ["7", "4", "9", "5", "end"], 36
-    for t in range(4):
-        sheet.text(88, 76 + side * t + 18, f"step {t}", 12, ha="right")
-        for s in range(5):
-            mark, strength = ("●", 0.55) if s == 3 - t else ("", 0.05)
-            sheet.cell(96 + side * s, 76 + side * t, side, side, mark, colour=BLUE, strength=strength)
-    for s, word in enumerate(words):
-        sheet.text(96 + side * s + 18, 62, word, 13)
-    sheet.text(186, 240, "source words (columns), target steps (rows)", 12, FAINT)
-    sheet.text(186, 270, "● nearly all of a row's weight", 12)
-    sheet.text(186, 294, "Each word is still looked up in the table.", 12, FAINT)
-
-    sheet.text(450, 24, "an induction head, in a language model", 13)
-    row = ["7", "4", "9", "5", "7", "4"]
-    for s, word in enumerate(row):
-        colour = PURPLE if s in (1, 5) else GREEN if s == 2 else PAPER
-        strength = 1 if colour == PAPER else 0.3
-        sheet.cell(330 + 34 * s, 130, 34, 34, word, size=14, colour=colour, strength=strength)
-    sheet.cell(330 + 34 * 6 + 8, 130, 34, 34, "?", size=14)
-    sheet.line([(368, 172), (394, 172)], PURPLE, 2)
-    sheet.line([(504, 172), (530, 172)], PURPLE, 2)
-    sheet.text(474, 184, "the same word", 12, PURPLE)
-    sheet.arc((517, 128), (415, 128), 0.45, GREEN)
-    sheet.text(466, 74, "attends to what\nfollowed it there", 12, GREEN)
-    sheet.arrow((415, 168), (415, 216), (555, 216), (555, 168), colour=GREEN, style=(0, (3, 2)))
-    sheet.text(485, 232, "and writes it: 9", 12, GREEN)
-    sheet.text(449, 270, "Then it attends to the word after 9,", 12)
-    sheet.text(449, 294, "and writes 5.", 12)
-    return sheet
-
-
 def strips() -> Sheet:
     """Draw the causal triangle of seven steps, cut into three calls."""
     sheet = Sheet(330)

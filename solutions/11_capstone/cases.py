@@ -265,8 +265,8 @@ def untrained(draw, vocabulary, D):
 
 def train(draw):
     yield loop(draw)
-    yield training(draw, "reverse", reverse, (2, 4), 200, 8, batches=32, costly=False)
-    yield training(draw, "induction", induction, (5, 6), 1200, 10, batches=256)
+    yield training(draw, "reverse", reverse, (2, 4), 200, 8, batches=32, least=0.35, costly=False)
+    yield training(draw, "induction", induction, (6, 6), 1200, 10, batches=256, least=0.45)
 
 
 TITLES = {
@@ -275,9 +275,6 @@ TITLES = {
 }
 # The size of a batch, and the number of test sentences: as small as a reliable verdict allows.
 SIZE, FRESH = 32, 128
-# The least share of new sentences that are right, word for word: far above chance, below all results in
-# docs/capstone.md.
-LEAST = 0.35
 
 
 def loop(draw):
@@ -362,10 +359,11 @@ def exchanged(src_lens, tgt, tgt_lens):
     return np.roll(tgt, by, axis=0), np.roll(tgt_lens, by)
 
 
-def training(draw, id, task, words, steps, vocabulary, *, batches, costly=True):
+def training(draw, id, task, words, steps, vocabulary, *, batches, least, costly=True):
     """Return a case with a whole training, and its exam: the share of new sentences that are right.
 
-    words: the least and the largest number in a sentence; batches: their number. costly: whether `--quick` leaves the case out.
+    words: the least and the largest number in a sentence. batches: their number. least: the share that is required, far
+    above chance and below all results in docs/capstone.md. costly: whether `--quick` leaves the case out.
     """
     case, exam, D = Case(id, "train"), Case(f"{id}-exam", "train"), 32
     sizes = (vocabulary, *words, lookup(draw, vocabulary))
@@ -391,7 +389,7 @@ def training(draw, id, task, words, steps, vocabulary, *, batches, costly=True):
     )  # fmt: skip
     T = tgt.shape[1] - 1
     scores = exam.see(out[0], "fresh scores", shape=(len(src), T, vocabulary))
-    check_accuracy(case, "values", scores, tgt, tgt_lens, TITLES[id])
+    check_accuracy(case, "values", scores, tgt, tgt_lens, least, TITLES[id])
 
     few = slice(32)
     out = exam.call(
@@ -413,7 +411,7 @@ def training(draw, id, task, words, steps, vocabulary, *, batches, costly=True):
         where = made[1]
     own = case.see(case.join(parts, dim=1, name="own scores"), shape=(len(src[few]), T, vocabulary))
     title = f"the same model step by step, with its cache: {id}"
-    check_accuracy(case, "modes", own, tgt[few], tgt_lens[few], title)
+    check_accuracy(case, "modes", own, tgt[few], tgt_lens[few], least / 2, title)
     # Each next word is an input of the next step, so a worker could make up right words, but not these
     # scores.
     says = "scores of your parts step by step differ from those of the returned weights for whole sentences"
@@ -423,14 +421,14 @@ def training(draw, id, task, words, steps, vocabulary, *, batches, costly=True):
     return case
 
 
-def check_accuracy(case, facet, scores, tgt, lens, title):
+def check_accuracy(case, facet, scores, tgt, lens, least, title):
     """Check the share of sentences in which every word is right. tgt: (count, T + 1).
 
     Only the judge gets the labels, the words after BOS. A worker gets a label at most as the next step's input.
     """
     labels = case.hold_for_judge(f"{facet} labels", tgt[:, 1:].astype(np.uint8))
     counts = case.hold_for_judge(f"{facet} lens", (lens - 1).astype(np.uint8))
-    case.check(facet, "accuracy", [scores], title, labels=labels, lens=counts, least=LEAST)
+    case.check(facet, "accuracy", [scores], title, labels=labels, lens=counts, least=least)
 
 
 # ---- greedy_decode
