@@ -72,6 +72,27 @@ import torch
 # Replace every step at or beyond the length of its row by `value`. `X` has the shape `(N, T)`, or
 # `(N, T, …)` with axes of features. Replace all features of a step. (Changing `X` itself is fine here, and
 # so is returning a new tensor.)
+#
+# `sequence_mask(X, valid_len, value)`: `(N, T, …)` and `(N,)` in, `(N, T, …)` out.
+#
+# **In plain Python.** For one row with features:
+#
+# ```python
+# def sequence_mask_plain(row, valid_len, value):  # T steps, each a list of features; a number; a number
+#     out = []
+#     for t, step in enumerate(row):
+#         if t < valid_len:
+#             out.append(step)
+#         else:
+#             out.append([value for feature in step])
+#     return out  # T steps
+# ```
+#
+# **In PyTorch, something similar.** A comparison of all pairs:
+#
+# ```python
+# torch.arange(2)[:, None] < torch.arange(3)  # (2, 3): [[False, True, True], [False, False, True]]
+# ```
 
 
 # %% exercise="sequence_mask"
@@ -93,6 +114,30 @@ def sequence_mask(X: torch.Tensor, valid_len: torch.Tensor, value: float = 0) ->
 # piece of code works for both.
 #
 # Call your `sequence_mask` or build the mask here, as you like. (Changing `X` is fine here, too.)
+#
+# `masked_softmax(X, valid_lens)`: `(B, T, S)` and lengths in, `(B, T, S)` out.
+#
+# **In plain Python.** For one query:
+#
+# ```python
+# import math
+#
+# def masked_softmax_plain(row, valid_len):  # S scores; how many of them are real, or None for all
+#     if valid_len is None:
+#         valid_len = len(row)
+#     real = row[:valid_len]
+#     exps = [math.exp(x - max(real)) for x in real]  # without `max`, a large score would overflow
+#     weights = [e / sum(exps) for e in exps]
+#     return weights + [0.0 for padded in row[valid_len:]]  # S weights, their sum is one
+# ```
+#
+# **In PyTorch, something similar.** The largest element of each row, without those that do not count:
+#
+# ```python
+# grades = torch.tensor([[3.0, 9.0], [4.0, 5.0]])
+# missing = torch.tensor([[False, True], [False, False]])
+# grades.masked_fill(missing, -torch.inf).amax(dim=-1)  # (2,): [3, 5]
+# ```
 
 
 # %% exercise="masked_softmax"

@@ -111,6 +111,38 @@ from grader.given import masked_softmax
 # Create the three layers and the dropout layer in `__init__`, and compute the weighted sums in `forward`.
 # Broadcasting adds all `T·S` pairs of a sequence at once, if queries and keys are on different axes. The
 # grader loads its own weights into your layers by name, so use the names that the stub lists.
+#
+# `forward(queries, keys, values, valid_lens)`: `(B, T, q)`, `(B, S, k)`, `(B, S, v)` and lengths in,
+# `(B, T, v)` out.
+#
+# **In plain Python.** For one sequence, with one length per query and without dropout:
+#
+# ```python
+# import math
+#
+# def additive_attention_plain(queries, keys, values, valid_lens, W_q, W_k, w_v):
+#     results = []
+#     for query, valid_len in zip(queries, valid_lens):
+#         scores = []
+#         for key in keys:
+#             score = 0.0
+#             for row_q, row_k, weight in zip(W_q, W_k, w_v):  # one hidden feature after the other
+#                 hidden = sum(w * x for w, x in zip(row_q, query)) + sum(w * x for w, x in zip(row_k, key))
+#                 score += weight * math.tanh(hidden)
+#             scores.append(score)
+#         weights = masked_softmax_plain(scores, valid_len)  # as in lesson 02
+#         results.append([sum(w * x for w, x in zip(weights, column)) for column in zip(*values)])
+#     return results  # T vectors with v numbers
+# ```
+#
+# **In PyTorch, something similar.** The distance of each point from each centre, along the axes of a city:
+#
+# ```python
+# points = torch.tensor([[0.0, 0.0], [3.0, 4.0]])  # (2, 2)
+# centres = torch.tensor([[0.0, 1.0], [3.0, 0.0], [0.0, 0.0]])  # (3, 2)
+# pairs = points.unsqueeze(1) - centres  # (2, 3, 2)
+# pairs.abs().sum(dim=-1)  # (2, 3): [[1, 3, 0], [6, 4, 7]]
+# ```
 
 
 # %% exercise="AdditiveAttention"
@@ -145,6 +177,35 @@ class AdditiveAttention(nn.Module):
 # The structure is the same, with another score. This score has no parameters, so `__init__` creates only
 # the dropout layer. Write the formula yourself. PyTorch has this built in, as
 # `scaled_dot_product_attention`: compare with it when yours works.
+#
+# `forward(queries, keys, values, valid_lens)`: `(B, T, d)`, `(B, S, d)`, `(B, S, v)` and lengths in,
+# `(B, T, v)` out.
+#
+# **In plain Python.** For one sequence, with one length per query and without dropout:
+#
+# ```python
+# import math
+#
+# def dot_product_attention_plain(queries, keys, values, valid_lens):
+#     results = []
+#     for query, valid_len in zip(queries, valid_lens):
+#         scores = []
+#         for key in keys:
+#             score = 0.0
+#             for x, y in zip(query, key):  # d features
+#                 score += x * y
+#             scores.append(score / math.sqrt(len(query)))
+#         weights = masked_softmax_plain(scores, valid_len)  # as in lesson 02
+#         results.append([sum(w * x for w, x in zip(weights, column)) for column in zip(*values)])
+#     return results  # T vectors with v numbers
+# ```
+#
+# **In PyTorch, something similar.** The products of all pairs of *columns*, for each table of a batch:
+#
+# ```python
+# tables = torch.tensor([[[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [0.0, 1.0]]])  # (2, 2, 2)
+# tables.mT @ tables  # (2, 2, 2): [[[1, 2], [2, 13]], [[1, 0], [0, 1]]]
+# ```
 
 
 # %% exercise="DotProductAttention"

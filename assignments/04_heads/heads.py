@@ -79,6 +79,27 @@ import torch
 #
 # Split the features into heads and merge the heads into the batch axis. The name comes from its use: queries,
 # keys and values (q, k, v) all pass through it.
+#
+# `transpose_qkv(X, num_heads)`: `(B, T, D)` in, `(B·H, T, d)` out.
+#
+# **In plain Python.**
+#
+# ```python
+# def transpose_qkv_plain(X, num_heads):  # B sequences of T steps with D features
+#     d = len(X[0][0]) // num_heads
+#     rows = []
+#     for sequence in X:
+#         for h in range(num_heads):
+#             rows.append([step[h * d : h * d + d] for step in sequence])
+#     return rows  # B·H rows of T steps with d features
+# ```
+#
+# **In PyTorch, something similar.** Read a table column by column:
+#
+# ```python
+# table = torch.arange(6).reshape(3, 2)  # (3, 2): [[0, 1], [2, 3], [4, 5]]
+# table.permute(1, 0).reshape(6)  # (6,): [0, 2, 4, 1, 3, 5]
+# ```
 
 
 # %% exercise="transpose_qkv"
@@ -96,6 +117,30 @@ def transpose_qkv(X: torch.Tensor, num_heads: int) -> torch.Tensor:
 #
 # This is the inverse. Undo the operations of `transpose_qkv`, the last one first. Which of them is its own
 # inverse, and which one needs the number of sequences?
+#
+# `transpose_output(X, num_heads)`: `(B·H, T, d)` in, `(B, T, D)` out.
+#
+# **In plain Python.**
+#
+# ```python
+# def transpose_output_plain(X, num_heads):  # B·H rows of T steps with d features
+#     sequences = []
+#     for first in range(0, len(X), num_heads):
+#         heads = X[first : first + num_heads]  # the rows of one sequence
+#         steps = []
+#         for t in range(len(heads[0])):
+#             steps.append([x for head in heads for x in head[t]])
+#         sequences.append(steps)
+#     return sequences  # B sequences of T steps with D features
+# ```
+#
+# **In PyTorch, something similar.** Only neighbouring axes can be merged, so the first one is brought to the
+# last:
+#
+# ```python
+# X = torch.arange(8).reshape(2, 2, 2)  # (2, 2, 2): [[[0, 1], [2, 3]], [[4, 5], [6, 7]]]
+# X.movedim(0, 2).reshape(2, 4)  # (2, 4): [[0, 4, 1, 5], [2, 6, 3, 7]]
+# ```
 
 
 # %% exercise="transpose_output"

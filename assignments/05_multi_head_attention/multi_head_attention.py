@@ -6,7 +6,8 @@
 # But why should one vector of a word be a good query, a good key and a good value at the same time? Give
 # each role a linear layer of its own, which *projects* the input first. A fourth layer combines what the
 # heads have found (Vaswani et al. 2017, section 3.2.2). The encoder, the decoder and the model that you
-# will train are all built on these four layers.
+# will train are all built on these four layers. How their weights begin, and how to find, freeze and save
+# them, is on the page [parameters.md](parameters.md).
 #
 # After this lesson you can
 #
@@ -110,6 +111,39 @@ from grader.given import DotProductAttention, transpose_output, transpose_qkv
 # project. There is more than one right way; `DotProductAttention`, `transpose_qkv` and `transpose_output`
 # from `grader.given` make it short. PyTorch has all of this built in, as `nn.MultiheadAttention`. Compare
 # with it when yours works. (The grader accepts it as an answer, and then reminds you to write your own.)
+#
+# `forward(queries, keys, values, valid_lens)`: `(B, T, query_size)`, `(B, S, key_size)`, `(B, S, value_size)`
+# and lengths in, `(B, T, D)` out.
+#
+# `forward(queries, keys, values, valid_lens)`: `(B, T, query_size)`, `(B, S, key_size)`, `(B, S, value_size)`
+# and lengths in, `(B, T, D)` out.
+#
+# **In plain Python.** For one sequence, one head after the other, without biases and dropout:
+#
+# ```python
+# def multi_head_attention_plain(queries, keys, values, valid_lens, W_q, W_k, W_v, W_o, num_heads):
+#     def project(rows, W):  # what `nn.Linear` computes, with the weight W
+#         return [[sum(w * x for w, x in zip(outputs, row)) for outputs in W] for row in rows]
+#
+#     d = len(W_q) // num_heads
+#     merged = [[] for query in queries]
+#     for h in range(num_heads):
+#         own = slice(h * d, h * d + d)  # the rows of each weight that belong to head h
+#         q, k, v = project(queries, W_q[own]), project(keys, W_k[own]), project(values, W_v[own])
+#         head = dot_product_attention_plain(q, k, v, valid_lens)  # as in lesson 03
+#         for vector, features in zip(merged, head):
+#             vector.extend(features)
+#     return project(merged, W_o)  # T vectors with D numbers
+# ```
+#
+# **In PyTorch, something similar.** One linear layer contains two smaller ones:
+#
+# ```python
+# large = nn.Linear(4, 5, bias=False)
+# x = torch.randn(3, 4)
+# small = x @ large.weight[3:].T  # (3, 2), the last two of the five outputs
+# torch.allclose(large(x)[:, 3:], small, atol=1e-6)  # True
+# ```
 
 
 # %% exercise="MultiHeadAttention"
@@ -236,6 +270,30 @@ except NotImplementedError as unwritten:
 # same layers. Queries, keys and values may have three different sizes, and each role has its own
 # projection. With `valid_lens`, per sequence or per query, the keys beyond the length get no weight in any
 # head. With `None`, no key is masked. And other variables of the notebook have no effect on the result.
+#
+# `forward(queries, keys, values, valid_lens)`: `(B, T, query_size)`, `(B, S, key_size)`, `(B, S, value_size)`
+# and lengths in, `(B, T, num_hiddens)` out.
+#
+# `forward(queries, keys, values, valid_lens)`: `(B, T, query_size)`, `(B, S, key_size)`, `(B, S, value_size)`
+# and lengths in, `(B, T, num_hiddens)` out.
+#
+# **In plain Python.** It is the attention above, and each role has its own weight:
+#
+# ```python
+# def mixed_up_attention_plain(queries, keys, values, valid_lens, W_q, W_k, W_v, W_o, num_heads):
+#     if valid_lens is None:
+#         valid_lens = [len(keys) for query in queries]
+#     return multi_head_attention_plain(queries, keys, values, valid_lens, W_q, W_k, W_v, W_o, num_heads)
+# ```
+#
+# **In PyTorch, something similar.** Which of two layers is used?
+#
+# ```python
+# first, second = nn.Linear(2, 1), nn.Linear(2, 1)
+# first(torch.tensor([[1.0, 2.0], [3.0, 4.0]])).sum().backward()
+# first.weight.grad  # (1, 2): [[4, 6]]
+# second.weight.grad is None  # True
+# ```
 
 
 # %% exercise="MixedUpAttention"
@@ -287,6 +345,33 @@ class MixedUpAttention(nn.Module):
 #
 # Write the test. The module has the four linear layers `W_q`, `W_k`, `W_v` and `W_o`, and the shapes of
 # their weights tell you which input sizes it takes.
+#
+# `catches_mixed_up(attention)`: a module in, `True` or `False` out.
+#
+# **In plain Python.** What "has a fault" means: for some valid input, the module raises an error, or computes
+# something else than the class should. Which inputs show that, you choose.
+#
+# ```python
+# def catches_mixed_up_plain(attention, inputs, weights):  # a function on lists, some inputs, its weights
+#     for queries, keys, values, valid_lens in inputs:
+#         right = mixed_up_attention_plain(queries, keys, values, valid_lens, *weights)
+#         try:
+#             result = attention(queries, keys, values, valid_lens)
+#         except Exception:
+#             return True
+#         for vector, right_vector in zip(result, right):
+#             for x, y in zip(vector, right_vector):
+#                 if not abs(x - y) < 0.0001:  # true for NaN, too
+#                     return True
+#     return False
+# ```
+#
+# **In PyTorch, something similar.** The sizes of a layer, and a comparison that ignores rounding:
+#
+# ```python
+# nn.Linear(3, 5).weight  # (5, 3)
+# torch.allclose(torch.tensor([0.1]) * 3, torch.tensor([0.3]))  # True
+# ```
 
 
 # %% exercise="catches_mixed_up"
@@ -312,6 +397,26 @@ def catches_mixed_up(attention: nn.Module) -> bool:
 # where the mask $M$ has one row per query and one column per key. It is $0$ where the query may attend to the
 # key and $-\infty$ where it may not (Vaswani et al. 2017, sections 3.2.1 and 3.2.3). The class should take
 # sequences of any length and return finite values for all of them.
+#
+# `forward(x)`: `(B, T, d_model)` in, `(B, T, d_model)` out.
+#
+# `forward(x)`: `(B, T, d_model)` in, `(B, T, d_model)` out.
+#
+# **In plain Python.** For one sequence, with the weights of the four layers:
+#
+# ```python
+# def tangled_self_attention_plain(x, w_q, w_k, w_v, fc_out, n_head):
+#     lengths = []
+#     for t in range(len(x)):
+#         lengths.append(t + 1)  # step t attends to the steps 0 to t
+#     return multi_head_attention_plain(x, x, x, lengths, w_q, w_k, w_v, fc_out, n_head)
+# ```
+#
+# **In PyTorch, something similar.** A triangle in a table that is not square:
+#
+# ```python
+# torch.ones(2, 4).tril(diagonal=1)  # (2, 4): [[1, 1, 0, 0], [1, 1, 1, 0]]
+# ```
 
 
 # %% exercise="TangledSelfAttention"
@@ -349,6 +454,32 @@ class TangledSelfAttention(nn.Module):
 # ## Exercise: `catches_tangled`
 #
 # Write the test. The module has the four linear layers `w_q`, `w_k`, `w_v` and `fc_out`.
+#
+# `catches_tangled(attention)`: a module in, `True` or `False` out.
+#
+# **In plain Python.** A step that computes something else than it should, or no finite number:
+#
+# ```python
+# def catches_tangled_plain(attention, inputs, weights):  # a function on lists, some sequences, its weights
+#     for x in inputs:
+#         right = tangled_self_attention_plain(x, *weights)
+#         try:
+#             result = attention(x)
+#         except Exception:
+#             return True
+#         for step, right_step in zip(result, right):
+#             if not all(abs(a - b) < 0.0001 for a, b in zip(step, right_step)):  # NaN is not close
+#                 return True
+#     return False
+# ```
+#
+# **In PyTorch, something similar.** Which sums depend on the second number?
+#
+# ```python
+# x = torch.tensor([1.0, 2.0, 3.0])
+# other = torch.tensor([1.0, 9.0, 3.0])
+# x.cumsum(dim=0) == other.cumsum(dim=0)  # (3,): [True, False, False]
+# ```
 
 
 # %% exercise="catches_tangled"
@@ -370,6 +501,34 @@ def catches_tangled(attention: nn.Module) -> bool:
 # sequence `b`, before dropout. Every row has no weight on a later step and sums to one, in training mode
 # and in evaluation mode. In training, dropout acts on the weights with which the values are averaged, as in
 # lesson 03. The output is the concatenated results of the heads, passed through `fc_out`.
+#
+# `forward(x)`: `(B, T, D)` in, `(B, T, D)` and `(B, H, T, T)` out.
+#
+# `forward(x)`: `(B, T, D)` in, `(B, T, D)` and `(B, H, T, T)` out.
+#
+# **In plain Python.** For one sequence and one head, in evaluation mode. `q`, `k` and `v` are the features of
+# this head after `W_Q`, `W_K` and `W_V`. Put the results of all heads side by side for `fc_out`.
+#
+# ```python
+# import math
+#
+# def transparent_self_attention_plain(q, k, v):  # T vectors with d numbers each
+#     results, attention = [], []
+#     for t in range(len(q)):
+#         scores = [sum(a * b for a, b in zip(q[t], key)) / math.sqrt(len(key)) for key in k]
+#         weights = masked_softmax_plain(scores, t + 1)  # as in lesson 02: no weight on a later step
+#         attention.append(weights)
+#         results.append([sum(w * x for w, x in zip(weights, column)) for column in zip(*v)])
+#     return results, attention  # T vectors with d numbers, T rows of T weights
+# ```
+#
+# **In PyTorch, something similar.** A function that returns two tensors:
+#
+# ```python
+# values, places = torch.tensor([[3.0, 1.0], [2.0, 5.0]]).max(dim=-1)
+# values  # (2,): [3, 5]
+# places  # (2,): [0, 1]
+# ```
 
 
 # %% exercise="TransparentSelfAttention"
@@ -409,6 +568,33 @@ class TransparentSelfAttention(nn.Module):
 # Write the test. The module has the four linear layers `W_Q`, `W_K`, `W_V` and `fc_out`, and a layer
 # `dropout`. In evaluation mode a correct module returns the very weights that it uses. So your test can do
 # a part of the computation again and compare.
+#
+# `catches_transparent(attention)`: a module in, `True` or `False` out.
+#
+# **In plain Python.** For one sequence, one head and its results before `fc_out`. The weights must be right
+# in both modes, the results in evaluation mode: in training, dropout changes them at random.
+#
+# ```python
+# def catches_transparent_plain(results, attention, q, k, v, training):  # what the head gave, and for what
+#     right_results, right_attention = transparent_self_attention_plain(q, k, v)
+#     pairs = list(zip(attention, right_attention))
+#     if not training:
+#         pairs += zip(results, right_results)
+#     for row, right_row in pairs:
+#         for x, y in zip(row, right_row):
+#             if not abs(x - y) < 0.0001:
+#                 return True
+#     return False
+# ```
+#
+# **In PyTorch, something similar.** Dropout in the two modes:
+#
+# ```python
+# layer = nn.Dropout(0.5)
+# layer.training  # True
+# layer.eval()(torch.ones(3))  # (3,): [1, 1, 1]
+# layer.training  # False
+# ```
 
 
 # %% exercise="catches_transparent"

@@ -89,6 +89,33 @@ from torch import nn
 #
 # Odd numbers of features and the plain attribute are there for you to learn from, and cost no points on the CPU: an
 # error for an odd number gives advice in the report, and `grader check --device sim` shows a table that does not move.
+#
+# `forward(X)`: `(B, T, D)` in, `(B, T, D)` out.
+#
+# **In plain Python.** For one sequence, without dropout:
+#
+# ```python
+# import math
+#
+# def positional_encoding_plain(X):  # T vectors with D numbers
+#     moved = []
+#     for i, vector in enumerate(X):
+#         D, out = len(vector), []
+#         for column, x in enumerate(vector):
+#             pair = column // 2
+#             angle = i / 10000 ** (2 * pair / D)
+#             out.append(x + (math.sin(angle) if column % 2 == 0 else math.cos(angle)))
+#         moved.append(out)
+#     return moved  # T vectors with D numbers
+# ```
+#
+# **In PyTorch, something similar.** Write into every third column:
+#
+# ```python
+# table = torch.zeros(2, 5)
+# table[:, 1::3] = torch.tensor([[7.0], [8.0]])
+# table  # (2, 5): [[0, 7, 0, 0, 7], [0, 8, 0, 0, 8]]
+# ```
 
 
 # %% exercise="PositionalEncoding"
@@ -129,6 +156,32 @@ except NotImplementedError as unwritten:
 #
 # Write an embedding table in which every row is trained except the row of the padding. The class already *is*
 # an `nn.Embedding`. You only have to call the constructor of the base class with the right arguments.
+#
+# Called with tokens `(B, T)`, it returns `(B, T, d_model)`.
+#
+# **In plain Python.** For one sentence, with a new table. It returns the vectors, and the rows that this
+# sentence trains:
+#
+# ```python
+# def token_embedding_plain(tokens, table):  # T numbers; a row with d_model numbers per word
+#     table[1] = [0.0 for x in table[1]]
+#     vectors, trained = [], set()
+#     for token in tokens:
+#         vectors.append(table[token])
+#         if token != 1:
+#             trained.add(token)
+#     return vectors, trained  # T vectors; the tokens whose rows get a gradient
+# ```
+#
+# **In PyTorch, something similar.** A class that only calls the constructor of its base class:
+#
+# ```python
+# class Square(nn.Linear):
+#     def __init__(self, size):
+#         super().__init__(size, size, bias=False)
+#
+# Square(4).weight  # (4, 4)
+# ```
 
 
 # %% exercise="TokenEmbedding"
@@ -149,6 +202,31 @@ class TokenEmbedding(nn.Embedding):
 # Return the matrix of 'A shift is a rotation', for an even number of features. It multiplies `P[i]` from the
 # left, with `P[i]` as a column. (For rows and columns see the paragraph *Conventions* in lesson 03.) `delta`
 # may be negative or zero.
+#
+# `shift_matrix(delta, num_hiddens)`: two integers in, `(D, D)` out.
+#
+# **In plain Python.** Which matrix is it? One that passes this test:
+#
+# ```python
+# def shift_matrix_plain(M, delta):  # D rows with D numbers; an integer
+#     zeros = [[0.0 for row in M] for i in range(20 + abs(delta))]
+#     P = positional_encoding_plain(zeros)  # as above: the table
+#     for i in range(len(P)):
+#         if 0 <= i + delta < len(P):
+#             for row, after in zip(M, P[i + delta]):
+#                 moved = sum(m * before for m, before in zip(row, P[i]))
+#                 if abs(moved - after) > 0.00001:
+#                     return False
+#     return True
+# ```
+#
+# **In PyTorch, something similar.** Write one element into each row:
+#
+# ```python
+# M = torch.zeros(3, 3)
+# M[torch.arange(3), torch.tensor([1, 2, 0])] = torch.tensor([5.0, 6.0, 7.0])
+# M  # (3, 3): [[0, 5, 0], [0, 0, 6], [7, 0, 0]]
+# ```
 
 
 # %% exercise="shift_matrix"

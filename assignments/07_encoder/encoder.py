@@ -117,6 +117,28 @@ from grader.given import MultiHeadAttention, PositionalEncoding
 #
 # `X` is the input of a sublayer, `Y` its output. `normalized_shape` has the same meaning as in
 # `nn.LayerNorm`: one integer, or a list with the sizes of the last axes.
+#
+# `forward(X, Y)`: `(B, T, D)` and `(B, T, D)` in, `(B, T, D)` out.
+#
+# **In plain Python.** For one position, without dropout:
+#
+# ```python
+# import math
+#
+# def add_norm_plain(x, y, gamma, beta):  # four lists with D numbers
+#     z = [a + b for a, b in zip(x, y)]
+#     mean = sum(z) / len(z)
+#     variance = sum((a - mean) ** 2 for a in z) / len(z)
+#     normal = [(a - mean) / math.sqrt(variance + 0.00001) for a in z]
+#     return [scale * a + shift for scale, a, shift in zip(gamma, normal, beta)]
+# ```
+#
+# **In PyTorch, something similar.** Mean 0 and variance 1 for each column of a table:
+#
+# ```python
+# table = torch.tensor([[1.0, 2.0], [3.0, 6.0]])
+# (table - table.mean(dim=0)) / table.std(dim=0, correction=0)  # (2, 2): [[-1, -1], [1, 1]]
+# ```
 
 
 # %% exercise="AddNorm"
@@ -141,6 +163,26 @@ class AddNorm(nn.Module):
 #
 # Two linear layers with biases, and a ReLU between them. `nn.Linear` works on the last axis and leaves the
 # others alone. That is exactly what "the same network at every position" needs.
+#
+# `forward(X)`: `(B, T, ffn_num_input)` in, `(B, T, ffn_num_outputs)` out.
+#
+# **In plain Python.** For one position:
+#
+# ```python
+# def position_wise_ffn_plain(x, W_1, b_1, W_2, b_2):
+#     hidden = []
+#     for row, bias in zip(W_1, b_1):  # one hidden feature after the other
+#         hidden.append(max(0.0, sum(w * a for w, a in zip(row, x)) + bias))
+#     return [sum(w * a for w, a in zip(row, hidden)) + bias for row, bias in zip(W_2, b_2)]
+# ```
+#
+# **In PyTorch, something similar.** A layer and another non-linearity, for each position of a batch:
+#
+# ```python
+# layer = nn.Linear(3, 7)
+# X = torch.randn(2, 5, 3)
+# torch.tanh(layer(X))  # (2, 5, 7)
+# ```
 
 
 # %% exercise="PositionWiseFFN"
@@ -189,6 +231,27 @@ except NotImplementedError as unwritten:
 # `forward` takes `(queries, keys, values, valid_lens)`. You have just written the rest. `norm_shape` is the
 # `normalized_shape` of both `AddNorm` layers. The output of the block has as many features as its input;
 # otherwise the residual connection could not be added.
+#
+# `forward(X, valid_lens)`: `(B, T, D)` and lengths in, `(B, T, D)` out.
+#
+# **In plain Python.** For one sequence. The parts are functions: `attention` takes queries, keys, values and
+# lengths, as in lesson 05, the others are those from above with their weights.
+#
+# ```python
+# def encoder_block_plain(X, valid_lens, attention, addnorm1, ffn, addnorm2):  # X: (T, D)
+#     Y = []
+#     for x, found in zip(X, attention(X, X, X, valid_lens)):
+#         Y.append(addnorm1(x, found))
+#     return [addnorm2(y, ffn(y)) for y in Y]  # T vectors with D numbers
+# ```
+#
+# **In PyTorch, something similar.** Two sums, and the second starts from the first:
+#
+# ```python
+# x = torch.tensor([1.0, 2.0])
+# y = x + x.flip(0)  # (2,): [3, 3]
+# y + y.square()  # (2,): [12, 12]
+# ```
 
 
 # %% exercise="EncoderBlock"
@@ -231,6 +294,34 @@ class EncoderBlock(nn.Module):
 # weights of all layers in a list `attention_weights`, one tensor `(B·H, T, T)` per layer, first layer first.
 # Assignment 10 reads such lists. The grader compares the list that it finds; an encoder that stores no weights
 # loses no points.
+#
+# `forward(X, valid_lens)`: tokens `(B, T)` and lengths in, `(B, T, D)` out.
+#
+# **In plain Python.** For one sentence, without dropout. `blocks` is a list of functions, each with its own
+# weights:
+#
+# ```python
+# import math
+#
+# def transformer_encoder_plain(tokens, valid_lens, embedding, blocks):  # embedding: (V, D)
+#     X = []
+#     for token in tokens:
+#         row = embedding[token]
+#         X.append([math.sqrt(len(row)) * x for x in row])
+#     X = positional_encoding_plain(X)  # as in lesson 06
+#     for block in blocks:
+#         X = block(X, valid_lens)
+#     return X  # T vectors with D numbers
+# ```
+#
+# **In PyTorch, something similar.** A container names the layers, and so their parameters:
+#
+# ```python
+# layers = nn.Sequential()
+# layers.add_module("first", nn.Linear(4, 3))
+# layers.add_module("last", nn.Linear(3, 2, bias=False))
+# [name for name, _ in layers.named_parameters()]  # ["first.weight", "first.bias", "last.weight"]
+# ```
 
 
 # %% exercise="TransformerEncoder"

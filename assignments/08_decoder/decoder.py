@@ -121,6 +121,31 @@ from grader.given import AddNorm, MultiHeadAttention, PositionalEncoding, Positi
 # Write the three sublayers and the cache. Your layer uses the entry `state[2][i]`; return the output and
 # the state. The constructor arguments are those of `EncoderBlock`, without `use_bias` and with `i`. Get
 # training right first. Then add the cache, and let the test below compare the two.
+#
+# `forward(X, state)`: `(B, T, D)` and the state in, `(B, T, D)` and the state out.
+#
+# **In plain Python.** For one sentence, without dropout. The parts are functions, as in lesson 07. Training
+# and prediction give the same:
+#
+# ```python
+# def decoder_block_plain(X, E, valid_len, attention1, addnorm1, attention2, addnorm2, ffn, addnorm3):
+#     outputs, cache = [], []
+#     for x in X:  # T target steps, one after the other
+#         cache.append(x)
+#         (found,) = attention1([x], cache, cache, [len(cache)])  # no later step is in there yet
+#         y = addnorm1(x, found)
+#         (found,) = attention2([y], E, E, [valid_len])  # E: S steps of the source
+#         z = addnorm2(y, found)
+#         outputs.append(addnorm3(z, ffn(z)))
+#     return outputs  # T vectors with D numbers
+# ```
+#
+# **In PyTorch, something similar.** Put a row below a table:
+#
+# ```python
+# table = torch.tensor([[1, 2, 3], [4, 5, 6]])
+# torch.cat((table, torch.tensor([[7, 8, 9]])), dim=0)  # (3, 3): [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
+# ```
 
 
 # %% exercise="DecoderBlock"
@@ -220,6 +245,34 @@ except NotImplementedError as unwritten:
 # the weights of the self-attentions, of shape `(B·H, T, steps so far)`; in training that is `(B·H, T, T)`.
 # The second holds the weights of the cross-attentions, of shape `(B·H, T, S)`. (If you store lists, the
 # grader compares them; a decoder without them loses no points.)
+#
+# **In plain Python.** For one sentence, without dropout. `blocks` is a list of functions, each with its own
+# weights and the outputs of the encoder:
+#
+# ```python
+# import math
+#
+# def transformer_decoder_plain(tokens, embedding, blocks, weight, bias):  # embedding: (V, D)
+#     X = []
+#     for token in tokens:
+#         row = embedding[token]
+#         X.append([math.sqrt(len(row)) * x for x in row])
+#     X = positional_encoding_plain(X)  # as in lesson 06: step t is at position t
+#     for block in blocks:
+#         X = block(X)
+#     scores = []
+#     for x in X:
+#         scores.append([sum(w * a for w, a in zip(row, x)) + b for row, b in zip(weight, bias)])
+#     return scores  # T rows with V numbers
+# ```
+#
+# **In PyTorch, something similar.** The next rows of a table, after those that are done:
+#
+# ```python
+# table = torch.arange(12).reshape(6, 2)
+# done, new = 3, 2
+# table[done : done + new]  # (2, 2): [[6, 7], [8, 9]]
+# ```
 
 
 # %% exercise="TransformerDecoder"

@@ -83,6 +83,25 @@ from torch import nn
 #
 # Return one angle per position and pair. Positions are integers. In half precision, large ones are not exact, so
 # compute in `float32` or wider. An odd `d` has no pairs: raise a `ValueError`.
+#
+# `rotary_angles(positions, d)`: `(…)` in, `(…, d/2)` out.
+#
+# **In plain Python.** The angles of one position:
+#
+# ```python
+# def rotary_angles_plain(position, d, base=10000.0):  # three numbers
+#     angles = []
+#     for i in range(d // 2):
+#         angles.append(position / base ** (2 * i / d))
+#     return angles  # d/2 numbers
+# ```
+#
+# **In PyTorch, something similar.** A new last axis, and a row that is added to each number:
+#
+# ```python
+# tens = torch.tensor([[10, 20], [30, 40]])  # (2, 2)
+# tens[..., None] + torch.arange(3)  # (2, 2, 3): [[[10, 11, 12], [20, 21, 22]], [[30, 31, 32], [40, 41, 42]]]
+# ```
 
 
 # %% exercise="rotary_angles"
@@ -101,6 +120,33 @@ def rotary_angles(positions: torch.Tensor, d: int, base: float = 10000.0) -> tor
 #
 # Turn each pair of neighbours by its angle, and write both features back to the places they came from. The result has the
 # dtype of `x`. `positions` of shape `(B, T)` give each sequence its own positions, the same for all heads.
+#
+# `apply_rotary(x, positions)`: `(B, H, T, d)` and `(T,)` or `(B, T)` in, `(B, H, T, d)` out.
+#
+# **In plain Python.** One head:
+#
+# ```python
+# import math
+#
+# def apply_rotary_plain(x, positions, base=10000.0):  # T rows of d numbers; T numbers; a number
+#     turned = []
+#     for row, position in zip(x, positions):
+#         new = []
+#         for i, angle in enumerate(rotary_angles_plain(position, len(row), base)):
+#             a, b = row[2 * i], row[2 * i + 1]
+#             new.append(a * math.cos(angle) - b * math.sin(angle))
+#             new.append(a * math.sin(angle) + b * math.cos(angle))
+#         turned.append(new)
+#     return turned  # T rows of d numbers
+# ```
+#
+# **In PyTorch, something similar.** Pairs of *rows*, and the sum and the difference of each pair in their places:
+#
+# ```python
+# x = torch.tensor([[5, 6], [1, 2], [7, 7], [3, 4]])  # (4, 2)
+# upper, lower = x[0::2], x[1::2]
+# torch.stack([upper + lower, upper - lower], dim=1).flatten(0, 1)  # (4, 2): [[6, 8], [4, 4], [10, 11], [4, 3]]
+# ```
 
 
 # %% exercise="apply_rotary"
@@ -140,6 +186,31 @@ except NotImplementedError as unwritten:
 #
 # Self-attention with four layers. Split queries, keys and values into heads, turn queries and keys, and let each step
 # attend to itself and to the steps before it. `positions=None` means 0 to T − 1. The mask goes by the order of the steps.
+#
+# `RotaryAttention(d_model, num_heads)(x, positions)`: `(B, T, D)` and `None`, `(T,)` or `(B, T)` in, `(B, T, D)` out.
+#
+# **In plain Python.** One sequence; `x` has T rows of D numbers. A layer is a function here. `heads` has three of them
+# for each head, which map a row to d numbers. `W_o` maps the numbers of all heads, side by side, to D numbers.
+#
+# ```python
+# def rotary_attention_plain(x, positions, heads, W_o):
+#     seen = range(1, len(x) + 1)  # step 0 sees one step, step 1 sees two, …
+#     outputs = []
+#     for W_q, W_k, W_v in heads:
+#         queries = apply_rotary_plain([W_q(row) for row in x], positions)
+#         keys = apply_rotary_plain([W_k(row) for row in x], positions)
+#         values = [W_v(row) for row in x]
+#         outputs.append(dot_product_attention_plain(queries, keys, values, seen))  # as in lesson 03
+#     joined = [sum((output[t] for output in outputs), []) for t in range(len(x))]
+#     return [W_o(row) for row in joined]  # T rows of D numbers
+# ```
+#
+# **In PyTorch, something similar.** Weights of steps that see all the others, but not themselves:
+#
+# ```python
+# itself = torch.eye(3, dtype=torch.bool)  # (3, 3)
+# torch.zeros(3, 3).masked_fill(itself, -torch.inf).softmax(-1)  # (3, 3), 0 on the diagonal and 0.5 beside it
+# ```
 
 
 # %% exercise="RotaryAttention"
@@ -167,6 +238,28 @@ class RotaryAttention(nn.Module):
 # A published model pairs feature $i$ with feature $i + d/2$. You want to run *your* weights, which are for neighbours, in
 # its code. Permute the rows of `W_q` (and, with the same function, of `W_k`), so that its code computes your
 # scores. Each head is permuted by itself.
+#
+# `interleaved_to_half(weight, num_heads)`: `(H·d, n)` in, `(H·d, n)` out.
+#
+# **In plain Python.** The weight is a list of rows:
+#
+# ```python
+# def interleaved_to_half_plain(weight, num_heads):  # H·d rows; H
+#     d = len(weight) // num_heads
+#     rows = []
+#     for start in range(0, len(weight), d):  # a head
+#         for member in (0, 1):  # all first members of its pairs, then all second ones
+#             for i in range(d // 2):
+#                 rows.append(weight[start + 2 * i + member])
+#     return rows  # H·d rows
+# ```
+#
+# **In PyTorch, something similar.** Rows in groups of three, and each group in another order:
+#
+# ```python
+# rows = torch.tensor([[1], [2], [3], [4], [5], [6]])  # (6, 1)
+# rows.unflatten(0, (2, 3)).flip(1).flatten(0, 1)  # (6, 1): [[3], [2], [1], [6], [5], [4]]
+# ```
 
 
 # %% exercise="interleaved_to_half"
@@ -219,6 +312,22 @@ except NotImplementedError as unwritten:
 # This module keeps the cosines and sines of all positions in two tables. Its author took the table from one project and
 # the rotation from another. It runs, and the first position is even right. Repair it: as in the whole lesson, pairs are
 # neighbours.
+#
+# `MixedRotary(d)(x, positions)`: `(B, H, T, d)` and `(T,)` in, `(B, H, T, d)` out.
+#
+# **In plain Python.** The tables only save work. What comes out is the same as before, here for one head:
+#
+# ```python
+# def mixed_rotary_plain(x, positions, base=10000.0):
+#     return apply_rotary_plain(x, positions, base)
+# ```
+#
+# **In PyTorch, something similar.** Rows of a table, looked up by their numbers:
+#
+# ```python
+# table = torch.tensor([[10, 11], [20, 21], [30, 31]])  # (3, 2)
+# table[torch.tensor([2, 0, 2])]  # (3, 2): [[30, 31], [10, 11], [30, 31]]
+# ```
 
 
 # %% exercise="MixedRotary"

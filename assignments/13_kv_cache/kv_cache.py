@@ -61,6 +61,38 @@ from grader.given import apply_rotary
 # A cache belongs to one layer and to one batch. It counts its steps: the next step has position `length`. How it stores them is up to
 # you: a list, one tensor that grows, or room for `max_len` steps from the start. What is appended beyond `max_len`, and a `crop` to a
 # length that the cache does not have, is a `ValueError`; the cache is then as before.
+#
+# `KVCache(max_len)`: `append` gets keys and values, `(B, H, T, d)` each, and returns those of all steps, `(B, H, S, d)`
+# each; `crop` gets a number.
+#
+# **In plain Python.** One head. `calls` says what is done with a new cache, one after the other. The function returns
+# what each `append` returns:
+#
+# ```python
+# def kv_cache_plain(calls, max_len):
+#     keys, values, returned = [], [], []
+#     for name, *given in calls:
+#         if name == "append":
+#             new_keys, new_values = given  # T rows of d numbers each
+#             if len(keys) + len(new_keys) > max_len:
+#                 raise ValueError("the cache is full")
+#             keys, values = keys + new_keys, values + new_values
+#             returned.append((keys, values))
+#         if name == "crop":
+#             if not 0 <= given[0] <= len(keys):
+#                 raise ValueError("no such length")
+#             keys, values = keys[: given[0]], values[: given[0]]
+#     return returned  # pairs of S keys and S values
+# ```
+#
+# **In PyTorch, something similar.** A week with room for seven days, of which three are written, in two calls:
+#
+# ```python
+# week = torch.zeros(2, 7)  # (2, 7)
+# week[:, 0:2] = torch.tensor([[5.0, 6.0], [7.0, 8.0]])
+# week[:, 2:3] = torch.tensor([[1.0], [2.0]])
+# week[:, :3]  # (2, 3): [[5.0, 6.0, 1.0], [7.0, 8.0, 2.0]]
+# ```
 
 
 # %% exercise="KVCache"
@@ -89,6 +121,28 @@ class KVCache:
 #
 # Append the new keys and values, then let each new query attend to all stored steps and to the new steps up to its own. Scores are divided by
 # $\sqrt d$. `scaled_dot_product_attention` is allowed: give it a mask.
+#
+# `cached_attention(queries, keys, values, cache)`: three times `(B, H, T, d)` and a cache in, `(B, H, T, d)` out.
+#
+# **In plain Python.** One head. T rows are new; `old_keys` and `old_values` are the rows in the cache:
+#
+# ```python
+# def cached_attention_plain(queries, keys, values, old_keys, old_values):
+#     all_keys, all_values = old_keys + keys, old_values + values  # these are in the cache afterwards
+#     seen = []
+#     for t in range(len(queries)):
+#         seen.append(len(old_keys) + t + 1)
+#     return dot_product_attention_plain(queries, all_keys, all_values, seen)  # as in lesson 03
+# ```
+#
+# **In PyTorch, something similar.** Attention with a mask, in which each query sees every second key:
+#
+# ```python
+# q, k = torch.zeros(1, 1, 2, 3), torch.zeros(1, 1, 4, 3)
+# v = torch.tensor([[[[1.0], [2.0], [3.0], [4.0]]]])  # (1, 1, 4, 1)
+# seen = torch.arange(4) % 2 == torch.arange(2)[:, None]  # (2, 4): [[1, 0, 1, 0], [0, 1, 0, 1]]
+# nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=seen)  # (1, 1, 2, 1): [[[[2.0], [3.0]]]]
+# ```
 
 
 # %% exercise="cached_attention"
@@ -130,6 +184,27 @@ except NotImplementedError as unwritten:
 #
 # Self-attention with four layers, rotary positions (lesson 12) and a cache. New step $t$ of a call has position `cache.length + t`, with the
 # length *before* the new steps are appended. Without a cache, a call is a whole text from position 0, and nothing is left behind.
+#
+# `CachedSelfAttention(d_model, num_heads)(x, cache)`: `(B, T, D)` and a cache or `None` in, `(B, T, D)` out.
+#
+# **In plain Python.** A cache saves work and changes no number. `before` has the rows of all earlier calls, `x` the new
+# ones; `heads` and `W_o` are the layers, as functions:
+#
+# ```python
+# def cached_self_attention_plain(x, before, heads, W_o):
+#     text = before + x
+#     whole = rotary_attention_plain(text, range(len(text)), heads, W_o)  # as in lesson 12
+#     return whole[len(before) :]  # the rows of x
+# ```
+#
+# **In PyTorch, something similar.** Running totals, for which one number per row is kept until the next call:
+#
+# ```python
+# total = torch.tensor([[6], [60]])  # (2, 1), of the days before
+# new = torch.tensor([[1, 2], [10, 20]])  # (2, 2)
+# days = total + new.cumsum(dim=1)  # (2, 2): [[7, 9], [70, 90]]
+# total = days[:, -1:]  # (2, 1): [[9], [90]]
+# ```
 
 
 # %% exercise="CachedSelfAttention"
@@ -180,6 +255,28 @@ except NotImplementedError as unwritten:
 # Let a model continue prompts, always with the most likely token. It is called as `model(tokens, caches)` with tokens `(B, n)` and one cache
 # per layer, and returns logits `(B, n, V)`. First it reads the prompt, in pieces of `chunk_size` if one is given. Then it
 # gets each new token once. The last new token is not needed as an input any more.
+#
+# `generate(model, prompt, max_new_tokens)`: a model and `(B, P)` in, `(B, P + max_new_tokens)` out.
+#
+# **In plain Python.** One prompt, without caches. `next_scores` gets all tokens so far, and returns a number for each
+# token of the vocabulary:
+#
+# ```python
+# def generate_plain(next_scores, prompt, max_new_tokens):
+#     tokens = list(prompt)
+#     for _ in range(max_new_tokens):
+#         scores = next_scores(tokens)
+#         tokens.append(scores.index(max(scores)))
+#     return tokens  # P + max_new_tokens of them
+# ```
+#
+# **In PyTorch, something similar.** Pieces of three, and the places of the smallest number in each row:
+#
+# ```python
+# [len(piece) for piece in torch.arange(7).split(3)]  # [3, 3, 1]
+# table = torch.tensor([[4, 1, 5], [0, 2, 3]])  # (2, 3)
+# table.argmin(-1, keepdim=True)  # (2, 1): [[1], [0]]
+# ```
 
 
 # %% exercise="generate"

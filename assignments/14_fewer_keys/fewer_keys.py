@@ -52,6 +52,26 @@ from torch import nn
 # ## Exercise: `repeat_kv`
 #
 # Repeat each key head, so that there are as many as query heads. Copies of one head are neighbours.
+#
+# `repeat_kv(x, n_rep)`: `(B, H_kv, S, d)` in, `(B, H_kv · n_rep, S, d)` out.
+#
+# **In plain Python.** The key heads are a list:
+#
+# ```python
+# def repeat_kv_plain(heads, n_rep):  # H_kv heads; a number
+#     repeated = []
+#     for head in heads:
+#         for _ in range(n_rep):
+#             repeated.append(head)
+#     return repeated  # H_kv · n_rep heads
+# ```
+#
+# **In PyTorch, something similar.** One row becomes three, without a copy:
+#
+# ```python
+# row = torch.tensor([[5, 6, 7, 8]])  # (1, 4)
+# row.expand(3, 4)  # (3, 4): [[5, 6, 7, 8], [5, 6, 7, 8], [5, 6, 7, 8]]
+# ```
 
 
 # %% exercise="repeat_kv"
@@ -67,6 +87,25 @@ def repeat_kv(x: torch.Tensor, n_rep: int) -> torch.Tensor:
 # ## Exercise: `window_mask`
 #
 # Compare positions, not places. Rows and columns may come in any order.
+#
+# `window_mask(q_positions, k_positions)`: `(T,)` and `(S,)` in, `(T, S)` out.
+#
+# **In plain Python.** The position of one query and of one key:
+#
+# ```python
+# def window_mask_plain(q, k, window=None, sinks=0):
+#     if k == -1 or k > q:
+#         return False  # an empty place, or a later step
+#     return window is None or q - k < window or k < sinks
+# ```
+#
+# **In PyTorch, something similar.** Which numbers are one apart, or both even?
+#
+# ```python
+# row = torch.tensor([0, 1, 4])  # (3,)
+# column = torch.tensor([[2], [5]])  # (2, 1)
+# ((row - column).abs() == 1) | ((row % 2 == 0) & (column % 2 == 0))  # (2, 3): [[1, 1, 1], [0, 0, 1]]
+# ```
 
 
 # %% exercise="window_mask"
@@ -87,6 +126,32 @@ def window_mask(
 #
 # `append` returns what was stored before and then all new steps, with their positions, and only then forgets. It keeps the sinks and the newest
 # steps: at least `window - 1` and at most `window` of them.
+#
+# `RingCache(window, sinks).append(keys, values)`: `(B, H_kv, T, d)` twice in, `(B, H_kv, S, d)` twice and `(S,)` out.
+#
+# **In plain Python.** One head, and keys only. Each piece is a list of new keys. The function returns what each `append`
+# returns, as pairs of a position and a key:
+#
+# ```python
+# def ring_cache_plain(pieces, window, sinks=0):
+#     stored, total, returned = [], 0, []
+#     for piece in pieces:
+#         seen = list(stored)
+#         for key in piece:
+#             seen.append((total, key))
+#             total += 1
+#         returned.append(seen)
+#         stored = [pair for pair in seen if pair[0] < sinks or pair[0] >= total - window]
+#     return returned
+# ```
+#
+# **In PyTorch, something similar.** Those columns stay whose heading is even:
+#
+# ```python
+# headings = torch.tensor([3, 4, 6, 7])  # (4,)
+# table = torch.tensor([[1, 2, 3, 4], [10, 20, 30, 40]])  # (2, 4)
+# table[:, headings % 2 == 0]  # (2, 2): [[2, 3], [20, 30]]
+# ```
 
 
 # %% exercise="RingCache"
@@ -141,6 +206,33 @@ except NotImplementedError as unwritten:
 # ## Exercise: `GroupedQueryAttention`
 #
 # Causal self-attention with fewer key heads, a window and sinks, with a ring or without. There are no rotary positions here.
+#
+# `GroupedQueryAttention(d_model, num_heads, num_kv_heads)(x, cache)`: `(B, T, D)` and a ring or `None` in, `(B, T, D)`
+# out.
+#
+# **In plain Python.** One sequence; `x` has T rows. Layers are functions: `W_q` has one for each query head, `W_k` and
+# `W_v` have one for each key head. With a ring, a text in pieces gives the same rows.
+#
+# ```python
+# def grouped_query_attention_plain(x, W_q, W_k, W_v, W_o, window=None, sinks=0):
+#     joined = [[] for _ in x]
+#     for h in range(len(W_q)):
+#         g = h // (len(W_q) // len(W_k))  # its key head
+#         queries, keys, values = ([W(row) for row in x] for W in (W_q[h], W_k[g], W_v[g]))
+#         for t, query in enumerate(queries):
+#             seen = [s for s in range(len(x)) if window_mask_plain(t, s, window, sinks)]
+#             near = [keys[s] for s in seen], [values[s] for s in seen]
+#             joined[t] += dot_product_attention_plain([query], *near, [None])[0]  # as in lesson 03
+#     return [W_o(row) for row in joined]  # T rows of D numbers
+# ```
+#
+# **In PyTorch, something similar.** Four rows of scores, of which each two share one row of prices:
+#
+# ```python
+# amounts = torch.tensor([[[1, 0], [0, 1]], [[2, 2], [3, 0]]])  # (2, 2, 2), groups, members, goods
+# prices = torch.tensor([[5, 7], [1, 10]])  # (2, 2), one row for each group
+# (amounts * prices[:, None]).sum(-1)  # (2, 2): [[5, 7], [22, 3]]
+# ```
 
 
 # %% exercise="GroupedQueryAttention"

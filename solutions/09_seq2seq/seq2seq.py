@@ -304,10 +304,16 @@ if __name__ == "__main__":  # here and in a notebook, not while the file is chec
 # %% [markdown]
 # ## Look at the alignment
 #
-# Which digit does your decoder look at while it writes a word? The weights are those of a model that you
-# trained, so they are yours alone. Mostly the decoder attends to the digit that it is about to write. After
-# that digit it does not look at the same place again: "hundred" is written while it attends to the next digit,
-# because the state already knows what comes. Try another number, also with `grader draw 09 --words 417`.
+# Which digit does your decoder look at while it writes a word? Here is the map of our model for 539:
+#
+# ![The attention weights of a trained decoder, with a row for each written word and a column for each digit of
+# 539. The word five attends to the 5. The word hundred already attends to the 3, with 0.9, and so does the
+# word thirty. The word nine attends to the 9. The end token attends to the 3 and to the 9, with 0.7 and
+# 0.3.](pictures/alignment.svg)
+#
+# Each digit gets its word. "hundred" needs no digit: that it comes after "five" is known from the state, and
+# the decoder looks ahead. Nobody told the model which word belongs to which digit. The cell draws the map of
+# your model. Try another number, also with `grader draw 09 --words 417`, which makes a page.
 
 # %%
 if __name__ == "__main__":

@@ -41,10 +41,10 @@
 # one thing at a time, in ten trainings each. Without positions in the encoder, or with the same weight for
 # every source word in the attention of the decoder, the model always stayed below the required share.
 #
-# ![The attention from decoder to encoder of a trained model, one map for each of four heads, for the sentence
-# 7 4 9 7 5 with the word 4 at its end. Rows are the words that the decoder reads, columns the words of the
-# source. At the start some heads look at the word at the end; after that, the heads look along the
-# sentence from its second word on.](pictures/induction.svg)
+# ![The attention from decoder to encoder of a trained model, a map for each of four heads. The source is
+# 7 4 9 7 5 and then 4 again. When the decoder reads the start, every head looks at this last 4. When it reads
+# 4, head 0 looks at the 9, which followed the earlier 4; when it reads 9, head 0 looks at the second 7; when it
+# reads 7, heads 1 and 3 look at the 5, which followed the second 7.](pictures/induction.svg)
 #
 # **One step of training.** Take the next batch; after the last one, start again with the first. Pass the
 # true words to the decoder, whatever it would have written itself (*teacher forcing*). At each step it must

@@ -26,7 +26,7 @@ each_picture = pytest.mark.parametrize("name", list(script.PICTURES))
 SHOWN = re.compile(r"!\[(?P<alt>[^\]]*)\]\((?P<file>[^)]+)\)")
 LIMIT = 60_000  # bytes
 DRAWN_WITH = "3.11"  # other versions of matplotlib write another file
-WITH_TWO_PICTURES = {"01_attention_pooling", "08_decoder", "10_pruning", "17_language_model"}
+WITH_TWO_PICTURES = {"01_attention_pooling", "08_decoder", "09_seq2seq", "10_pruning", "17_language_model"}
 
 
 @each_assignment
