@@ -71,6 +71,31 @@ import torch
 #
 # Let $a$ be the lse of some keys and $b$ that of others. The lse of all of them is $\ln(e^a + e^b)$, and their outputs are mixed in the
 # proportion $e^a : e^b$. But $e^{1000}$ is infinite, so first subtract the larger of the two. If one state is empty, the other one comes back.
+#
+# `merge_state(out_a, lse_a, out_b, lse_b)`: twice `(…, T, v)` and `(…, T)` in, `(…, T, v)` and `(…, T)` out.
+#
+# **In plain Python.** One query, so an output has v numbers, and an lse is one:
+#
+# ```python
+# import math
+#
+# def merge_state_plain(out_a, lse_a, out_b, lse_b):
+#     top = max(lse_a, lse_b)
+#     if top == -math.inf:
+#         return [0.0] * len(out_a), -math.inf  # no keys in either
+#     a, b = math.exp(lse_a - top), math.exp(lse_b - top)
+#     out = [(a * x + b * y) / (a + b) for x, y in zip(out_a, out_b)]
+#     return out, top + math.log(a + b)
+# ```
+#
+# **In PyTorch, something similar.** Goals per game. Each team's row is divided by its own number of games, and a team
+# without games gets 0:
+#
+# ```python
+# goals = torch.tensor([[6.0, 2.0], [0.0, 0.0]])  # (2, 2)
+# games = torch.tensor([2.0, 0.0])  # (2,)
+# goals / games.masked_fill(games == 0, 1.0).unsqueeze(-1)  # (2, 2): [[3.0, 1.0], [0.0, 0.0]]
+# ```
 
 
 # %% exercise="merge_state"
@@ -93,6 +118,39 @@ def merge_state(
 # any key. If there are many queries and keys, no tensor may have more values than a quarter of all scores; that includes masks. You may
 # write the three sums yourself, or let `merge_state` do the work. `softmax` and `logsumexp` of a tile are fine; `scaled_dot_product_attention` costs half of the points.
 # Sum in float32 if the inputs are in half precision.
+#
+# `tiled_attention(queries, keys, values, block_size)`: `(B, H, T, d)`, `(B, H, S, d)` and `(B, H, S, v)` in,
+# `(B, H, T, v)` and `(B, H, T)` out.
+#
+# **In plain Python.** One head. The size of the tiles changes no number, so here a tile is one query and one key. Such a
+# tile is a state, too: its output is the value, its lse is the score.
+#
+# ```python
+# import math
+#
+# def tiled_attention_plain(queries, keys, values, causal=False, window=None):
+#     output, lse = [], []
+#     for t, query in enumerate(queries):
+#         state = [0.0] * len(values[0]), -math.inf  # no key yet
+#         for s, (key, value) in enumerate(zip(keys, values)):
+#             distance = t + len(keys) - len(queries) - s
+#             if causal and (distance < 0 or (window is not None and distance >= window)):
+#                 continue
+#             score = sum(a * b for a, b in zip(query, key)) / math.sqrt(len(query))
+#             state = merge_state_plain(*state, value, score)
+#         output.append(state[0])
+#         lse.append(state[1])
+#     return output, lse  # T rows of v numbers; T numbers
+# ```
+#
+# **In PyTorch, something similar.** Sums of rows, two columns at a time. The last block has only one:
+#
+# ```python
+# table, total = torch.arange(10).reshape(2, 5), torch.zeros(2, dtype=torch.int64)
+# for first in range(0, 5, 2):
+#     total += table[:, first : first + 2].sum(-1)
+# total  # (2,): [10, 35]
+# ```
 
 
 # %% exercise="tiled_attention"
@@ -190,6 +248,42 @@ except NotImplementedError as unwritten:
 # The gradient of a softmax subtracts a sum over the whole row. This sum is $D_t$: one number per query, known before the first tile. From the
 # gradients of the scores follow those of queries and keys, as from any matrix product. Mind the root of `d`. Masks, tiles and dtypes are as in
 # the forward. Write it by hand: `torch.autograd.grad` and `backward` cost half of the points.
+#
+# `tiled_attention_backward(grad_output, queries, keys, values, output, lse, block_size)`: gradients of queries, keys and
+# values out, each in the shape of its tensor.
+#
+# **In plain Python.** One head. A gradient says how fast the sum of grad_output · output grows with each number. You can
+# measure that: make the number a little larger, then a little smaller. It takes two whole attentions for each number, but
+# needs no formula, and neither `output` nor `lse`.
+#
+# ```python
+# def tiled_attention_backward_plain(grad_output, queries, keys, values, causal=False, window=None):
+#     gradients = []
+#     for rows in (queries, keys, values):
+#         slopes = [[0.0] * len(row) for row in rows]
+#         for r, row in enumerate(rows):
+#             for i, number in enumerate(row):
+#                 for step in (1e-5, -1e-5):
+#                     row[i] = number + step
+#                     output, _ = tiled_attention_plain(queries, keys, values, causal, window)
+#                     total = sum(g * o for one, two in zip(grad_output, output) for g, o in zip(one, two))
+#                     slopes[r][i] += total / (2 * step)
+#                 row[i] = number
+#         gradients.append(slopes)
+#     return gradients  # three tables
+# ```
+#
+# **In PyTorch, something similar.** The gradients of a sum of squares of a product, by hand, in tiles of two rows. It is
+# 2 · w · (1 + 4 + 9):
+#
+# ```python
+# x, w = torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([[2.0]])
+# dw = torch.zeros_like(w)
+# for first in range(0, 3, 2):
+#     tile = x[first : first + 2]
+#     dw += 2 * tile.T @ (tile @ w)
+# dw  # (1, 1): [[56.0]]
+# ```
 
 
 # %% exercise="tiled_attention_backward"
