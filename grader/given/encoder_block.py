@@ -21,7 +21,7 @@ class EncoderBlock(nn.Module):
         ffn_num_input: int,
         ffn_num_hiddens: int,
         num_heads: int,
-        dropout: float,
+        dropout: float = 0.0,
         use_bias: bool = False,
     ):
         super().__init__()

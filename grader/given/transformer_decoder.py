@@ -27,7 +27,7 @@ class TransformerDecoder(nn.Module):
         ffn_num_hiddens: int,
         num_heads: int,
         num_layers: int,
-        dropout: float,
+        dropout: float = 0.0,
     ):
         super().__init__()
         self.num_hiddens = num_hiddens

@@ -26,7 +26,7 @@ class TransformerEncoder(nn.Module):
         ffn_num_hiddens: int,
         num_heads: int,
         num_layers: int,
-        dropout: float,
+        dropout: float = 0.0,
         use_bias: bool = False,
     ):
         super().__init__()

@@ -36,7 +36,8 @@ def load_module(path: Path, folders: Sequence[Path], demos: bool = False) -> Mod
     try:
         exec(compile(text if demos else definitions(text), str(path), "exec"), vars(module))
     except Exception as error:
-        says = _("{file} does not run ({error}); `grader check` says more")
+        stopped = _("{file} does not run to its end ({error})")
+        says = stopped if demos else _("{file} does not run ({error}); `grader check` says more")
         raise UsageError(says.format(file=path.name, error=f"{type(error).__name__}: {error}")) from None
     finally:
         sys.path[:] = before
