@@ -48,7 +48,11 @@ def test_the_page_goes_where_you_say(solved, tmp_path):
     ("lesson", "change", "says"),
     [
         ("02", "", "masking.py shows no attention maps"),
-        ("05", "raise OSError('no disk')", "multi_head_attention.py does not run to its end (OSError: no disk)"),
+        (
+            "05",
+            "raise OSError('no disk')",
+            "multi_head_attention.py does not run to its end (OSError: no disk)",
+        ),
         ("99", "", "there is no assignment 99"),
     ],
 )

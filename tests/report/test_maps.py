@@ -10,7 +10,7 @@ from helpers.html_reader import assert_fetches_nothing
 from rich.cells import cell_len
 from rich.console import Console
 
-from grader.report.maps import pictures, show
+from grader.report.maps import collecting, pictures, sentence, show
 
 WORDS = ["the", "cat", "sat"]
 WEIGHTS = torch.tensor([[1.0, 0.0, 0.0], [0.3, 0.7, 0.0], [0.04, 0.16, 0.8]])
@@ -82,3 +82,24 @@ def test_maps_may_be_arrays_with_nan_and_without_words():
     (drawn,) = pictures({"encoder": [np.array([[[[np.nan, 1.0]]]])]}, ())
     assert [(cell.text, cell.shade) for cell in drawn.form.panels[0].rows[0]] == [("nan", 0.0), ("1.00", 1.0)]
     assert drawn.form.columns == ("0", "1")
+
+
+def test_some_heads_keep_their_numbers_and_a_title_stands_first():
+    maps = {"decoder": [torch.stack((WEIGHTS, WEIGHTS.flip(0), WEIGHTS))[None]]}
+    (picture,) = pictures(maps, WORDS, title="trained", heads=[2, 1])
+    assert picture.title == "trained · decoder · layer 0"
+    assert [panel.title for panel in picture.form.panels] == ["head 2", "head 1"]
+    assert picture.form.panels[1].rows[0][2].text == "0.80"
+
+
+def test_pictures_are_collected_for_a_page_and_its_words_are_asked_for(capsys):
+    with collecting(["a", "b", "c"]) as found:
+        words = sentence("the cat sat")
+        show(MAPS, words, SOURCE)
+    assert words == ["a", "b", "c"]
+    assert [picture.title for picture in found.pictures] == ["decoder · layer 0", "cross · layer 0"]
+    assert capsys.readouterr().out == ""
+    with collecting([]):
+        assert sentence("the cat sat") == WORDS
+    show(MAPS, WORDS, SOURCE)
+    assert "cross" in capsys.readouterr().out
