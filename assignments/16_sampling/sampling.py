@@ -64,6 +64,36 @@ import torch
 # set of best tokens whose mass is at least `top_p`. The token that crosses the limit stays, and one token stays always. What is kept is not changed.
 #
 # `top_k=0`, a `top_k` of V or more, and `top_p=1` switch a filter off.
+#
+# `top_k_top_p_filtering(logits, top_k, top_p)`: `(…, V)` in, `(…, V)` out.
+#
+# **In plain Python.** One row of V numbers:
+#
+# ```python
+# import math
+#
+# def top_k_top_p_filtering_plain(logits, top_k=0, top_p=1.0):
+#     best_first = sorted(range(len(logits)), key=lambda token: -logits[token])
+#     if top_k > 0:
+#         best_first = best_first[:top_k]
+#     sizes = [math.exp(logits[token] - max(logits)) for token in best_first]
+#     kept, mass = [], 0.0
+#     for token, size in zip(best_first, sizes):
+#         if kept and top_p < 1 and mass >= top_p:
+#             break
+#         kept.append(token)
+#         mass += size / sum(sizes)
+#     return [logits[token] if token in kept else -math.inf for token in range(len(logits))]
+# ```
+#
+# **In PyTorch, something similar.** Who came in at which place? Sort, number, and write the numbers back to where each
+# came from:
+#
+# ```python
+# times = torch.tensor([[30, 10, 20]])  # (1, 3)
+# order = times.argsort(-1)  # (1, 3): [[1, 2, 0]]
+# torch.zeros_like(order).scatter(-1, order, torch.tensor([[1, 2, 3]]))  # (1, 3): [[3, 1, 2]]
+# ```
 
 
 # %% exercise="top_k_top_p_filtering"
@@ -82,6 +112,30 @@ def top_k_top_p_filtering(logits: torch.Tensor, top_k: int = 0, top_p: float = 1
 #
 # Turn each draw into a token: token `i` for `u` in $[c_{i-1}, c_i)$. A token of probability 0 is never chosen, also not for `u = 0`, and also not for
 # the largest `u` below 1 when the sum of the probabilities was rounded to a little less than that.
+#
+# `sample_token(probs, u)`: `(…, V)` and `(…)` in, `(…)` out.
+#
+# **In plain Python.** One row and one draw:
+#
+# ```python
+# def sample_token_plain(probs, u):
+#     edge, last = 0.0, 0
+#     for token, p in enumerate(probs):
+#         edge += p
+#         if u < edge:
+#             return token
+#         if p > 0:
+#             last = token
+#     return last  # the sum was rounded, and u is above it
+# ```
+#
+# **In PyTorch, something similar.** How many students of each class have at least the marks that their class needs?
+#
+# ```python
+# marks = torch.tensor([[5, 9, 7], [2, 3, 1]])  # (2, 3)
+# needed = torch.tensor([6, 4])  # (2,)
+# (marks >= needed[:, None]).sum(-1)  # (2,): [2, 0]
+# ```
 
 
 # %% exercise="sample_token"
@@ -99,6 +153,31 @@ def sample_token(probs: torch.Tensor, u: torch.Tensor | float) -> torch.Tensor:
 #
 # Judge one round. Guess `i` is kept if `u_accept[i]` is *below* p/q. At the first guess that is not kept, one token is drawn from
 # $(p - q)_+$ with `u_sample`, and the round ends. If all are kept, `u_sample` draws one more from the last row of `target_probs`.
+#
+# `verify_draft(target_probs, draft_probs, draft_tokens, u_accept, u_sample)`: `(K + 1, V)`, `(K, V)`, `(K,)`, `(K,)` and
+# one draw in, `(n + 1,)` out.
+#
+# **In plain Python.** The same on lists:
+#
+# ```python
+# def verify_draft_plain(target_probs, draft_probs, draft_tokens, u_accept, u_sample):
+#     kept = []
+#     for p, q, token, u in zip(target_probs, draft_probs, draft_tokens, u_accept):
+#         if u >= p[token] / q[token]:
+#             rest = [max(a - b, 0.0) for a, b in zip(p, q)]
+#             rest = [r / sum(rest) for r in rest]
+#             return [*kept, sample_token_plain(rest, u_sample)]
+#         kept.append(token)
+#     return [*kept, sample_token_plain(target_probs[-1], u_sample)]
+# ```
+#
+# **In PyTorch, something similar.** One number of each row, and which rows come before the first negative one:
+#
+# ```python
+# table = torch.tensor([[4, -1], [6, 7], [3, -5], [8, 9]])  # (4, 2)
+# chosen = table[torch.arange(4), torch.tensor([0, 1, 1, 0])]  # (4,): [4, 7, -5, 8]
+# (chosen < 0).cumsum(-1) == 0  # (4,): [1, 1, 0, 0]
+# ```
 
 
 # %% exercise="verify_draft"
@@ -149,6 +228,35 @@ except NotImplementedError as unwritten:
 # Put the rounds together. A model is called with all tokens so far, `(n,)`, and returns probabilities `(n, V)`: row `i` is the distribution of the token
 # *after* token `i`. In each round the draft writes `num_draft` tokens, one call each; the target gets the text with the guesses in **one** call; then verify.
 # Each number from `uniform()` decides one thing: a token, or whether a guess is kept.
+#
+# `speculative_generate(target, draft, prompt, max_new_tokens, num_draft, uniform)`: two models and `(P,)` in,
+# `(P + max_new_tokens,)` out.
+#
+# **In plain Python.** Here `target` and `draft` get all tokens so far, and return the probabilities of the next one, a
+# list of V numbers:
+#
+# ```python
+# def speculative_generate_plain(target, draft, prompt, max_new_tokens, num_draft, uniform):
+#     tokens, stop = list(prompt), len(prompt) + max_new_tokens
+#     while len(tokens) < stop:
+#         guesses, q = [], []
+#         for _ in range(num_draft):
+#             q.append(draft(tokens + guesses))
+#             guesses.append(sample_token_plain(q[-1], uniform()))
+#         p = [target(tokens + guesses[:n]) for n in range(num_draft + 1)]  # your target needs one call for all
+#         u_accept = [uniform() for _ in guesses]
+#         tokens += verify_draft_plain(p, q, guesses, u_accept, uniform())
+#     return tokens[:stop]
+# ```
+#
+# **In PyTorch, something similar.** A model that gives each token a row of its own. One call with the whole text gives
+# the rows of all its places:
+#
+# ```python
+# rows = torch.tensor([[0.5, 0.5], [1.0, 0.0]])  # (2, 2), for tokens 0 and 1
+# text = torch.cat([torch.tensor([0, 1]), torch.tensor([1])])  # (3,): [0, 1, 1]
+# rows[text]  # (3, 2): [[0.5, 0.5], [1.0, 0.0], [1.0, 0.0]]
+# ```
 
 
 # %% exercise="speculative_generate"

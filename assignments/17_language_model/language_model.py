@@ -90,6 +90,26 @@ from grader.given import (
 #
 # Divide each vector by the root of the mean of its squares, and multiply each feature by a learned weight. `eps` is added to
 # the mean, under the root. Squares of half precision overflow soon, so compute them in float32 or wider.
+#
+# `RMSNorm(d_model)(x)`: `(…, D)` in, `(…, D)` out.
+#
+# **In plain Python.** One row of D numbers:
+#
+# ```python
+# import math
+#
+# def rms_norm_plain(row, weight, eps=1e-5):
+#     mean_square = sum(a * a for a in row) / len(row)
+#     root = math.sqrt(mean_square + eps)
+#     return [w * a / root for w, a in zip(weight, row)]
+# ```
+#
+# **In PyTorch, something similar.** Each column is divided by its largest number:
+#
+# ```python
+# x = torch.tensor([[1.0, 8.0], [2.0, 4.0]])  # (2, 2)
+# x / x.amax(0, keepdim=True)  # (2, 2): [[0.5, 1.0], [1.0, 0.5]]
+# ```
 
 
 # %% exercise="RMSNorm"
@@ -115,6 +135,29 @@ class RMSNorm(nn.Module):
 #
 # Two layers read the same vector. SiLU of the first is the gate: it says how much of the second comes through. A third layer leads back.
 # With three matrices instead of two, blocks have 8/3 · D features inside instead of 4 · D: as many parameters as before.
+#
+# `SwiGLU(d_model, d_hidden)(x)`: `(…, D)` in, `(…, D)` out.
+#
+# **In plain Python.** One row. The three layers are functions here, from a row to a row:
+#
+# ```python
+# import math
+#
+# def swi_glu_plain(row, W_gate, W_up, W_down):
+#     through = []
+#     for a, b in zip(W_gate(row), W_up(row)):
+#         sigmoid = 1 / (1 + math.exp(-a))
+#         through.append(a * sigmoid * b)
+#     return W_down(through)
+# ```
+#
+# **In PyTorch, something similar.** Gates that are open or closed, without layers: a gate that is not positive lets
+# nothing through.
+#
+# ```python
+# gate, x = torch.tensor([3.0, -1.0, 2.0]), torch.tensor([5.0, 6.0, 7.0])
+# (gate > 0) * x  # (3,): [5.0, 0.0, 7.0]
+# ```
 
 
 # %% exercise="SwiGLU"
@@ -140,6 +183,30 @@ class SwiGLU(nn.Module):
 #
 # Two parts, each with a norm before it: attention, then the feed-forward network. The attention is `CachedSelfAttention` of lesson 13 with
 # the grouped heads of lesson 14. Its four layers are in `attention`, which is a module: an `nn.ModuleDict`, or a class that you write.
+#
+# `LanguageModelBlock(d_model, num_heads, num_kv_heads)(x, cache)`: `(B, T, D)` and a cache or `None` in, `(B, T, D)` out.
+#
+# **In plain Python.** One text, without a cache; `x` has T rows. All parts are functions, from a row to a row: `W_q` is a
+# list with one for each query head, `W_k` and `W_v` have one for each key head. With a cache, a text in pieces gives the
+# same rows.
+#
+# ```python
+# def language_model_block_plain(x, norm1, W_q, W_k, W_v, W_o, norm2, ffn):
+#     n_rep = len(W_q) // len(W_k)
+#     heads = [(W_q[h], W_k[h // n_rep], W_v[h // n_rep]) for h in range(len(W_q))]
+#     normed = [norm1(row) for row in x]
+#     attended = rotary_attention_plain(normed, range(len(x)), heads, W_o)  # as in lesson 12
+#     x = [[a + b for a, b in zip(row, new)] for row, new in zip(x, attended)]
+#     return [[a + b for a, b in zip(row, ffn(norm2(row)))] for row in x]
+# ```
+#
+# **In PyTorch, something similar.** One part, with another norm and a layer in place of the attention:
+#
+# ```python
+# norm, layer = nn.LayerNorm(4), nn.Linear(4, 4)
+# x = torch.randn(2, 3, 4)  # (2, 3, 4)
+# x = x + layer(norm(x))  # (2, 3, 4)
+# ```
 
 
 # %% exercise="LanguageModelBlock"
@@ -179,6 +246,32 @@ class LanguageModelBlock(nn.Module):
 # step. No bias, no factor.
 #
 # A new model should know nothing: all tokens equally likely, a loss of log V. So the embedding must start small.
+#
+# `LanguageModel(…)(tokens, caches)`: `(B, T)` and a list of caches or `None` in, `(B, T, V)` out.
+#
+# **In plain Python.** One text. `embedding` is a table with one row for each token, `blocks` are functions from T rows to
+# T rows, `norm` is one from a row to a row:
+#
+# ```python
+# def language_model_plain(tokens, embedding, blocks, norm):
+#     x = [embedding[token] for token in tokens]
+#     for block in blocks:
+#         x = block(x)
+#     logits = []
+#     for row in x:
+#         last = norm(row)
+#         logits.append([sum(a * b for a, b in zip(last, entry)) for entry in embedding])
+#     return logits
+# ```
+#
+# **In PyTorch, something similar.** There and back with one matrix: a layer makes three numbers of two, and its weight
+# makes two of three.
+#
+# ```python
+# layer = nn.Linear(2, 3, bias=False)
+# code = layer(torch.ones(1, 2))  # (1, 3)
+# code @ layer.weight  # (1, 2)
+# ```
 
 
 # %% exercise="LanguageModel"
@@ -254,6 +347,34 @@ for n in (1, 2, 3, 4, 5):
 # The grader watches 24 tiny steps, then trains *your* model for 150 steps on rows of 64 characters, which takes a few seconds. Its loss on new text
 # must be at most 1.0; counting three characters does not get there. Last, it measures the model that you trained yourself: "Train it,
 # let it write" below makes its weights.
+#
+# `train_language_model(model, batches, steps)`: a model and batches `(B, T + 1)` in, a state dict out.
+#
+# **In plain Python.** The loss of one row of T + 1 tokens. `next_scores` gets the tokens so far, and returns V numbers.
+# The loss of a batch is the mean over its rows, and each update makes it a little smaller.
+#
+# ```python
+# import math
+#
+# def train_language_model_plain(next_scores, row):
+#     losses = []
+#     for t in range(len(row) - 1):
+#         scores = next_scores(row[: t + 1])
+#         total = sum(math.exp(score) for score in scores)
+#         losses.append(math.log(total) - scores[row[t + 1]])  # minus the log of the probability of the next token
+#     return sum(losses) / len(losses)  # a number
+# ```
+#
+# **In PyTorch, something similar.** One update of a line through the origin, with another loss:
+#
+# ```python
+# line = nn.Linear(1, 1, bias=False)
+# optimizer = torch.optim.SGD(line.parameters(), lr=0.1)
+# away = line(torch.ones(4, 1)) - 3  # (4, 1)
+# away.square().mean().backward()
+# optimizer.step()
+# optimizer.zero_grad()
+# ```
 
 
 # %% exercise="train_language_model"
@@ -273,6 +394,33 @@ def train_language_model(
 # As `generate` in lesson 13, but with the sampling of lesson 16. The prompt comes in one call, then each new token once; the last new token is not needed as an
 # input. For each new token: divide the logits by the temperature, cut with `top_k_top_p_filtering`, take the softmax, and draw with `sample_token`.
 # Each row gets a draw of its own, the rows in order. Temperature 0 means the most likely token, without a draw.
+#
+# `write_text(model, prompt, max_new_tokens, uniform)`: a model and `(B, P)` in, `(B, P + max_new_tokens)` out.
+#
+# **In plain Python.** One prompt, without caches. `next_scores` gets all tokens so far, and returns V numbers:
+#
+# ```python
+# def write_text_plain(next_scores, prompt, max_new_tokens, uniform, temperature=1.0, top_k=0, top_p=1.0):
+#     tokens = list(prompt)
+#     for _ in range(max_new_tokens):
+#         scores = next_scores(tokens)
+#         if temperature == 0:
+#             tokens.append(scores.index(max(scores)))
+#         else:
+#             scores = [score / temperature for score in scores]
+#             scores = top_k_top_p_filtering_plain(scores, top_k, top_p)  # as in lesson 16
+#             probs = masked_softmax_plain(scores, len(scores))  # as in lesson 02
+#             tokens.append(sample_token_plain(probs, uniform()))  # as in lesson 16
+#     return tokens
+# ```
+#
+# **In PyTorch, something similar.** A function that is called once for each row, and text that grows by a column:
+#
+# ```python
+# numbers = iter([0.5, 0.25])
+# draws = torch.tensor([next(numbers) for _ in range(2)])  # (2,): [0.5, 0.25]
+# torch.cat([torch.zeros(2, 3), draws[:, None]], dim=1)  # (2, 4): [[0.0, 0.0, 0.0, 0.5], [0.0, 0.0, 0.0, 0.25]]
+# ```
 
 
 # %% exercise="write_text"

@@ -87,7 +87,7 @@ ATTACKS = (
     control(
         "block-on-disk",
         "reads the building block from disk",
-        "import grader\nreturn 'def masked_softmax' in open(os.path.join(os.path.dirname(grader.__file__), 'given', 'masked_softmax.py')).read()",
+        "import grader\nreturn 'def masked_softmax(' in open(os.path.join(os.path.dirname(grader.__file__), 'given', 'masked_softmax.py')).read()",
     ),
     control(
         "bundle-on-disk",
@@ -211,7 +211,7 @@ ATTACKS = (
         given = sys.modules["grader.given"]
         for thing in [block, given, *gc.get_referents(given), *gc.get_referents(block)]:
             for value in getattr(thing, "__dict__", thing if isinstance(thing, dict) else {}).values():
-                if "def masked_softmax" in str(value): return True
+                if "def masked_softmax(" in str(value): return True
                 if isinstance(value, dict) and "masked_softmax" in value and callable(value["masked_softmax"]): return True
         """,
     ),

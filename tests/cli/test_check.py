@@ -28,7 +28,7 @@ def test_one_filled_own_code_one_outcome(course):
 def test_a_changed_notebook_is_graded_or_the_script_if_it_was_changed_later(course):
     script, path = course / "04_heads" / "heads.py", course / "04_heads" / "heads.ipynb"
     book = json.loads(path.read_text("utf-8"))
-    cell = next(c for c in book["cells"] if "def transpose_qkv" in "".join(c["source"]))
+    cell = next(c for c in book["cells"] if "def transpose_qkv(" in "".join(c["source"]))
     cell["source"] = "%matplotlib inline\n!ls\n" + RIGHT
     path.write_text(json.dumps(book), "utf-8")
     assert exercises(course, "04") == {"transpose_qkv": "passed", "transpose_output": "not_started"}
