@@ -227,6 +227,32 @@ except NotImplementedError as unwritten:
     print(unwritten)
 
 # %% [markdown]
+# ## Look at your heads
+#
+# A map of the attention weights of each head: a row for each query, a column for each key. The weights of the
+# layers are random, so the maps mean nothing yet. But look at the two rows of "the": they are equal, because
+# attention does not know where a word stands (lesson 06). `grader draw 05` makes a page of the maps, and
+# `grader draw 05 --words "to be or not to be"` draws another sentence. After lesson 11 you can lay the maps of a
+# trained model beside them.
+
+# %%
+if __name__ == "__main__":  # here and in a notebook, not while the file is checked
+    from grader.report.maps import sentence, show
+
+    try:
+        torch.manual_seed(1)
+        words = sentence("the cat sat on the mat")
+        vectors = {word: torch.randn(12) for word in dict.fromkeys(words)}
+        X = torch.stack([vectors[word] for word in words])[None]  # (B=1, T, 12)
+        three_heads = MultiHeadAttention(12, 12, 12, 12, num_heads=3, dropout=0.0).eval()
+        with torch.no_grad():
+            three_heads(X, X, X, None)
+        weights = three_heads.attention.attention_weights  # (B·H, T, T)
+        show({"encoder": [weights.reshape(1, 3, len(words), len(words))]}, words, title="untrained")
+    except (NotImplementedError, AttributeError) as unwritten:
+        print(unwritten)
+
+# %% [markdown]
 # # Three repairs
 #
 # You will often work with attention code that other people wrote, and some of it looks right and is wrong.

@@ -272,7 +272,7 @@ class EncoderBlock(nn.Module):
         ffn_num_input: int,
         ffn_num_hiddens: int,
         num_heads: int,
-        dropout: float,
+        dropout: float = 0.0,
         use_bias: bool = False,
     ):
         super().__init__()
@@ -343,7 +343,7 @@ class TransformerEncoder(nn.Module):
         ffn_num_hiddens: int,
         num_heads: int,
         num_layers: int,
-        dropout: float,
+        dropout: float = 0.0,
         use_bias: bool = False,
     ):
         super().__init__()

@@ -295,7 +295,7 @@ class TransformerDecoder(nn.Module):
         ffn_num_hiddens: int,
         num_heads: int,
         num_layers: int,
-        dropout: float,
+        dropout: float = 0.0,
     ):
         super().__init__()
         # The grader loads the weights by name: embedding, pos_encoding, blks.block0, blks.block1, …, dense.
