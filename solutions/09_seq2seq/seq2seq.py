@@ -306,9 +306,9 @@ if __name__ == "__main__":  # here and in a notebook, not while the file is chec
 #
 # Which digit does your decoder look at while it writes a word? Here is the map of our model for 539:
 #
-# ![The attention weights of a trained decoder, with a row for each written word and a column for each digit of
-# 539. The word five attends to the 5. The word hundred already attends to the 3, with 0.9, and so does the
-# word thirty. The word nine attends to the 9. The end token attends to the 3 and to the 9, with 0.7 and
+# ![The attention weights of a trained decoder, with a row for each written word and a column for each of the
+# three digits. The word five attends to the 5. The word hundred already attends to the 3, with 0.9, and so does
+# the word thirty. The word nine attends to the 9. The end token attends to the 3 and to the 9, with 0.7 and
 # 0.3.](pictures/alignment.svg)
 #
 # Each digit gets its word. "hundred" needs no digit: that it comes after "five" is known from the state, and
