@@ -184,7 +184,7 @@ def reverse(draw, count, vocabulary, low, high, table):
 def induction(draw, count, vocabulary, low, high, table=None):
     """Draw sentences of `low` to `high` words, and again one of the words that occur once. `table` is not used.
 
-    Neighbours differ; other words may occur twice, with different followers.
+    Neighbours differ; other words may occur again, mostly with other followers.
     The target: the sentence from that word on, which is followed by at least two words.
     """
     several = 4 * count  # some sentences have no such word
