@@ -115,9 +115,6 @@ from grader.given import DotProductAttention, transpose_output, transpose_qkv
 # `forward(queries, keys, values, valid_lens)`: `(B, T, query_size)`, `(B, S, key_size)`, `(B, S, value_size)`
 # and lengths in, `(B, T, D)` out.
 #
-# `forward(queries, keys, values, valid_lens)`: `(B, T, query_size)`, `(B, S, key_size)`, `(B, S, value_size)`
-# and lengths in, `(B, T, D)` out.
-#
 # **In plain Python.** For one sequence, one head after the other, without biases and dropout:
 #
 # ```python
@@ -300,9 +297,6 @@ if __name__ == "__main__":  # here and in a notebook, not while the file is chec
 # `forward(queries, keys, values, valid_lens)`: `(B, T, query_size)`, `(B, S, key_size)`, `(B, S, value_size)`
 # and lengths in, `(B, T, num_hiddens)` out.
 #
-# `forward(queries, keys, values, valid_lens)`: `(B, T, query_size)`, `(B, S, key_size)`, `(B, S, value_size)`
-# and lengths in, `(B, T, num_hiddens)` out.
-#
 # **In plain Python.** It is the attention above, and each role has its own weight:
 #
 # ```python
@@ -426,8 +420,6 @@ def catches_mixed_up(attention: nn.Module) -> bool:
 #
 # `forward(x)`: `(B, T, d_model)` in, `(B, T, d_model)` out.
 #
-# `forward(x)`: `(B, T, d_model)` in, `(B, T, d_model)` out.
-#
 # **In plain Python.** For one sequence, with the weights of the four layers:
 #
 # ```python
@@ -527,8 +519,6 @@ def catches_tangled(attention: nn.Module) -> bool:
 # sequence `b`, before dropout. Every row has no weight on a later step and sums to one, in training mode
 # and in evaluation mode. In training, dropout acts on the weights with which the values are averaged, as in
 # lesson 03. The output is the concatenated results of the heads, passed through `fc_out`.
-#
-# `forward(x)`: `(B, T, D)` in, `(B, T, D)` and `(B, H, T, T)` out.
 #
 # `forward(x)`: `(B, T, D)` in, `(B, T, D)` and `(B, H, T, T)` out.
 #

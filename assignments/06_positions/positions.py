@@ -205,7 +205,8 @@ class TokenEmbedding(nn.Embedding):
 #
 # `shift_matrix(delta, num_hiddens)`: two integers in, `(D, D)` out.
 #
-# **In plain Python.** Which matrix is it? One that passes this test:
+# **In plain Python.** The matrix of that paragraph passes this test, and so does every right one. (Some wrong
+# ones pass it, too: at low positions the slow pairs hardly differ.)
 #
 # ```python
 # def shift_matrix_plain(M, delta):  # D rows with D numbers; an integer

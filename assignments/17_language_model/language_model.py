@@ -351,7 +351,7 @@ for n in (1, 2, 3, 4, 5):
 # `train_language_model(model, batches, steps)`: a model and batches `(B, T + 1)` in, a state dict out.
 #
 # **In plain Python.** The loss of one row of T + 1 tokens. `next_scores` gets the tokens so far, and returns V numbers.
-# The loss of a batch is the mean over its rows, and each update makes it a little smaller.
+# The loss of a batch is the mean over its rows, and each update is a step that should make it smaller.
 #
 # ```python
 # import math
