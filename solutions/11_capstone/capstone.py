@@ -43,9 +43,9 @@
 # encoder's own attention still finds the place. Neither reaches the share that is required.
 #
 # ![The attention from decoder to encoder of a trained model, a map for each of four heads. The source is
-# 7 4 9 7 5 and again 4. When the decoder reads the start, heads 0, 2 and 3 look at this last 4, and head 1 at the
-# earlier one. When it reads 4, head 0 looks at the 9, which followed the earlier 4; when it reads 9, heads 0 and 1
-# look at the second 7; when it reads 7, heads 1 and 3 look at the 5 after it.](pictures/induction.svg)
+# 7 4 9 7 5 and again 4. When the decoder reads the start, heads 0, 2 and 3 look at this last 4, head 1 at the
+# earlier one. When it reads 4, head 0 looks at the 9, which followed the earlier 4; at 9, heads 0 and 1 look at
+# the second 7; at 7, heads 1 and 3 look at the 5 after it.](pictures/induction.svg)
 #
 # **One step of training.** Take the next batch; after the last one, start again with the first. Pass the
 # true words to the decoder, whatever it would have written itself (*teacher forcing*). At each step it must
