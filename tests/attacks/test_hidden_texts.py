@@ -187,10 +187,12 @@ def closed(engine, bundles):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [assignment.name for assignment in ASSIGNMENTS])
-def test_all_wrong_answers_of_the_bank(closed, name):
-    for exercise, source in wrong_answers(name):
-        assert_only_allowed(closed, source, [exercise])
+@pytest.mark.parametrize(("name", "of"), [(a.name, e.name) for a in ASSIGNMENTS for e in a.exercises])
+def test_all_wrong_answers_of_the_bank(closed, name, of):
+    sources = [source for exercise, source in wrong_answers(name) if exercise == of]
+    assert sources
+    for source in sources:
+        assert_only_allowed(closed, source, [of])
 
 
 @pytest.mark.slow
