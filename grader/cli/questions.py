@@ -1,0 +1,73 @@
+"""`grader questions`: three questions about the student's own code, with other numbers for every student."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+from torch import set_num_threads
+
+from grader.cli.shared_options import course_option
+from grader.intake.course import find, one_assignment
+from grader.student import progress
+from grader.student.questions import CALLS, LETTERS
+from grader.student.questions import questions as drawn
+from grader.student.writer import load_module
+from grader.support.errors import UsageError
+from grader.support.i18n import _
+
+EXAMPLES = _("""\b
+Examples:
+  grader questions 05              three questions, one after another
+  grader questions 05 --plain      print them
+  grader questions 05 --seed anna  with the numbers of this seed
+
+\b
+Exit status: 0 all answers right, or the questions printed; 1 a wrong answer, or some exercises of the lesson have not
+passed yet; 2 wrong use.
+""")
+
+
+@click.command(
+    help=_(
+        "Ask three questions about your own code: what a call of it returns."
+        "\n\nEvery student gets other numbers. This runs your code as Python does, once the exercises have passed."
+    ),
+    epilog=EXAMPLES,
+)
+@click.argument("assignment")
+@click.option("--plain", is_flag=True, help=_("Print the questions, and do not wait for answers."))
+@click.option("--seed", default="", help=_("Draw the numbers from this text; default: your own seed."))
+@course_option
+def questions(assignment: str, plain: bool, seed: str, course: Path | None) -> None:
+    where = find(course)
+    bundle = one_assignment(assignment, where.bundles)
+    names = [exercise.name for exercise in bundle.exercises]
+    if CALLS.keys().isdisjoint(names):
+        says = _("there are no such questions about {name}; there are in the lessons before 09")
+        raise UsageError(says.format(name=bundle.assignment))
+    done = progress.load(where.root)
+    if left := [name for name in names if done[name].outcome != "passed"]:
+        says = _(
+            "You are asked about your code when all exercises of {name} have passed.\nStill to do: {left}."
+        )
+        click.echo(says.format(name=bundle.assignment, left=", ".join(left)))
+        sys.exit(1)
+    set_num_threads(1)  # the tensors are small, and more threads would be many times slower
+    module = load_module(where.file_for(bundle), [where.folder_of(one) for one in where.bundles])
+    asked = drawn(names, vars(module), f"{seed or progress.seed(where.root)} {bundle.assignment}")
+    if not asked:
+        says = _("{file} cannot be called as the lesson does it, so there are no questions about it")
+        raise UsageError(says.format(file=where.file_for(bundle).name))
+    waits = not plain and sys.stdin.isatty() and sys.stdout.isatty()
+    wrong = 0
+    for n, one in enumerate(asked, 1):
+        click.echo(f"{n}. {one}\n")
+        if waits:
+            right, letters = LETTERS[one.right], LETTERS[: len(one.options)]
+            answer = click.prompt(_("Your answer"), type=click.Choice([*letters], case_sensitive=False))
+            says = _("Right.") if answer == right else _("Your code returns {right}: {option}.")
+            click.echo(says.format(right=right, option=one.options[one.right]) + "\n")
+            wrong += answer != right
+    sys.exit(1 if wrong else 0)

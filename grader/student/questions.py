@@ -1,0 +1,285 @@
+"""Questions about a student's own code, with numbers drawn from a seed: what a call returns, and wrong answers.
+
+The right option is what the student's file computes. A wrong one is another shape or count, or what comes out if a call
+is changed as a mistake would change it, such as one in which two layers have the same weights.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, islice, permutations, zip_longest
+from math import prod
+from random import Random
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.support.i18n import _
+from grader.worker import steps as do
+from grader.worker.program import Program
+
+MOST, WRONG = 3, 3  # questions of a lesson, wrong options of a question (two are enough)
+TRIES = 20  # draws for one question, until its options differ
+LETTERS = "ABCD"
+Names = Mapping[str, Any]  # of a student's module
+
+
+@dataclass(frozen=True)
+class Question:
+    """A sentence, the call that it is about, as code, and the options, of which the one at `right` is right."""
+
+    sentence: str
+    code: str
+    options: Sequence[str]
+    right: int
+
+    def __str__(self) -> str:
+        options = (f"  {LETTERS[n]}  {option}" for n, option in enumerate(self.options))
+        return "\n".join([self.sentence, "", self.code, "", *options])
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of the exercise `of`. build: the arguments of its constructor; {} for a function. weights: of its layers."""
+
+    of: str
+    build: Mapping[str, Any]
+    args: Mapping[str, Any]
+    weights: Mapping[str, Tensor]
+
+    def run(self, names: Names) -> tuple[Tensor | None, dict[str, Any]]:
+        """Return the result, None if it raises or the weights do not fit, and the arguments that were passed."""
+        steps: list[do.Step] = [do.Build("module", self.of, dict(self.build))]
+        steps += [do.Load("module", {_parameter(name): name for name in self.weights})]
+        callee = do.Callee(ref="module") if self.build else do.Callee(self.of)
+        steps = [step for step, is_needed in zip(steps, (self.build, self.weights), strict=True) if is_needed]
+        steps += [do.Call("out", callee, [do.Ref(name) for name in self.args], {})]
+        program = Program(names, do.Run(steps, "float32"), self.weights)
+        program.env.update(deepcopy(dict(self.args)))
+        program.run(())
+        loaded, out = program.reply.get("parameters", {}), program.env.get("out")
+        out = out[0] if isinstance(out, tuple) else out
+        fits = isinstance(out, Tensor) and not (loaded.get("missing") or loaded.get("misshapen"))
+        return out if fits else None, program.env
+
+    @property
+    def code(self) -> str:
+        lines = [f"{name} = {_code(value)}" for name, value in self.args.items()]
+        if self.build:
+            lines.append(f"module = {self.of}({', '.join(f'{k}={v}' for k, v in self.build.items())})")
+        lines += [f"module.{_parameter(name)} = {_code(value)}" for name, value in self.weights.items()]
+        lines.append(f"{'module' if self.build else self.of}({', '.join(self.args)})")
+        return "\n".join(f"    {line}" for line in lines)
+
+
+def _parameter(layer: str) -> str:
+    return f"{layer.removesuffix('_bias')}.{'bias' if layer.endswith('_bias') else 'weight'}"
+
+
+def _code(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_code, value))}]"
+    if not isinstance(value, Tensor):
+        return str(value)
+    if value.is_floating_point() and value.detach().frac().any():
+        return f"torch.randn{tuple(value.shape)}"
+    return f"torch.tensor({value.tolist()})" if value.any() else f"torch.zeros({tuple(value.shape)}).long()"
+
+
+_INPUTS = "key_size=k query_size=q value_size=v"
+_QKV = "queries:B,T,q keys:B,S,k values:B,S,v valid_lens?B,T,S"
+_SIZES = "key_size=H*d query_size=H*d value_size=H*d num_hiddens=H*d norm_shape=H*d ffn_num_input=H*d"
+_BLOCK = f"{_SIZES} ffn_num_hiddens=f num_heads=H"
+# Exercise → how it is built and called, where s is the size drawn for the letter s, and * is a product: name=s is a
+# number, name:s,t a random tensor, name@s,t tokens, name?s,t,u lengths up to u, one per sequence or per query, and
+# name~s,t,u the state of a decoder.
+CALLS = {
+    "kernel_attention_weights": ("", "queries:T keys:S"),
+    "kernel_regression": ("", "queries:T keys:S values:S"),
+    "sequence_mask": ("", "X:B,S valid_len?B,1,S"),
+    "masked_softmax": ("", "X:B,T,S valid_lens?B,T,S"),
+    "AdditiveAttention": ("key_size=k query_size=q num_hiddens=h dropout=0", _QKV),
+    "DotProductAttention": ("dropout=0", _QKV.replace("q ", "k ")),
+    "transpose_qkv": ("", "X:B,T,H*d num_heads=H"),
+    "transpose_output": ("", "X:B*H,T,d num_heads=H"),
+    "MultiHeadAttention": (f"{_INPUTS} num_hiddens=H*d num_heads=H dropout=0", _QKV),
+    "PositionalEncoding": ("num_hiddens=d dropout=0", "X:B,T,d"),
+    "TokenEmbedding": ("vocab_size=V d_model=D", "tokens@B,T"),
+    "shift_matrix": ("", "delta=T num_hiddens=2*d"),
+    "AddNorm": ("normalized_shape=d dropout=0", "X:B,T,d Y:B,T,d"),
+    "PositionWiseFFN": ("ffn_num_input=i ffn_num_hiddens=h ffn_num_outputs=o", "X:B,T,i"),
+    "EncoderBlock": (f"{_BLOCK} dropout=0", "X:B,S,H*d valid_lens?B,1,S"),
+    "TransformerEncoder": (f"vocab_size=V {_BLOCK} num_layers=2 dropout=0", "tokens@B,T valid_lens?B,1,T"),
+    "DecoderBlock": (f"{_BLOCK} dropout=0 i=0", "X:B,T,H*d state~B,S,H*d"),
+}
+# Not asked for a shape: the result has that of an input.
+SAME = ("sequence_mask", "masked_softmax", "PositionalEncoding", "AddNorm", "EncoderBlock")
+_OF_ALL = _("How many of the {total} weights of query {t} in sequence {b} (from 0) are zero?")
+_OF_SELF = _(
+    "In self-attention, how many of the {total} weights of query {t} in sequence {b} (from 0) are zero?"
+)
+_OF_CROSS = _(
+    "In cross-attention, how many of the {total} weights of query {t} in sequence {b} (from 0) are zero?"
+)
+# Exercise, the argument on whose rows the result depends if their weights are not zero, and the question.
+ZEROS = (
+    ("masked_softmax", "X", _OF_ALL),
+    *((of, "values", _OF_ALL) for of in ("AdditiveAttention", "DotProductAttention", "MultiHeadAttention")),
+    ("EncoderBlock", "X", _OF_SELF),
+    ("DecoderBlock", "X", _OF_SELF),
+    ("DecoderBlock", "state", _OF_CROSS),
+)
+# Exercise → small sizes | weights with their axes | what mistakes do: expressions of the arguments, the weights and the
+# result `out`, for another result, or for a dict of other arguments and weights.
+OUTPUTS = {
+    "kernel_regression": "T1 S3 | | dict(queries=queries / 2, keys=keys / 2) | values.mean()[None] | dict(values=values.flip(0))",
+    "sequence_mask": "B2 S4 | | dict(valid_len=valid_len + 1) | dict(valid_len=valid_len.flip(0)) | X - out",
+    "masked_softmax": "B1 T1 S4 | | dict(valid_lens=None) | X.softmax(-1) * (out > 0) | dict(valid_lens=valid_lens // 2 + 1)",
+    "AdditiveAttention": "B1 T1 S2 q2 k2 v2 h2 | W_q:h,q W_k:h,k w_v:1,h"
+    " | dict(W_k=W_q) | dict(W_k=W_q, W_q=W_k) | values.mean(1, keepdim=True) | dict(w_v=-w_v)",
+    "DotProductAttention": "B1 T1 S2 k4 v2"
+    " | | dict(queries=2 * queries) | dict(queries=queries / 2) | dict(values=values.flip(1))",
+    "transpose_qkv": "B1 T2 H2 d2 | | X.reshape(2, 2, 2) | X.reshape(2, 2, 2).permute(2, 0, 1) | out.flip(0)",
+    "transpose_output": "B1 T2 H2 d2 | | X.reshape(1, 2, 4) | X.permute(1, 2, 0).reshape(1, 2, 4) | dict(X=X.flip(0))",
+    "MultiHeadAttention": "B1 T1 S2 q2 k2 v2 H1 d2 | W_q:d,q W_k:d,k W_v:d,v W_o:d,d"
+    " | dict(W_k=W_q) | dict(W_k=W_q, W_v=W_q) | dict(W_k=W_v, W_v=W_k) | dict(W_q=W_k)",
+    "PositionalEncoding": "B1 T2 d4 |"
+    " | X + (out - X)[..., [0, 2, 1, 3]] | X + (out - X)[..., [1, 0, 3, 2]] | X + (out - X).flip(1)",
+    "shift_matrix": "d1 | | dict(delta=-delta) | dict(delta=2 * delta) | out.flip(0)",
+    "AddNorm": "B1 T1 d4 | | dict(X=0 * X) | dict(Y=0 * Y) | X + Y | dict(Y=-Y)",
+    "PositionWiseFFN": "B1 T1 i2 h2 o2 | dense1:h,i dense1_bias:h dense2:o,h dense2_bias:o"
+    " | (X @ dense1.T + dense1_bias) @ dense2.T + dense2_bias | out.relu() | dict(dense1_bias=0 * dense1_bias)",
+}
+
+
+_ARGUMENT = re.compile(r"(\w+)([=:@?~])(\S+)")
+
+
+def _call(
+    draw: Random, of: str, small: str = "", weights: str = "", masked: bool = True
+) -> tuple[Call, list[int]]:
+    """Return a call, and the sizes, which differ. small: the sizes; tensors hold whole numbers. masked: with lengths."""
+    specs = [_ARGUMENT.findall(spec) for spec in (*CALLS[of], weights)]
+    axes = {axis for _name, _kind, words in chain(*specs) for axis in words.split(",")} - {"0", "1"}
+    letters = sorted(set("".join(axes)) - set("*2"))
+
+    def sizes_of(words: Iterable[str]) -> list[int]:
+        return [prod(sizes.get(s) or int(s) for s in axis.split("*")) for axis in words]
+
+    found = [0, 0]
+    while len(set(found)) < len(found):
+        sizes = dict(zip(letters, draw.sample(range(3, 12), len(letters)), strict=True))
+        sizes |= {name: int(size) for name, size in re.findall(r"(\D)(\d)", small)}
+        found = [] if small else sizes_of(sorted({*axes, *letters}))
+    build, args, loaded = (
+        {
+            name: _value(draw, kind, sizes_of(words.split(",")), bool(small), masked)
+            for name, kind, words in spec
+        }
+        for spec in specs
+    )
+    return Call(of, build, args, loaded), found
+
+
+def _value(draw: Random, kind: str, shape: Sequence[int], small: bool, masked: bool) -> Any:
+    if kind == "=":
+        return shape[0]
+    if kind == "@":
+        return torch.zeros(*shape, dtype=torch.long)
+    if kind == "?":
+        of = shape[:2] if shape[1] > 1 and draw.random() < 0.5 else shape[:1]
+        lens = torch.tensor([draw.randint(1, shape[2]) for _one in range(prod(of))]).reshape(*of)
+        return lens if masked else None
+    if kind == "~":
+        lens = _value(draw, "?", (shape[0], 1, shape[1]), small, masked)
+        return [_value(draw, ":", shape, small, masked), lens, [None]]
+    if small:
+        return torch.tensor(draw.sample(range(-3, 6), prod(shape))).float().reshape(*shape)
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(draw.getrandbits(32)))
+
+
+def _shape(of: str, draw: Random, names: Names) -> Question | None:
+    """Ask for the shape of the result. All sizes differ."""
+    call, sizes = _call(draw, of, masked=False)
+    if (out := call.run(names)[0]) is None:
+        return None
+    right = tuple(out.shape)
+    others = [(*right[:n], size, *right[n + 1 :]) for n in range(len(right)) for size in sizes]
+    others += [(*right, size) for size in sizes] if len(right) == 1 else [right[1:]]
+    near = [shape for shape in permutations(right) if shape != right]
+    wrong = [*map(str, [*draw.sample(near, min(1, len(near))), *others])]
+    return _question(draw, _("What is the shape of the result?"), call, str(right), wrong)
+
+
+def _zeros(of: str, wrt: str, says: str, draw: Random, names: Names) -> Question | None:
+    """Ask how many weights of a row are exactly zero."""
+    call, _sizes = _call(draw, of)
+    leaf = call.args[wrt][0] if wrt == "state" else call.args[wrt]
+    out, passed = call.run(names) if leaf.requires_grad_() is leaf else (None, {})
+    if out is None:
+        return None
+    b, t = draw.randrange(out.shape[0]), draw.randrange(out.shape[1])
+    if of == "EncoderBlock":
+        t = 0  # a step in the padding depends on itself, although its weight is zero
+    zero = out[b, t] == 0
+    if of != "masked_softmax":
+        upstream = torch.arange(1.0, out.shape[2] + 1).sqrt()
+        leaf = passed[wrt][0] if wrt == "state" else passed[wrt]
+        (slopes,) = torch.autograd.grad((out[b, t] * upstream).sum(), leaf)
+        zero = (slopes[b] == 0).all(dim=-1)
+    total, right = len(zero), int(zero.sum())
+    near = {right + 1, right - 1, total - right, total - right - 1, right + 2, right - 2}
+    wrong = [str(n) for n in sorted(near) if 0 <= n <= total]
+    return _question(draw, says.format(total=total, t=t, b=b), call, str(right), wrong)
+
+
+def _output(of: str, draw: Random, names: Names) -> Question | None:
+    """Ask which result small inputs give."""
+    small, weights, *mistakes = OUTPUTS[of].split("|")
+    call, _sizes = _call(draw, of, small, weights, masked=not weights.strip())
+    if (out := call.run(names)[0]) is None:
+        return None
+    values, found = {**call.args, **call.weights, "out": out.detach()}, []
+    for mistake in mistakes:
+        other = eval(mistake.strip(), {"__builtins__": {"dict": dict}}, values)  # of the table above
+        if isinstance(other, dict):
+            args, same = ({k: other.get(k, v) for k, v in own.items()} for own in (call.args, call.weights))
+            other = Call(of, call.build, args, same).run(names)[0]
+        found.append(other)
+    wrong = [_rounded(one) for one in found if one is not None]
+    return _question(draw, _("Which is the result, rounded to two decimals?"), call, _rounded(out), wrong)
+
+
+def _rounded(out: Tensor) -> str:
+    numbers = (out.detach() * 100).round() / 100 + 0.0  # no -0.00
+    return re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda n: f"{float(n[0]):.2f}", str(numbers.double().tolist()))
+
+
+def _question(draw: Random, sentence: str, call: Call, right: str, wrong: Sequence[str]) -> Question | None:
+    """Return a question with some of the wrong options; None if too few differ."""
+    differ = [one for one in dict.fromkeys(wrong) if one != right]
+    others = draw.sample(differ, min(WRONG, len(differ)))
+    options = draw.sample([right, *others], 1 + len(others))
+    return Question(sentence, call.code, options, options.index(right)) if len(others) > 1 else None
+
+
+def questions(exercises: Collection[str], names: Names, seed: str) -> list[Question]:
+    """Return three questions, one of each kind if there are enough; fewer if calls of the tables raise.
+
+    The same seed gives the same questions.
+    """
+    kinds: list[list[Callable[[Random, Names], Question | None]]] = [
+        [partial(_shape, of) for of in CALLS if of in exercises and of not in SAME],
+        [partial(_zeros, *row) for row in ZEROS if row[0] in exercises],
+        [partial(_output, of) for of in OUTPUTS if of in exercises],
+    ]
+    draw, found = Random(seed), list[Question]()
+    for kind in filter(None, chain(*zip_longest(*(draw.sample(of, len(of)) for of in kinds)))):
+        tried = (kind(draw, names) for _try in range(TRIES if len(found) < MOST else 0))
+        found += islice(filter(None, tried), 1)
+    return found
