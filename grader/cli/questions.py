@@ -24,8 +24,7 @@ Examples:
   grader questions 05 --seed anna  with the numbers of this seed
 
 \b
-Exit status: 0 all answers right, or the questions printed; 1 a wrong answer, or some exercises of the lesson have not
-passed yet; 2 wrong use.
+Exit status: 0 all right, or printed; 1 a wrong answer, or some exercises have not passed yet; 2 wrong use.
 """)
 
 
@@ -60,14 +59,14 @@ def questions(assignment: str, plain: bool, seed: str, course: Path | None) -> N
     if not asked:
         says = _("{file} cannot be called as the lesson does it, so there are no questions about it")
         raise UsageError(says.format(file=where.file_for(bundle).name))
-    waits = not plain and sys.stdin.isatty() and sys.stdout.isatty()
-    wrong = 0
-    for n, one in enumerate(asked, 1):
-        click.echo(f"{n}. {one}\n")
+    waits, wrong = not plain and sys.stdin.isatty() and sys.stdout.isatty(), 0
+    for n, (text, options, at) in enumerate(asked, 1):
+        shown = [f"  {letter}  {option}\n" for letter, option in zip(LETTERS, options, strict=False)]
+        click.echo(f"{n}. {text}\n\n{''.join(shown)}")
         if waits:
-            right, letters = LETTERS[one.right], LETTERS[: len(one.options)]
-            answer = click.prompt(_("Your answer"), type=click.Choice([*letters], case_sensitive=False))
-            says = _("Right.") if answer == right else _("Your code returns {right}: {option}.")
-            click.echo(says.format(right=right, option=one.options[one.right]) + "\n")
-            wrong += answer != right
-    sys.exit(1 if wrong else 0)
+            letters = click.Choice(LETTERS[: len(options)], case_sensitive=False)
+            is_right = click.prompt(_("Your answer"), type=letters) == LETTERS[at]
+            says = _("Right.") if is_right else _("Your code returns {right}: {option}.")
+            click.echo(says.format(right=LETTERS[at], option=options[at]) + "\n")
+            wrong += not is_right
+    sys.exit(wrong > 0)

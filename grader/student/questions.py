@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice, permutations, zip_longest
+from itertools import chain, permutations, zip_longest
 from math import prod
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -29,22 +29,15 @@ LETTERS = "ABCD"
 Names = Mapping[str, Any]  # of a student's module
 
 
-@dataclass(frozen=True)
-class Question:
-    """A sentence, the call that it is about, as code, and the options, of which the one at `right` is right."""
+class Question(NamedTuple):
+    """A question with the call that it is about, as code, and the options, of which the one at `right` is right."""
 
-    sentence: str
-    code: str
+    text: str
     options: Sequence[str]
     right: int
 
-    def __str__(self) -> str:
-        options = (f"  {LETTERS[n]}  {option}" for n, option in enumerate(self.options))
-        return "\n".join([self.sentence, "", self.code, "", *options])
 
-
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """A call of the exercise `of`. build: the arguments of its constructor; {} for a function. weights: of its layers."""
 
     of: str
@@ -52,20 +45,20 @@ class Call:
     args: Mapping[str, Any]
     weights: Mapping[str, Tensor]
 
-    def run(self, names: Names) -> tuple[Tensor | None, dict[str, Any]]:
-        """Return the result, None if it raises or the weights do not fit, and the arguments that were passed."""
-        steps: list[do.Step] = [do.Build("module", self.of, dict(self.build))]
-        steps += [do.Load("module", {_parameter(name): name for name in self.weights})]
+    def run(self, names: Names) -> tuple[Tensor, Mapping[str, Any]]:
+        """Return the result and the arguments that were passed. Raises ValueError if it raises or the weights do not fit."""
+        build: list[do.Step] = [do.Build("module", self.of, dict(self.build))] * bool(self.build)
+        load = [do.Load("module", {_parameter(name): name for name in self.weights})] * bool(self.weights)
         callee = do.Callee(ref="module") if self.build else do.Callee(self.of)
-        steps = [step for step, is_needed in zip(steps, (self.build, self.weights), strict=True) if is_needed]
-        steps += [do.Call("out", callee, [do.Ref(name) for name in self.args], {})]
-        program = Program(names, do.Run(steps, "float32"), self.weights)
-        program.env.update(deepcopy(dict(self.args)))
+        call = do.Call("out", callee, [do.Ref(name) for name in self.args], {})
+        program = Program(names, do.Run([*build, *load, call], "float32"), self.weights)
+        program.env.update(deepcopy(dict(self.args)))  # code may change a tensor in place
         program.run(())
         loaded, out = program.reply.get("parameters", {}), program.env.get("out")
         out = out[0] if isinstance(out, tuple) else out
-        fits = isinstance(out, Tensor) and not (loaded.get("missing") or loaded.get("misshapen"))
-        return out if fits else None, program.env
+        if not isinstance(out, Tensor) or loaded.get("missing") or loaded.get("misshapen"):
+            raise ValueError(f"{self.of} cannot be asked about")
+        return out, program.env
 
     @property
     def code(self) -> str:
@@ -73,8 +66,7 @@ class Call:
         if self.build:
             lines.append(f"module = {self.of}({', '.join(f'{k}={v}' for k, v in self.build.items())})")
         lines += [f"module.{_parameter(name)} = {_code(value)}" for name, value in self.weights.items()]
-        lines.append(f"{'module' if self.build else self.of}({', '.join(self.args)})")
-        return "\n".join(f"    {line}" for line in lines)
+        return "\n    ".join(["", *lines, f"{'module' if self.build else self.of}({', '.join(self.args)})"])
 
 
 def _parameter(layer: str) -> str:
@@ -128,17 +120,15 @@ _OF_CROSS = _(
 )
 # Exercise, the argument on whose rows the result depends if their weights are not zero, and the question.
 ZEROS = (
-    ("masked_softmax", "X", _OF_ALL),
     *((of, "values", _OF_ALL) for of in ("AdditiveAttention", "DotProductAttention", "MultiHeadAttention")),
-    ("EncoderBlock", "X", _OF_SELF),
-    ("DecoderBlock", "X", _OF_SELF),
-    ("DecoderBlock", "state", _OF_CROSS),
+    *(("masked_softmax", "X", _OF_ALL), ("EncoderBlock", "X", _OF_SELF)),
+    *(("DecoderBlock", "X", _OF_SELF), ("DecoderBlock", "state", _OF_CROSS)),
 )
 # Exercise → small sizes | weights with their axes | what mistakes do: expressions of the arguments, the weights and the
 # result `out`, for another result, or for a dict of other arguments and weights.
 OUTPUTS = {
     "kernel_regression": "T1 S3 | | dict(queries=queries / 2, keys=keys / 2) | values.mean()[None] | dict(values=values.flip(0))",
-    "sequence_mask": "B2 S4 | | dict(valid_len=valid_len + 1) | dict(valid_len=valid_len.flip(0)) | X - out",
+    "sequence_mask": "B2 S4 | | dict(valid_len=valid_len % 4 + 1) | dict(valid_len=valid_len.flip(0)) | X - out",
     "masked_softmax": "B1 T1 S4 | | dict(valid_lens=None) | X.softmax(-1) * (out > 0) | dict(valid_lens=valid_lens // 2 + 1)",
     "AdditiveAttention": "B1 T1 S2 q2 k2 v2 h2 | W_q:h,q W_k:h,k w_v:1,h"
     " | dict(W_k=W_q) | dict(W_k=W_q, W_q=W_k) | values.mean(1, keepdim=True) | dict(w_v=-w_v)",
@@ -168,118 +158,102 @@ def _call(
     axes = {axis for _name, _kind, words in chain(*specs) for axis in words.split(",")} - {"0", "1"}
     letters = sorted(set("".join(axes)) - set("*2"))
 
-    def sizes_of(words: Iterable[str]) -> list[int]:
-        return [prod(sizes.get(s) or int(s) for s in axis.split("*")) for axis in words]
+    def size(axis: str) -> int:
+        return prod(sizes.get(letter) or int(letter) for letter in axis.split("*"))
+
+    def value(kind: str, *shape: int) -> Any:
+        if kind == "=":
+            return shape[0]
+        if kind == "@":
+            return torch.zeros(*shape, dtype=torch.long)
+        if kind == "~":
+            return [value(":", *shape), value("?", shape[0], 1, shape[1]), [None]]
+        if kind == "?":
+            each = shape[:2] if shape[1] > 1 and draw.random() < 0.5 else shape[:1]
+            lens = [draw.randint(1, shape[2]) for _one in range(prod(each))]
+            return torch.tensor(lens).reshape(*each) if masked else None
+        if small:
+            return torch.tensor(draw.sample(range(-3, 6), prod(shape))).float().reshape(*shape)
+        return torch.randn(*shape, generator=torch.Generator().manual_seed(draw.getrandbits(32)))
 
     found = [0, 0]
     while len(set(found)) < len(found):
         sizes = dict(zip(letters, draw.sample(range(3, 12), len(letters)), strict=True))
-        sizes |= {name: int(size) for name, size in re.findall(r"(\D)(\d)", small)}
-        found = [] if small else sizes_of(sorted({*axes, *letters}))
-    build, args, loaded = (
-        {
-            name: _value(draw, kind, sizes_of(words.split(",")), bool(small), masked)
-            for name, kind, words in spec
-        }
-        for spec in specs
-    )
-    return Call(of, build, args, loaded), found
+        sizes |= {name: int(n) for name, n in re.findall(r"(\D)(\d)", small)}
+        found = [] if small else [size(axis) for axis in sorted({*axes, *letters})]
+    made = ({name: value(kind, *map(size, words.split(","))) for name, kind, words in spec} for spec in specs)
+    return Call(of, *made), found
 
 
-def _value(draw: Random, kind: str, shape: Sequence[int], small: bool, masked: bool) -> Any:
-    if kind == "=":
-        return shape[0]
-    if kind == "@":
-        return torch.zeros(*shape, dtype=torch.long)
-    if kind == "?":
-        of = shape[:2] if shape[1] > 1 and draw.random() < 0.5 else shape[:1]
-        lens = torch.tensor([draw.randint(1, shape[2]) for _one in range(prod(of))]).reshape(*of)
-        return lens if masked else None
-    if kind == "~":
-        lens = _value(draw, "?", (shape[0], 1, shape[1]), small, masked)
-        return [_value(draw, ":", shape, small, masked), lens, [None]]
-    if small:
-        return torch.tensor(draw.sample(range(-3, 6), prod(shape))).float().reshape(*shape)
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(draw.getrandbits(32)))
-
-
-def _shape(of: str, draw: Random, names: Names) -> Question | None:
+def _shape(of: str, draw: Random, names: Names) -> Question:
     """Ask for the shape of the result. All sizes differ."""
     call, sizes = _call(draw, of, masked=False)
-    if (out := call.run(names)[0]) is None:
-        return None
-    right = tuple(out.shape)
+    right = tuple(call.run(names)[0].shape)
     others = [(*right[:n], size, *right[n + 1 :]) for n in range(len(right)) for size in sizes]
     others += [(*right, size) for size in sizes] if len(right) == 1 else [right[1:]]
-    near = [shape for shape in permutations(right) if shape != right]
-    wrong = [*map(str, [*draw.sample(near, min(1, len(near))), *others])]
-    return _question(draw, _("What is the shape of the result?"), call, str(right), wrong)
+    others += draw.sample([*permutations(right)] * 2, 3)
+    return _question(draw, _("What is the shape of the result?"), call, str(right), map(str, others))
 
 
-def _zeros(of: str, wrt: str, says: str, draw: Random, names: Names) -> Question | None:
+def _zeros(of: str, wrt: str, says: str, draw: Random, names: Names) -> Question:
     """Ask how many weights of a row are exactly zero."""
     call, _sizes = _call(draw, of)
-    leaf = call.args[wrt][0] if wrt == "state" else call.args[wrt]
-    out, passed = call.run(names) if leaf.requires_grad_() is leaf else (None, {})
-    if out is None:
-        return None
+    for value in call.args.values():
+        leaf = value[0] if isinstance(value, list) else value
+        leaf.requires_grad_(leaf.is_floating_point())
+    out, passed = call.run(names)
     b, t = draw.randrange(out.shape[0]), draw.randrange(out.shape[1])
     if of == "EncoderBlock":
         t = 0  # a step in the padding depends on itself, although its weight is zero
     zero = out[b, t] == 0
     if of != "masked_softmax":
-        upstream = torch.arange(1.0, out.shape[2] + 1).sqrt()
-        leaf = passed[wrt][0] if wrt == "state" else passed[wrt]
-        (slopes,) = torch.autograd.grad((out[b, t] * upstream).sum(), leaf)
+        total = (out[b, t] * torch.arange(1.0, out.shape[2] + 1).sqrt()).sum()
+        (slopes,) = torch.autograd.grad(total, passed[wrt][0] if wrt == "state" else passed[wrt])
         zero = (slopes[b] == 0).all(dim=-1)
-    total, right = len(zero), int(zero.sum())
-    near = {right + 1, right - 1, total - right, total - right - 1, right + 2, right - 2}
-    wrong = [str(n) for n in sorted(near) if 0 <= n <= total]
-    return _question(draw, says.format(total=total, t=t, b=b), call, str(right), wrong)
+    n, right = len(zero), int(zero.sum())
+    near = sorted({right + 1, right - 1, n - right, n - right - 1, right + 2, right - 2} & {*range(n + 1)})
+    return _question(draw, says.format(total=n, t=t, b=b), call, str(right), map(str, near))
 
 
-def _output(of: str, draw: Random, names: Names) -> Question | None:
+def _output(of: str, draw: Random, names: Names) -> Question:
     """Ask which result small inputs give."""
     small, weights, *mistakes = OUTPUTS[of].split("|")
     call, _sizes = _call(draw, of, small, weights, masked=not weights.strip())
-    if (out := call.run(names)[0]) is None:
-        return None
-    values, found = {**call.args, **call.weights, "out": out.detach()}, []
+    out, wrong = call.run(names)[0].detach(), []
     for mistake in mistakes:
-        other = eval(mistake.strip(), {"__builtins__": {"dict": dict}}, values)  # of the table above
+        other = eval(mistake.strip(), {"dict": dict}, {**call.args, **call.weights, "out": out})
         if isinstance(other, dict):
             args, same = ({k: other.get(k, v) for k, v in own.items()} for own in (call.args, call.weights))
-            other = Call(of, call.build, args, same).run(names)[0]
-        found.append(other)
-    wrong = [_rounded(one) for one in found if one is not None]
+            other = call._replace(args=args, weights=same).run(names)[0]
+        wrong.append(_rounded(other))
     return _question(draw, _("Which is the result, rounded to two decimals?"), call, _rounded(out), wrong)
 
 
 def _rounded(out: Tensor) -> str:
-    numbers = (out.detach() * 100).round() / 100 + 0.0  # no -0.00
-    return re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda n: f"{float(n[0]):.2f}", str(numbers.double().tolist()))
+    numbers = ((out.detach() * 100).round() / 100 + 0.0).double().tolist()  # no -0.00
+    return re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda n: f"{float(n[0]):.2f}", str(numbers))
 
 
-def _question(draw: Random, sentence: str, call: Call, right: str, wrong: Sequence[str]) -> Question | None:
-    """Return a question with some of the wrong options; None if too few differ."""
+def _question(draw: Random, says: str, call: Call, right: str, wrong: Iterable[str]) -> Question:
+    """Return a question with some of the wrong options. Raises ValueError if too few differ."""
     differ = [one for one in dict.fromkeys(wrong) if one != right]
-    others = draw.sample(differ, min(WRONG, len(differ)))
-    options = draw.sample([right, *others], 1 + len(others))
-    return Question(sentence, call.code, options, options.index(right)) if len(others) > 1 else None
+    if len(differ) < 2:
+        raise ValueError(f"{call.of} has too few options")
+    options = draw.sample([right, *draw.sample(differ, min(WRONG, len(differ)))], min(WRONG, len(differ)) + 1)
+    return Question(f"{says}\n{call.code}", options, options.index(right))
 
 
 def questions(exercises: Collection[str], names: Names, seed: str) -> list[Question]:
-    """Return three questions, one of each kind if there are enough; fewer if calls of the tables raise.
-
-    The same seed gives the same questions.
-    """
-    kinds: list[list[Callable[[Random, Names], Question | None]]] = [
+    """Return three questions, the same for the same seed, one of each kind if there are enough; fewer if calls raise."""
+    kinds: list[list[Callable[[Random, Names], Question]]] = [
         [partial(_shape, of) for of in CALLS if of in exercises and of not in SAME],
         [partial(_zeros, *row) for row in ZEROS if row[0] in exercises],
         [partial(_output, of) for of in OUTPUTS if of in exercises],
     ]
     draw, found = Random(seed), list[Question]()
     for kind in filter(None, chain(*zip_longest(*(draw.sample(of, len(of)) for of in kinds)))):
-        tried = (kind(draw, names) for _try in range(TRIES if len(found) < MOST else 0))
-        found += islice(filter(None, tried), 1)
+        for _try in range(TRIES if len(found) < MOST else 0):
+            with suppress(ValueError, RuntimeError):  # RuntimeError: of torch, without a gradient
+                found.append(kind(draw, names))
+                break
     return found
