@@ -46,19 +46,17 @@ def questions(assignment: str, plain: bool, seed: str, course: Path | None) -> N
     if CALLS.keys().isdisjoint(names):
         says = _("there are no such questions about {name}; there are in the lessons before 09")
         raise UsageError(says.format(name=bundle.assignment))
-    done = progress.load(where.root)
-    if left := [name for name in names if done[name].outcome != "passed"]:
-        says = _(
-            "You are asked about your code when all exercises of {name} have passed.\nStill to do: {left}."
-        )
+    known = progress.load(where.root)
+    if left := [name for name in names if known[name].outcome != "passed"]:
+        says = _("The questions come when all exercises of {name} have passed.\nStill to do: {left}.")
         click.echo(says.format(name=bundle.assignment, left=", ".join(left)))
         sys.exit(1)
     set_num_threads(1)  # the tensors are small, and more threads would be many times slower
-    module = load_module(where.file_for(bundle), [where.folder_of(one) for one in where.bundles])
+    file = where.file_for(bundle)
+    module = load_module(file, [where.folder_of(one) for one in where.bundles])
     asked = drawn(names, vars(module), f"{seed or progress.seed(where.root)} {bundle.assignment}")
     if not asked:
-        says = _("{file} cannot be called as the lesson does it, so there are no questions about it")
-        raise UsageError(says.format(file=where.file_for(bundle).name))
+        raise UsageError(_("{file} is not called as in the lesson: no questions").format(file=file.name))
     waits, wrong = not plain and sys.stdin.isatty() and sys.stdout.isatty(), 0
     for n, (text, options, at) in enumerate(asked, 1):
         shown = [f"  {letter}  {option}\n" for letter, option in zip(LETTERS, options, strict=False)]

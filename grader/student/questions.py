@@ -1,7 +1,6 @@
 """Questions about a student's own code, with numbers drawn from a seed: what a call returns, and wrong answers.
 
-The right option is what the student's file computes. A wrong one is another shape or count, or what comes out if a call
-is changed as a mistake would change it, such as one in which two layers have the same weights.
+The right option is what the student's file computes, a wrong one what it would compute for a call with a mistake.
 """
 
 from __future__ import annotations
@@ -45,32 +44,20 @@ class Call(NamedTuple):
     args: Mapping[str, Any]
     weights: Mapping[str, Tensor]
 
-    def run(self, names: Names) -> tuple[Tensor, Mapping[str, Any]]:
-        """Return the result and the arguments that were passed. Raises ValueError if it raises or the weights do not fit."""
+    def run(self, names: Names) -> Tensor:
+        """Return the result. Raises ValueError if the code raises, or has other weights."""
         build: list[do.Step] = [do.Build("module", self.of, dict(self.build))] * bool(self.build)
-        load = [do.Load("module", {_parameter(name): name for name in self.weights})] * bool(self.weights)
+        load = [do.Load("module", {name: name for name in self.weights})] * bool(self.weights)
         callee = do.Callee(ref="module") if self.build else do.Callee(self.of)
         call = do.Call("out", callee, [do.Ref(name) for name in self.args], {})
         program = Program(names, do.Run([*build, *load, call], "float32"), self.weights)
-        program.env.update(deepcopy(dict(self.args)))  # code may change a tensor in place
+        program.env.update(self.args)
         program.run(())
         loaded, out = program.reply.get("parameters", {}), program.env.get("out")
         out = out[0] if isinstance(out, tuple) else out
         if not isinstance(out, Tensor) or loaded.get("missing") or loaded.get("misshapen"):
             raise ValueError(f"{self.of} cannot be asked about")
-        return out, program.env
-
-    @property
-    def code(self) -> str:
-        lines = [f"{name} = {_code(value)}" for name, value in self.args.items()]
-        if self.build:
-            lines.append(f"module = {self.of}({', '.join(f'{k}={v}' for k, v in self.build.items())})")
-        lines += [f"module.{_parameter(name)} = {_code(value)}" for name, value in self.weights.items()]
-        return "\n    ".join(["", *lines, f"{'module' if self.build else self.of}({', '.join(self.args)})"])
-
-
-def _parameter(layer: str) -> str:
-    return f"{layer.removesuffix('_bias')}.{'bias' if layer.endswith('_bias') else 'weight'}"
+        return out
 
 
 def _code(value: Any) -> str:
@@ -130,24 +117,24 @@ OUTPUTS = {
     "kernel_regression": "T1 S3 | | dict(queries=queries / 2, keys=keys / 2) | values.mean()[None] | dict(values=values.flip(0))",
     "sequence_mask": "B2 S4 | | dict(valid_len=valid_len % 4 + 1) | dict(valid_len=valid_len.flip(0)) | X - out",
     "masked_softmax": "B1 T1 S4 | | dict(valid_lens=None) | X.softmax(-1) * (out > 0) | dict(valid_lens=valid_lens // 2 + 1)",
-    "AdditiveAttention": "B1 T1 S2 q2 k2 v2 h2 | W_q:h,q W_k:h,k w_v:1,h"
-    " | dict(W_k=W_q) | dict(W_k=W_q, W_q=W_k) | values.mean(1, keepdim=True) | dict(w_v=-w_v)",
+    "AdditiveAttention": "B1 T1 S2 q2 k2 v2 h2 | W_q.weight:h,q W_k.weight:h,k w_v.weight:1,h"
+    " | dict(W_k_weight=W_q_weight) | dict(W_k_weight=W_q_weight, W_q_weight=W_k_weight) | values.mean(1, keepdim=True) | dict(w_v_weight=-w_v_weight)",
     "DotProductAttention": "B1 T1 S2 k4 v2"
     " | | dict(queries=2 * queries) | dict(queries=queries / 2) | dict(values=values.flip(1))",
     "transpose_qkv": "B1 T2 H2 d2 | | X.reshape(2, 2, 2) | X.reshape(2, 2, 2).permute(2, 0, 1) | out.flip(0)",
     "transpose_output": "B1 T2 H2 d2 | | X.reshape(1, 2, 4) | X.permute(1, 2, 0).reshape(1, 2, 4) | dict(X=X.flip(0))",
-    "MultiHeadAttention": "B1 T1 S2 q2 k2 v2 H1 d2 | W_q:d,q W_k:d,k W_v:d,v W_o:d,d"
-    " | dict(W_k=W_q) | dict(W_k=W_q, W_v=W_q) | dict(W_k=W_v, W_v=W_k) | dict(W_q=W_k)",
+    "MultiHeadAttention": "B1 T1 S2 q2 k2 v2 H1 d2 | W_q.weight:d,q W_k.weight:d,k W_v.weight:d,v W_o.weight:d,d"
+    " | dict(W_k_weight=W_q_weight) | dict(W_k_weight=W_q_weight, W_v_weight=W_q_weight) | dict(W_k_weight=W_v_weight, W_v_weight=W_k_weight) | dict(W_q_weight=W_k_weight)",
     "PositionalEncoding": "B1 T2 d4 |"
     " | X + (out - X)[..., [0, 2, 1, 3]] | X + (out - X)[..., [1, 0, 3, 2]] | X + (out - X).flip(1)",
     "shift_matrix": "d1 | | dict(delta=-delta) | dict(delta=2 * delta) | out.flip(0)",
     "AddNorm": "B1 T1 d4 | | dict(X=0 * X) | dict(Y=0 * Y) | X + Y | dict(Y=-Y)",
-    "PositionWiseFFN": "B1 T1 i2 h2 o2 | dense1:h,i dense1_bias:h dense2:o,h dense2_bias:o"
-    " | (X @ dense1.T + dense1_bias) @ dense2.T + dense2_bias | out.relu() | dict(dense1_bias=0 * dense1_bias)",
+    "PositionWiseFFN": "B1 T1 i2 h2 o2 | dense1.weight:h,i dense1.bias:h dense2.weight:o,h dense2.bias:o"
+    " | (X @ dense1_weight.T + dense1_bias) @ dense2_weight.T + dense2_bias | out.relu() | dict(dense1_bias=0 * dense1_bias)",
 }
 
 
-_ARGUMENT = re.compile(r"(\w+)([=:@?~])(\S+)")
+_ARGUMENT = re.compile(r"([\w.]+)([=:@?~])(\S+)")
 
 
 def _call(
@@ -188,7 +175,7 @@ def _call(
 def _shape(of: str, draw: Random, names: Names) -> Question:
     """Ask for the shape of the result. All sizes differ."""
     call, sizes = _call(draw, of, masked=False)
-    right = tuple(call.run(names)[0].shape)
+    right = tuple(call.run(names).shape)
     others = [(*right[:n], size, *right[n + 1 :]) for n in range(len(right)) for size in sizes]
     others += [(*right, size) for size in sizes] if len(right) == 1 else [right[1:]]
     others += draw.sample([*permutations(right)] * 2, 3)
@@ -198,17 +185,16 @@ def _shape(of: str, draw: Random, names: Names) -> Question:
 def _zeros(of: str, wrt: str, says: str, draw: Random, names: Names) -> Question:
     """Ask how many weights of a row are exactly zero."""
     call, _sizes = _call(draw, of)
-    for value in call.args.values():
-        leaf = value[0] if isinstance(value, list) else value
-        leaf.requires_grad_(leaf.is_floating_point())
-    out, passed = call.run(names)
+    leaf: Tensor = call.args[wrt][0] if wrt == "state" else call.args[wrt]
+    leaf.requires_grad_(of != "masked_softmax")
+    out = call.run(names)
     b, t = draw.randrange(out.shape[0]), draw.randrange(out.shape[1])
     if of == "EncoderBlock":
         t = 0  # a step in the padding depends on itself, although its weight is zero
     zero = out[b, t] == 0
     if of != "masked_softmax":
         total = (out[b, t] * torch.arange(1.0, out.shape[2] + 1).sqrt()).sum()
-        (slopes,) = torch.autograd.grad(total, passed[wrt][0] if wrt == "state" else passed[wrt])
+        (slopes,) = torch.autograd.grad(total, leaf)
         zero = (slopes[b] == 0).all(dim=-1)
     n, right = len(zero), int(zero.sum())
     near = sorted({right + 1, right - 1, n - right, n - right - 1, right + 2, right - 2} & {*range(n + 1)})
@@ -219,12 +205,17 @@ def _output(of: str, draw: Random, names: Names) -> Question:
     """Ask which result small inputs give."""
     small, weights, *mistakes = OUTPUTS[of].split("|")
     call, _sizes = _call(draw, of, small, weights, masked=not weights.strip())
-    out, wrong = call.run(names)[0].detach(), []
+    out, wrong = deepcopy(call).run(names).detach(), []  # code may change an argument in place
+    values = {
+        name.replace(".", "_"): value for name, value in {**call.args, **call.weights, "out": out}.items()
+    }
     for mistake in mistakes:
-        other = eval(mistake.strip(), {"dict": dict}, {**call.args, **call.weights, "out": out})
+        other = eval(mistake.strip(), {"dict": dict}, values)
         if isinstance(other, dict):
-            args, same = ({k: other.get(k, v) for k, v in own.items()} for own in (call.args, call.weights))
-            other = call._replace(args=args, weights=same).run(names)[0]
+            args, weights_ = (
+                {k: other.get(k.replace(".", "_"), v) for k, v in own.items()} for own in call[2:]
+            )
+            other = deepcopy(call._replace(args=args, weights=weights_)).run(names)
         wrong.append(_rounded(other))
     return _question(draw, _("Which is the result, rounded to two decimals?"), call, _rounded(out), wrong)
 
@@ -240,7 +231,12 @@ def _question(draw: Random, says: str, call: Call, right: str, wrong: Iterable[s
     if len(differ) < 2:
         raise ValueError(f"{call.of} has too few options")
     options = draw.sample([right, *draw.sample(differ, min(WRONG, len(differ)))], min(WRONG, len(differ)) + 1)
-    return Question(f"{says}\n{call.code}", options, options.index(right))
+    lines = [f"{name} = {_code(value)}" for name, value in call.args.items()]
+    if call.build:
+        lines.append(f"module = {call.of}({', '.join(f'{k}={v}' for k, v in call.build.items())})")
+    lines += [f"module.{name} = {_code(value)}" for name, value in call.weights.items()]
+    lines.append(f"{'module' if call.build else call.of}({', '.join(call.args)})")
+    return Question("\n    ".join([says, "", *lines]), options, options.index(right))
 
 
 def questions(exercises: Collection[str], names: Names, seed: str) -> list[Question]:
