@@ -19,22 +19,17 @@ from grader.support.i18n import _
 
 EXAMPLES = _("""\b
 Examples:
-  grader questions 05              three questions, one after another
-  grader questions 05 --plain      print them
   grader questions 05 --seed anna  with the numbers of this seed
 
 \b
 Exit status: 0 all right, or printed; 1 a wrong answer, or some exercises have not passed yet; 2 wrong use.
 """)
-
-
-@click.command(
-    help=_(
-        "Ask three questions about your own code: what a call of it returns."
-        "\n\nEvery student gets other numbers. This runs your code as Python does, once the exercises have passed."
-    ),
-    epilog=EXAMPLES,
+SAYS = _(
+    "Ask what calls of your own code return. Every student gets other numbers. This runs your code as Python does."
 )
+
+
+@click.command(help=SAYS, epilog=EXAMPLES)
 @click.argument("assignment")
 @click.option("--plain", is_flag=True, help=_("Print the questions, and do not wait for answers."))
 @click.option("--seed", default="", help=_("Draw the numbers from this text; default: your own seed."))

@@ -22,8 +22,7 @@ from grader.support.i18n import _
 from grader.worker import steps as do
 from grader.worker.program import Program
 
-MOST, WRONG = 3, 3  # questions of a lesson, wrong options of a question (two are enough)
-TRIES = 20  # draws for one question, until its options differ
+MOST, WRONG, TRIES = 3, 3, 20  # questions, wrong options (two are enough), draws until the options differ
 LETTERS = "ABCD"
 Names = Mapping[str, Any]  # of a student's module
 
@@ -63,11 +62,9 @@ class Call(NamedTuple):
 def _code(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_code, value))}]"
-    if not isinstance(value, Tensor):
-        return str(value)
-    if value.is_floating_point() and value.detach().frac().any():
+    if isinstance(value, Tensor) and value.is_floating_point() and value.detach().frac().any():
         return f"torch.randn{tuple(value.shape)}"
-    return f"torch.tensor({value.tolist()})" if value.any() else f"torch.zeros({tuple(value.shape)}).long()"
+    return f"torch.tensor({value.tolist()})" if isinstance(value, Tensor) else str(value)
 
 
 _INPUTS = "key_size=k query_size=q value_size=v"
@@ -75,7 +72,7 @@ _QKV = "queries:B,T,q keys:B,S,k values:B,S,v valid_lens?B,T,S"
 _SIZES = "key_size=H*d query_size=H*d value_size=H*d num_hiddens=H*d norm_shape=H*d ffn_num_input=H*d"
 _BLOCK = f"{_SIZES} ffn_num_hiddens=f num_heads=H"
 # Exercise → how it is built and called, where s is the size drawn for the letter s, and * is a product: name=s is a
-# number, name:s,t a random tensor, name@s,t tokens, name?s,t,u lengths up to u, one per sequence or per query, and
+# number, name:s,t a random tensor, name?s,t,u lengths up to u, one per sequence or per query, and
 # name~s,t,u the state of a decoder.
 CALLS = {
     "kernel_attention_weights": ("", "queries:T keys:S"),
@@ -88,28 +85,22 @@ CALLS = {
     "transpose_output": ("", "X:B*H,T,d num_heads=H"),
     "MultiHeadAttention": (f"{_INPUTS} num_hiddens=H*d num_heads=H dropout=0", _QKV),
     "PositionalEncoding": ("num_hiddens=d dropout=0", "X:B,T,d"),
-    "TokenEmbedding": ("vocab_size=V d_model=D", "tokens@B,T"),
     "shift_matrix": ("", "delta=T num_hiddens=2*d"),
     "AddNorm": ("normalized_shape=d dropout=0", "X:B,T,d Y:B,T,d"),
     "PositionWiseFFN": ("ffn_num_input=i ffn_num_hiddens=h ffn_num_outputs=o", "X:B,T,i"),
     "EncoderBlock": (f"{_BLOCK} dropout=0", "X:B,S,H*d valid_lens?B,1,S"),
-    "TransformerEncoder": (f"vocab_size=V {_BLOCK} num_layers=2 dropout=0", "tokens@B,T valid_lens?B,1,T"),
     "DecoderBlock": (f"{_BLOCK} dropout=0 i=0", "X:B,T,H*d state~B,S,H*d"),
 }
 # Not asked for a shape: the result has that of an input.
 SAME = ("sequence_mask", "masked_softmax", "PositionalEncoding", "AddNorm", "EncoderBlock")
-_OF_ALL = _("How many of the {total} weights of query {t} in sequence {b} (from 0) are zero?")
-_OF_SELF = _(
-    "In self-attention, how many of the {total} weights of query {t} in sequence {b} (from 0) are zero?"
-)
-_OF_CROSS = _(
-    "In cross-attention, how many of the {total} weights of query {t} in sequence {b} (from 0) are zero?"
-)
+_ALL = _("How many of the {total} weights of query {t} in sequence {b} (from 0) are zero?")
+_SELF = _("How many of the {total} self-attention weights of query {t} in sequence {b} (from 0) are zero?")
+_CROSS = _("How many of the {total} cross-attention weights of query {t} in sequence {b} (from 0) are zero?")
 # Exercise, the argument on whose rows the result depends if their weights are not zero, and the question.
 ZEROS = (
-    *((of, "values", _OF_ALL) for of in ("AdditiveAttention", "DotProductAttention", "MultiHeadAttention")),
-    *(("masked_softmax", "X", _OF_ALL), ("EncoderBlock", "X", _OF_SELF)),
-    *(("DecoderBlock", "X", _OF_SELF), ("DecoderBlock", "state", _OF_CROSS)),
+    *((of, "values", _ALL) for of in ("AdditiveAttention", "DotProductAttention", "MultiHeadAttention")),
+    *(("masked_softmax", "X", _ALL), ("EncoderBlock", "X", _SELF)),
+    *(("DecoderBlock", "X", _SELF), ("DecoderBlock", "state", _CROSS)),
 )
 # Exercise → small sizes | weights with their axes | what mistakes do: expressions of the arguments, the weights and the
 # result `out`, for another result, or for a dict of other arguments and weights.
@@ -134,7 +125,7 @@ OUTPUTS = {
 }
 
 
-_ARGUMENT = re.compile(r"([\w.]+)([=:@?~])(\S+)")
+_ARGUMENT = re.compile(r"([\w.]+)([=:?~])(\S+)")
 
 
 def _call(
@@ -151,8 +142,6 @@ def _call(
     def value(kind: str, *shape: int) -> Any:
         if kind == "=":
             return shape[0]
-        if kind == "@":
-            return torch.zeros(*shape, dtype=torch.long)
         if kind == "~":
             return [value(":", *shape), value("?", shape[0], 1, shape[1]), [None]]
         if kind == "?":
@@ -178,7 +167,7 @@ def _shape(of: str, draw: Random, names: Names) -> Question:
     right = tuple(call.run(names).shape)
     others = [(*right[:n], size, *right[n + 1 :]) for n in range(len(right)) for size in sizes]
     others += [(*right, size) for size in sizes] if len(right) == 1 else [right[1:]]
-    others += draw.sample([*permutations(right)] * 2, 3)
+    others += draw.sample([*permutations(right)] * 3, 3)
     return _question(draw, _("What is the shape of the result?"), call, str(right), map(str, others))
 
 
@@ -188,9 +177,10 @@ def _zeros(of: str, wrt: str, says: str, draw: Random, names: Names) -> Question
     leaf: Tensor = call.args[wrt][0] if wrt == "state" else call.args[wrt]
     leaf.requires_grad_(of != "masked_softmax")
     out = call.run(names)
-    b, t = draw.randrange(out.shape[0]), draw.randrange(out.shape[1])
-    if of == "EncoderBlock":
-        t = 0  # a step in the padding depends on itself, although its weight is zero
+    b = draw.randrange(out.shape[0])
+    t = (
+        0 if of == "EncoderBlock" else draw.randrange(out.shape[1])
+    )  # padding depends on itself, with weight zero
     zero = out[b, t] == 0
     if of != "masked_softmax":
         total = (out[b, t] * torch.arange(1.0, out.shape[2] + 1).sqrt()).sum()
@@ -236,7 +226,7 @@ def _question(draw: Random, says: str, call: Call, right: str, wrong: Iterable[s
         lines.append(f"module = {call.of}({', '.join(f'{k}={v}' for k, v in call.build.items())})")
     lines += [f"module.{name} = {_code(value)}" for name, value in call.weights.items()]
     lines.append(f"{'module' if call.build else call.of}({', '.join(call.args)})")
-    return Question("\n    ".join([says, "", *lines]), options, options.index(right))
+    return Question("\n    ".join([f"{says}\n", *lines]), options, options.index(right))
 
 
 def questions(exercises: Collection[str], names: Names, seed: str) -> list[Question]:
