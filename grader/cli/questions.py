@@ -6,13 +6,11 @@ import sys
 from pathlib import Path
 
 import click
-from torch import set_num_threads
 
 from grader.cli.shared_options import course_option
 from grader.intake.course import find, one_assignment
 from grader.student import progress
-from grader.student.questions import CALLS, LETTERS
-from grader.student.questions import questions as drawn
+from grader.student import questions as own
 from grader.student.writer import load_module
 from grader.support.errors import UsageError
 from grader.support.i18n import _
@@ -25,7 +23,7 @@ Examples:
 Exit status: 0 all right, or printed; 1 a wrong answer, or some exercises have not passed yet; 2 wrong use.
 """)
 SAYS = _(
-    "Ask what calls of your own code return. Every student gets other numbers. This runs your code as Python does."
+    "Ask what calls of your own code return, with numbers of your own. This runs your code as Python does."
 )
 
 
@@ -38,28 +36,28 @@ def questions(assignment: str, plain: bool, seed: str, course: Path | None) -> N
     where = find(course)
     bundle = one_assignment(assignment, where.bundles)
     names = [exercise.name for exercise in bundle.exercises]
-    if CALLS.keys().isdisjoint(names):
-        says = _("there are no such questions about {name}; there are in the lessons before 09")
-        raise UsageError(says.format(name=bundle.assignment))
+    if own.CALLS.keys().isdisjoint(names):
+        raise UsageError(
+            _("{name} has no such questions; lessons 01 to 08 have").format(name=bundle.assignment)
+        )
     known = progress.load(where.root)
     if left := [name for name in names if known[name].outcome != "passed"]:
         says = _("The questions come when all exercises of {name} have passed.\nStill to do: {left}.")
         click.echo(says.format(name=bundle.assignment, left=", ".join(left)))
         sys.exit(1)
-    set_num_threads(1)  # the tensors are small, and more threads would be many times slower
     file = where.file_for(bundle)
     module = load_module(file, [where.folder_of(one) for one in where.bundles])
-    asked = drawn(names, vars(module), f"{seed or progress.seed(where.root)} {bundle.assignment}")
+    asked = own.questions(names, vars(module), f"{seed or progress.seed(where.root)} {bundle.assignment}")
     if not asked:
         raise UsageError(_("{file} is not called as in the lesson: no questions").format(file=file.name))
     waits, wrong = not plain and sys.stdin.isatty() and sys.stdout.isatty(), 0
     for n, (text, options, at) in enumerate(asked, 1):
-        shown = [f"  {letter}  {option}\n" for letter, option in zip(LETTERS, options, strict=False)]
+        shown = [f"  {letter}  {option}\n" for letter, option in zip(own.LETTERS, options, strict=False)]
         click.echo(f"{n}. {text}\n\n{''.join(shown)}")
         if waits:
-            letters = click.Choice(LETTERS[: len(options)], case_sensitive=False)
-            is_right = click.prompt(_("Your answer"), type=letters) == LETTERS[at]
+            letters = click.Choice(own.LETTERS[: len(options)], case_sensitive=False)
+            is_right = click.prompt(_("Your answer"), type=letters) == own.LETTERS[at]
             says = _("Right.") if is_right else _("Your code returns {right}: {option}.")
-            click.echo(says.format(right=LETTERS[at], option=options[at]) + "\n")
+            click.echo(says.format(right=own.LETTERS[at], option=options[at]) + "\n")
             wrong += not is_right
     sys.exit(wrong > 0)

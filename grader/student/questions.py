@@ -22,8 +22,11 @@ from grader.support.i18n import _
 from grader.worker import steps as do
 from grader.worker.program import Program
 
-MOST, WRONG, TRIES = 3, 3, 20  # questions, wrong options (two are enough), draws until the options differ
-LETTERS = "ABCD"
+MOST, TRIES, LETTERS = (
+    3,
+    20,
+    "ABCD",
+)  # questions, draws until options differ, letters of options (three are enough)
 Names = Mapping[str, Any]  # of a student's module
 
 
@@ -69,8 +72,8 @@ def _code(value: Any) -> str:
 
 _INPUTS = "key_size=k query_size=q value_size=v"
 _QKV = "queries:B,T,q keys:B,S,k values:B,S,v valid_lens?B,T,S"
-_SIZES = "key_size=H*d query_size=H*d value_size=H*d num_hiddens=H*d norm_shape=H*d ffn_num_input=H*d"
-_BLOCK = f"{_SIZES} ffn_num_hiddens=f num_heads=H"
+_BLOCK = "key_size=H*d query_size=H*d value_size=H*d num_hiddens=H*d norm_shape=H*d ffn_num_input=H*d ffn_num_hiddens=f num_heads=H"
+_ARGUMENT = re.compile(r"([\w.]+)([=:?~])(\S+)")
 # Exercise → how it is built and called, where s is the size drawn for the letter s, and * is a product: name=s is a
 # number, name:s,t a random tensor, name?s,t,u lengths up to u, one per sequence or per query, and
 # name~s,t,u the state of a decoder.
@@ -108,16 +111,12 @@ OUTPUTS = {
     "kernel_regression": "T1 S3 | | dict(queries=queries / 2, keys=keys / 2) | values.mean()[None] | dict(values=values.flip(0))",
     "sequence_mask": "B2 S4 | | dict(valid_len=valid_len % 4 + 1) | dict(valid_len=valid_len.flip(0)) | X - out",
     "masked_softmax": "B1 T1 S4 | | dict(valid_lens=None) | X.softmax(-1) * (out > 0) | dict(valid_lens=valid_lens // 2 + 1)",
-    "AdditiveAttention": "B1 T1 S2 q2 k2 v2 h2 | W_q.weight:h,q W_k.weight:h,k w_v.weight:1,h"
-    " | dict(W_k_weight=W_q_weight) | dict(W_k_weight=W_q_weight, W_q_weight=W_k_weight) | values.mean(1, keepdim=True) | dict(w_v_weight=-w_v_weight)",
-    "DotProductAttention": "B1 T1 S2 k4 v2"
-    " | | dict(queries=2 * queries) | dict(queries=queries / 2) | dict(values=values.flip(1))",
+    "DotProductAttention": "B1 T1 S2 k4 v2 | | dict(queries=2 * queries) | dict(queries=queries / 2) | dict(values=values.flip(1))",
     "transpose_qkv": "B1 T2 H2 d2 | | X.reshape(2, 2, 2) | X.reshape(2, 2, 2).permute(2, 0, 1) | out.flip(0)",
     "transpose_output": "B1 T2 H2 d2 | | X.reshape(1, 2, 4) | X.permute(1, 2, 0).reshape(1, 2, 4) | dict(X=X.flip(0))",
     "MultiHeadAttention": "B1 T1 S2 q2 k2 v2 H1 d2 | W_q.weight:d,q W_k.weight:d,k W_v.weight:d,v W_o.weight:d,d"
     " | dict(W_k_weight=W_q_weight) | dict(W_k_weight=W_q_weight, W_v_weight=W_q_weight) | dict(W_k_weight=W_v_weight, W_v_weight=W_k_weight) | dict(W_q_weight=W_k_weight)",
-    "PositionalEncoding": "B1 T2 d4 |"
-    " | X + (out - X)[..., [0, 2, 1, 3]] | X + (out - X)[..., [1, 0, 3, 2]] | X + (out - X).flip(1)",
+    "PositionalEncoding": "B1 T2 d4 | | X + (out - X)[..., [0, 2, 1, 3]] | X + (out - X)[..., [1, 0, 3, 2]] | X + (out - X).flip(1)",
     "shift_matrix": "d1 | | dict(delta=-delta) | dict(delta=2 * delta) | out.flip(0)",
     "AddNorm": "B1 T1 d4 | | dict(X=0 * X) | dict(Y=0 * Y) | X + Y | dict(Y=-Y)",
     "PositionWiseFFN": "B1 T1 i2 h2 o2 | dense1.weight:h,i dense1.bias:h dense2.weight:o,h dense2.bias:o"
@@ -125,12 +124,7 @@ OUTPUTS = {
 }
 
 
-_ARGUMENT = re.compile(r"([\w.]+)([=:?~])(\S+)")
-
-
-def _call(
-    draw: Random, of: str, small: str = "", weights: str = "", masked: bool = True
-) -> tuple[Call, list[int]]:
+def _call(draw: Random, of: str, masked: bool, small: str = "", weights: str = "") -> tuple[Call, list[int]]:
     """Return a call, and the sizes, which differ. small: the sizes; tensors hold whole numbers. masked: with lengths."""
     specs = [_ARGUMENT.findall(spec) for spec in (*CALLS[of], weights)]
     axes = {axis for _name, _kind, words in chain(*specs) for axis in words.split(",")} - {"0", "1"}
@@ -163,7 +157,7 @@ def _call(
 
 def _shape(of: str, draw: Random, names: Names) -> Question:
     """Ask for the shape of the result. All sizes differ."""
-    call, sizes = _call(draw, of, masked=False)
+    call, sizes = _call(draw, of, False)
     right = tuple(call.run(names).shape)
     others = [(*right[:n], size, *right[n + 1 :]) for n in range(len(right)) for size in sizes]
     others += [(*right, size) for size in sizes] if len(right) == 1 else [right[1:]]
@@ -173,18 +167,15 @@ def _shape(of: str, draw: Random, names: Names) -> Question:
 
 def _zeros(of: str, wrt: str, says: str, draw: Random, names: Names) -> Question:
     """Ask how many weights of a row are exactly zero."""
-    call, _sizes = _call(draw, of)
+    call, _sizes = _call(draw, of, True)
     leaf: Tensor = call.args[wrt][0] if wrt == "state" else call.args[wrt]
     leaf.requires_grad_(of != "masked_softmax")
     out = call.run(names)
-    b = draw.randrange(out.shape[0])
-    t = (
-        0 if of == "EncoderBlock" else draw.randrange(out.shape[1])
-    )  # padding depends on itself, with weight zero
+    b, t = draw.randrange(out.shape[0]), draw.randrange(out.shape[1])
+    t *= of != "EncoderBlock"  # there a step in the padding depends on itself, with weight zero
     zero = out[b, t] == 0
     if of != "masked_softmax":
-        total = (out[b, t] * torch.arange(1.0, out.shape[2] + 1).sqrt()).sum()
-        (slopes,) = torch.autograd.grad(total, leaf)
+        (slopes,) = torch.autograd.grad((out[b, t] * torch.arange(1.0, out.shape[2] + 1).sqrt()).sum(), leaf)
         zero = (slopes[b] == 0).all(dim=-1)
     n, right = len(zero), int(zero.sum())
     near = sorted({right + 1, right - 1, n - right, n - right - 1, right + 2, right - 2} & {*range(n + 1)})
@@ -194,18 +185,15 @@ def _zeros(of: str, wrt: str, says: str, draw: Random, names: Names) -> Question
 def _output(of: str, draw: Random, names: Names) -> Question:
     """Ask which result small inputs give."""
     small, weights, *mistakes = OUTPUTS[of].split("|")
-    call, _sizes = _call(draw, of, small, weights, masked=not weights.strip())
+    call, _sizes = _call(draw, of, not weights.strip(), small, weights)
     out, wrong = deepcopy(call).run(names).detach(), []  # code may change an argument in place
-    values = {
-        name.replace(".", "_"): value for name, value in {**call.args, **call.weights, "out": out}.items()
-    }
+    known = {**call.args, **call.weights, "out": out}
+    values = {name.replace(".", "_"): value for name, value in known.items()}
     for mistake in mistakes:
         other = eval(mistake.strip(), {"dict": dict}, values)
         if isinstance(other, dict):
-            args, weights_ = (
-                {k: other.get(k.replace(".", "_"), v) for k, v in own.items()} for own in call[2:]
-            )
-            other = deepcopy(call._replace(args=args, weights=weights_)).run(names)
+            new = [{k: other.get(k.replace(".", "_"), v) for k, v in own.items()} for own in call[2:]]
+            other = deepcopy(Call(*call[:2], *new)).run(names)
         wrong.append(_rounded(other))
     return _question(draw, _("Which is the result, rounded to two decimals?"), call, _rounded(out), wrong)
 
@@ -220,7 +208,8 @@ def _question(draw: Random, says: str, call: Call, right: str, wrong: Iterable[s
     differ = [one for one in dict.fromkeys(wrong) if one != right]
     if len(differ) < 2:
         raise ValueError(f"{call.of} has too few options")
-    options = draw.sample([right, *draw.sample(differ, min(WRONG, len(differ)))], min(WRONG, len(differ)) + 1)
+    options = [right, *draw.sample(differ, min(len(LETTERS) - 1, len(differ)))]
+    draw.shuffle(options)
     lines = [f"{name} = {_code(value)}" for name, value in call.args.items()]
     if call.build:
         lines.append(f"module = {call.of}({', '.join(f'{k}={v}' for k, v in call.build.items())})")
