@@ -22,9 +22,7 @@ Examples:
 \b
 Exit status: 0 all right, or printed; 1 a wrong answer, or some exercises have not passed yet; 2 wrong use.
 """)
-SAYS = _(
-    "Ask what calls of your own code return, with numbers of your own. This runs your code as Python does."
-)
+SAYS = _("Ask what your code returns, with numbers of your own. This runs your code as Python does.")
 
 
 @click.command(help=SAYS, epilog=EXAMPLES)

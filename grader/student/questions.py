@@ -22,11 +22,7 @@ from grader.support.i18n import _
 from grader.worker import steps as do
 from grader.worker.program import Program
 
-MOST, TRIES, LETTERS = (
-    3,
-    20,
-    "ABCD",
-)  # questions, draws until options differ, letters of options (three are enough)
+MOST, TRIES, LETTERS = 3, 20, "ABCD"  # questions, draws for one until options differ, their letters
 Names = Mapping[str, Any]  # of a student's module
 
 
@@ -72,7 +68,7 @@ def _code(value: Any) -> str:
 
 _INPUTS = "key_size=k query_size=q value_size=v"
 _QKV = "queries:B,T,q keys:B,S,k values:B,S,v valid_lens?B,T,S"
-_BLOCK = "key_size=H*d query_size=H*d value_size=H*d num_hiddens=H*d norm_shape=H*d ffn_num_input=H*d ffn_num_hiddens=f num_heads=H"
+_BLOCK = "key_size=H*d query_size=H*d value_size=H*d num_hiddens=H*d norm_shape=H*d ffn_num_input=H*d"
 _ARGUMENT = re.compile(r"([\w.]+)([=:?~])(\S+)")
 # Exercise → how it is built and called, where s is the size drawn for the letter s, and * is a product: name=s is a
 # number, name:s,t a random tensor, name?s,t,u lengths up to u, one per sequence or per query, and
@@ -91,8 +87,8 @@ CALLS = {
     "shift_matrix": ("", "delta=T num_hiddens=2*d"),
     "AddNorm": ("normalized_shape=d dropout=0", "X:B,T,d Y:B,T,d"),
     "PositionWiseFFN": ("ffn_num_input=i ffn_num_hiddens=h ffn_num_outputs=o", "X:B,T,i"),
-    "EncoderBlock": (f"{_BLOCK} dropout=0", "X:B,S,H*d valid_lens?B,1,S"),
-    "DecoderBlock": (f"{_BLOCK} dropout=0 i=0", "X:B,T,H*d state~B,S,H*d"),
+    "EncoderBlock": (f"{_BLOCK} ffn_num_hiddens=f num_heads=H dropout=0", "X:B,S,H*d valid_lens?B,1,S"),
+    "DecoderBlock": (f"{_BLOCK} ffn_num_hiddens=f num_heads=H dropout=0 i=0", "X:B,T,H*d state~B,S,H*d"),
 }
 # Not asked for a shape: the result has that of an input.
 SAME = ("sequence_mask", "masked_softmax", "PositionalEncoding", "AddNorm", "EncoderBlock")
@@ -168,8 +164,7 @@ def _shape(of: str, draw: Random, names: Names) -> Question:
 def _zeros(of: str, wrt: str, says: str, draw: Random, names: Names) -> Question:
     """Ask how many weights of a row are exactly zero."""
     call, _sizes = _call(draw, of, True)
-    leaf: Tensor = call.args[wrt][0] if wrt == "state" else call.args[wrt]
-    leaf.requires_grad_(of != "masked_softmax")
+    leaf = (call.args[wrt][0] if wrt == "state" else call.args[wrt]).requires_grad_(of != "masked_softmax")
     out = call.run(names)
     b, t = draw.randrange(out.shape[0]), draw.randrange(out.shape[1])
     t *= of != "EncoderBlock"  # there a step in the padding depends on itself, with weight zero
@@ -187,8 +182,7 @@ def _output(of: str, draw: Random, names: Names) -> Question:
     small, weights, *mistakes = OUTPUTS[of].split("|")
     call, _sizes = _call(draw, of, not weights.strip(), small, weights)
     out, wrong = deepcopy(call).run(names).detach(), []  # code may change an argument in place
-    known = {**call.args, **call.weights, "out": out}
-    values = {name.replace(".", "_"): value for name, value in known.items()}
+    values = {n.replace(".", "_"): v for n, v in {**call.args, **call.weights, "out": out}.items()}
     for mistake in mistakes:
         other = eval(mistake.strip(), {"dict": dict}, values)
         if isinstance(other, dict):
@@ -206,9 +200,7 @@ def _rounded(out: Tensor) -> str:
 def _question(draw: Random, says: str, call: Call, right: str, wrong: Iterable[str]) -> Question:
     """Return a question with some of the wrong options. Raises ValueError if too few differ."""
     differ = [one for one in dict.fromkeys(wrong) if one != right]
-    if len(differ) < 2:
-        raise ValueError(f"{call.of} has too few options")
-    options = [right, *draw.sample(differ, min(len(LETTERS) - 1, len(differ)))]
+    options = [right, *draw.sample(differ, min(max(2, len(differ)), len(LETTERS) - 1))]  # ValueError: too few
     draw.shuffle(options)
     lines = [f"{name} = {_code(value)}" for name, value in call.args.items()]
     if call.build:
