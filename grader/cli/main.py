@@ -27,6 +27,7 @@ COMMANDS = {
     "reset": (LEARN, "help", _("Restore the original stub of an exercise.")),
     "explain": (LEARN, "help", _("Show a page about a known mistake.")),
     "answer": (LEARN, "answer", _("Show the answer to a question of a lesson.")),
+    "questions": (LEARN, "questions", _("Ask you about what your own code returns.")),
     "play": (LEARN, "play", _("Let your language model write.")),
     "draw": (LEARN, "draw", _("Draw the attention maps of your own model.")),
     "doctor": (LEARN, "doctor", _("Show which features and sandboxes work on this machine.")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from grader.support.files import read_regular, write_own
 
 FILE = ".headway/progress.json"
 CURRENT = ".headway/current"
+SEED = ".headway/seed"
 
 
 class LastCheck(msgspec.Struct, frozen=True):
@@ -66,6 +68,16 @@ def load_current(root: Path) -> str:
         return read_regular(root / CURRENT, 200).decode()
     except (OSError, ValueError):
         return ""
+
+
+def seed(root: Path) -> str:
+    """Return the student's own seed. It is drawn the first time, and stays the same if it can be written."""
+    with contextlib.suppress(OSError, ValueError):
+        return read_regular(root / SEED, 200).decode()
+    drawn = secrets.token_hex(8)
+    with contextlib.suppress(OSError):
+        write_own(root / SEED, drawn.encode())  # the folder is there: exercises have passed
+    return drawn
 
 
 def next_to_do(root: Path, names: Sequence[str]) -> str:
