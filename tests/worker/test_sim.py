@@ -101,7 +101,10 @@ RULES = {
         "nn.GRU(4, 5).to(D)(X, torch.zeros(1, 3, 5))",
         RuntimeError("hidden tensor at cpu"),
     ),
-    "embedding": ("same(lambda X, m: m((24 * X).round().long() % 5), nn.Embedding(5, 4, padding_idx=1))", True),
+    "embedding": (
+        "same(lambda X, m: m((24 * X).round().long() % 5), nn.Embedding(5, 4, padding_idx=1))",
+        True,
+    ),
     "dropout": ("sorted(set(F.dropout(torch.ones(99, device=D), 0.5).tolist()))", [0.0, 2.0]),
 }
 
