@@ -111,7 +111,7 @@
 # own. Then it trains *reverse* for 200 steps (two seconds) and *induction* for 1200 (ten seconds or more; a
 # line shows the progress), and lets the trained model write 128 sentences that were in no batch. In
 # *reverse*, 35 % of them must be right, word for word, in *induction* 45 %. Ours never got less than 55 % and
-# 74 %, so there is room. Each training can take its time, up to three minutes. `grader check train --quick`
+# 72 %, so there is room. Each training can take its time, up to three minutes. `grader check train --quick`
 # leaves out *induction*. (The grader loads the state dict that you return into the parts of the course and
 # tests that model. `grader check` and
 # `grader watch` cache the result, so they do not train the same files again.)
