@@ -5,7 +5,6 @@ The right option is what the student's file computes, a wrong one what it would 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
@@ -58,37 +57,81 @@ class Call(NamedTuple):
         return out
 
 
-def _code(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(map(_code, value))}]"
-    if isinstance(value, Tensor) and value.is_floating_point() and value.detach().frac().any():
-        return f"torch.randn{tuple(value.shape)}"
-    return f"torch.tensor({value.tolist()})" if isinstance(value, Tensor) else str(value)
+class Drawn:
+    """Draws what a call needs: a size for each letter, `s.B`, which all differ, and tensors.
+
+    small: sizes that are known; tensors hold whole numbers then. masked: whether sequences have lengths.
+    """
+
+    def __init__(self, draw: Random, masked: bool, small: Mapping[str, int]) -> None:
+        self.draw, self.masked, self.is_small, self.sizes = draw, masked, bool(small), dict(small)
+        self.left = draw.sample(range(3, 12), 9)
+
+    def __getattr__(self, letter: str) -> int:
+        if letter not in self.sizes:
+            self.sizes[letter] = self.left.pop()
+        return self.sizes[letter]
+
+    def randn(self, *shape: int) -> Tensor:
+        if self.is_small:
+            return torch.tensor(self.draw.sample(range(-3, 6), prod(shape))).float().reshape(*shape)
+        return torch.randn(*shape, generator=torch.Generator().manual_seed(self.draw.getrandbits(32)))
+
+    def lens(self, B: int, T: int, S: int) -> Tensor | None:
+        """Return lengths up to S, of shape (B,) or, if T is more than 1, perhaps (B, T)."""
+        shape = (B, T) if T > 1 and self.draw.random() < 0.5 else (B,)
+        lens = torch.tensor([self.draw.randint(1, S) for _one in range(prod(shape))])
+        return lens.reshape(*shape) if self.masked else None
+
+    def attended(self, q: int, k: int) -> dict[str, Any]:
+        B, T, S = self.B, self.T, self.S
+        drawn = {
+            "queries": self.randn(B, T, q),
+            "keys": self.randn(B, S, k),
+            "values": self.randn(B, S, self.v),
+        }
+        return drawn | {"valid_lens": self.lens(B, T, S)}
+
+    def block(self) -> dict[str, Any]:
+        names = ("key_size", "query_size", "value_size", "num_hiddens", "norm_shape", "ffn_num_input")
+        own = {"ffn_num_hiddens": self.f, "num_heads": self.H, "dropout": 0}
+        return dict.fromkeys(names, self.H * self.d) | own
 
 
-_INPUTS = "key_size=k query_size=q value_size=v"
-_QKV = "queries:B,T,q keys:B,S,k values:B,S,v valid_lens?B,T,S"
-_BLOCK = "key_size=H*d query_size=H*d value_size=H*d num_hiddens=H*d norm_shape=H*d ffn_num_input=H*d"
-_ARGUMENT = re.compile(r"([\w.]+)([=:?~])(\S+)")
-# Exercise → how it is built and called, where s is the size drawn for the letter s, and * is a product: name=s is a
-# number, name:s,t a random tensor, name?s,t,u lengths up to u, one per sequence or per query, and
-# name~s,t,u the state of a decoder.
-CALLS = {
-    "kernel_attention_weights": ("", "queries:T keys:S"),
-    "kernel_regression": ("", "queries:T keys:S values:S"),
-    "sequence_mask": ("", "X:B,S valid_len?B,1,S"),
-    "masked_softmax": ("", "X:B,T,S valid_lens?B,T,S"),
-    "AdditiveAttention": ("key_size=k query_size=q num_hiddens=h dropout=0", _QKV),
-    "DotProductAttention": ("dropout=0", _QKV.replace("q ", "k ")),
-    "transpose_qkv": ("", "X:B,T,H*d num_heads=H"),
-    "transpose_output": ("", "X:B*H,T,d num_heads=H"),
-    "MultiHeadAttention": (f"{_INPUTS} num_hiddens=H*d num_heads=H dropout=0", _QKV),
-    "PositionalEncoding": ("num_hiddens=d dropout=0", "X:B,T,d"),
-    "shift_matrix": ("", "delta=T num_hiddens=2*d"),
-    "AddNorm": ("normalized_shape=d dropout=0", "X:B,T,d Y:B,T,d"),
-    "PositionWiseFFN": ("ffn_num_input=i ffn_num_hiddens=h ffn_num_outputs=o", "X:B,T,i"),
-    "EncoderBlock": (f"{_BLOCK} ffn_num_hiddens=f num_heads=H dropout=0", "X:B,S,H*d valid_lens?B,1,S"),
-    "DecoderBlock": (f"{_BLOCK} ffn_num_hiddens=f num_heads=H dropout=0 i=0", "X:B,T,H*d state~B,S,H*d"),
+Arguments = Mapping[str, Callable[[Drawn], dict[str, Any]]]
+# Exercise → the arguments of its constructor, and of its call, with what `s` draws.
+BUILDS: Arguments = {
+    "AdditiveAttention": lambda s: {"key_size": s.k, "query_size": s.q, "num_hiddens": s.h, "dropout": 0},
+    "DotProductAttention": lambda s: {"dropout": 0},
+    "MultiHeadAttention": lambda s: (
+        {"key_size": s.k, "query_size": s.q, "value_size": s.v}
+        | {"num_hiddens": s.H * s.d, "num_heads": s.H, "dropout": 0}
+    ),
+    "PositionalEncoding": lambda s: {"num_hiddens": s.d, "dropout": 0},
+    "AddNorm": lambda s: {"normalized_shape": s.d, "dropout": 0},
+    "PositionWiseFFN": lambda s: {"ffn_num_input": s.i, "ffn_num_hiddens": s.h, "ffn_num_outputs": s.o},
+    "EncoderBlock": lambda s: s.block(),
+    "DecoderBlock": lambda s: s.block() | {"i": 0},
+}
+CALLS: Arguments = {
+    "kernel_attention_weights": lambda s: {"queries": s.randn(s.T), "keys": s.randn(s.S)},
+    "kernel_regression": lambda s: {"queries": s.randn(s.T), "keys": s.randn(s.S), "values": s.randn(s.S)},
+    "sequence_mask": lambda s: {"X": s.randn(s.B, s.S), "valid_len": s.lens(s.B, 1, s.S)},
+    "masked_softmax": lambda s: {"X": s.randn(s.B, s.T, s.S), "valid_lens": s.lens(s.B, s.T, s.S)},
+    "AdditiveAttention": lambda s: s.attended(s.q, s.k),
+    "DotProductAttention": lambda s: s.attended(s.k, s.k),
+    "transpose_qkv": lambda s: {"X": s.randn(s.B, s.T, s.H * s.d), "num_heads": s.H},
+    "transpose_output": lambda s: {"X": s.randn(s.B * s.H, s.T, s.d), "num_heads": s.H},
+    "MultiHeadAttention": lambda s: s.attended(s.q, s.k),
+    "PositionalEncoding": lambda s: {"X": s.randn(s.B, s.T, s.d)},
+    "shift_matrix": lambda s: {"delta": s.T, "num_hiddens": 2 * s.d},
+    "AddNorm": lambda s: {"X": s.randn(s.B, s.T, s.d), "Y": s.randn(s.B, s.T, s.d)},
+    "PositionWiseFFN": lambda s: {"X": s.randn(s.B, s.T, s.i)},
+    "EncoderBlock": lambda s: {"X": s.randn(s.B, s.S, s.H * s.d), "valid_lens": s.lens(s.B, 1, s.S)},
+    "DecoderBlock": lambda s: {
+        "X": s.randn(s.B, s.T, s.H * s.d),
+        "state": [s.randn(s.B, s.S, s.H * s.d), s.lens(s.B, 1, s.S), [None]],
+    },
 }
 # Not asked for a shape: the result has that of an input.
 SAME = ("sequence_mask", "masked_softmax", "PositionalEncoding", "AddNorm", "EncoderBlock")
@@ -101,54 +144,90 @@ ZEROS = (
     *(("masked_softmax", "X", _ALL), ("EncoderBlock", "X", _SELF)),
     *(("DecoderBlock", "X", _SELF), ("DecoderBlock", "state", _CROSS)),
 )
-# Exercise → small sizes | weights with their axes | what mistakes do: expressions of the arguments, the weights and the
-# result `out`, for another result, or for a dict of other arguments and weights.
+
+
+class Small(NamedTuple):
+    """Small sizes for a question about the result, and what mistakes would return.
+
+    `m` is the call with its result `m.out`; called with other arguments or weights, it returns another result.
+    """
+
+    sizes: Mapping[str, int]
+    mistakes: Callable[[Any], Sequence[Tensor]]
+    weights: Sequence[str] = ()  # each of shape (2, 2)
+
+
+class Known:
+    """A call with its arguments and weights as attributes, and its result `out`."""
+
+    def __init__(self, call: Call, names: Names) -> None:
+        self.call, self.names = call, names
+        vars(self).update({k.replace(".", "_"): v for k, v in {**call.args, **call.weights}.items()})
+        self.out = self()
+
+    def __call__(self, **others: Any) -> Tensor:
+        """Return the result of the student's code for other arguments or weights."""
+        of, build, *own = self.call
+        args, weights = ({k: others.get(k.replace(".", "_"), v) for k, v in one.items()} for one in own)
+        new = deepcopy(Call(of, build, args, weights))  # the code may change an argument in place
+        return new.run(self.names).detach()
+
+
 OUTPUTS = {
-    "kernel_regression": "T1 S3 | | dict(queries=queries / 2, keys=keys / 2) | values.mean()[None] | dict(values=values.flip(0))",
-    "sequence_mask": "B2 S4 | | dict(valid_len=valid_len % 4 + 1) | dict(valid_len=valid_len.flip(0)) | X - out",
-    "masked_softmax": "B1 T1 S4 | | dict(valid_lens=None) | X.softmax(-1) * (out > 0) | dict(valid_lens=valid_lens // 2 + 1)",
-    "DotProductAttention": "B1 T1 S2 k4 v2 | | dict(queries=2 * queries) | dict(queries=queries / 2) | dict(values=values.flip(1))",
-    "transpose_qkv": "B1 T2 H2 d2 | | X.reshape(2, 2, 2) | X.reshape(2, 2, 2).permute(2, 0, 1) | out.flip(0)",
-    "transpose_output": "B1 T2 H2 d2 | | X.reshape(1, 2, 4) | X.permute(1, 2, 0).reshape(1, 2, 4) | dict(X=X.flip(0))",
-    "MultiHeadAttention": "B1 T1 S2 q2 k2 v2 H1 d2 | W_q.weight:d,q W_k.weight:d,k W_v.weight:d,v W_o.weight:d,d"
-    " | dict(W_k_weight=W_q_weight) | dict(W_k_weight=W_q_weight, W_v_weight=W_q_weight) | dict(W_k_weight=W_v_weight, W_v_weight=W_k_weight) | dict(W_q_weight=W_k_weight)",
-    "PositionalEncoding": "B1 T2 d4 | | X + (out - X)[..., [0, 2, 1, 3]] | X + (out - X)[..., [1, 0, 3, 2]] | X + (out - X).flip(1)",
-    "shift_matrix": "d1 | | dict(delta=-delta) | dict(delta=2 * delta) | out.flip(0)",
-    "AddNorm": "B1 T1 d4 | | dict(X=0 * X) | dict(Y=0 * Y) | X + Y | dict(Y=-Y)",
-    "PositionWiseFFN": "B1 T1 i2 h2 o2 | dense1.weight:h,i dense1.bias:h dense2.weight:o,h dense2.bias:o"
-    " | (X @ dense1_weight.T + dense1_bias) @ dense2_weight.T + dense2_bias | out.relu() | dict(dense1_bias=0 * dense1_bias)",
+    "kernel_regression": Small(
+        {"T": 1, "S": 3},
+        lambda m: [m(queries=m.queries / 2, keys=m.keys / 2), m.values.mean()[None], m(values=-m.values)],
+    ),
+    "sequence_mask": Small(
+        {"B": 2, "S": 4},
+        lambda m: [m(valid_len=m.valid_len % 4 + 1), m(valid_len=m.valid_len.flip(0)), m.X - m.out],
+    ),
+    "masked_softmax": Small(
+        {"B": 1, "T": 1, "S": 4},
+        lambda m: [m(valid_lens=None), m.X.softmax(-1) * (m.out > 0), m(valid_lens=m.valid_lens // 2 + 1)],
+    ),
+    "DotProductAttention": Small(
+        {"B": 1, "T": 1, "S": 2, "k": 4, "v": 2},
+        lambda m: [m(queries=2 * m.queries), m(queries=m.queries / 2), m(values=m.values.flip(1))],
+    ),
+    "transpose_qkv": Small(
+        {"B": 1, "T": 2, "H": 2, "d": 2},
+        lambda m: [m.X.reshape(2, 2, 2), m.X.reshape(2, 2, 2).permute(2, 0, 1), m.out.flip(0)],
+    ),
+    "MultiHeadAttention": Small(
+        {"B": 1, "T": 1, "S": 2, "q": 2, "k": 2, "v": 2, "H": 1, "d": 2},
+        lambda m: [
+            m(W_k_weight=m.W_q_weight),
+            m(W_k_weight=m.W_q_weight, W_v_weight=m.W_q_weight),
+            m(W_k_weight=m.W_v_weight, W_v_weight=m.W_k_weight),
+            m(W_q_weight=m.W_k_weight),
+        ],
+        ("W_q.weight", "W_k.weight", "W_v.weight", "W_o.weight"),
+    ),
+    "PositionalEncoding": Small(
+        {"B": 1, "T": 2, "d": 4},
+        lambda m: [m.X + (m.out - m.X)[..., order] for order in ([0, 2, 1, 3], [1, 0, 3, 2], [3, 2, 1, 0])],
+    ),
+    "shift_matrix": Small({"d": 1}, lambda m: [m(delta=-m.delta), m(delta=2 * m.delta), m.out.flip(0)]),
+    "AddNorm": Small({"B": 1, "T": 1, "d": 4}, lambda m: [m(X=0 * m.X), m(Y=0 * m.Y), m.X + m.Y, m(Y=-m.Y)]),
 }
 
 
-def _call(draw: Random, of: str, masked: bool, small: str = "", weights: str = "") -> tuple[Call, list[int]]:
-    """Return a call, and the sizes, which differ. small: the sizes; tensors hold whole numbers. masked: with lengths."""
-    specs = [_ARGUMENT.findall(spec) for spec in (*CALLS[of], weights)]
-    axes = {axis for _name, _kind, words in chain(*specs) for axis in words.split(",")} - {"0", "1"}
-    letters = sorted(set("".join(axes)) - set("*2"))
+def _call(draw: Random, of: str, masked: bool, small: Small | None = None) -> tuple[Call, Collection[int]]:
+    """Return a call, and the sizes that are in it. masked: with lengths."""
+    s = Drawn(draw, masked, small.sizes if small else {})
+    build, args = BUILDS[of](s) if of in BUILDS else {}, CALLS[of](s)
+    weights = {name: s.randn(2, 2) for name in (small.weights if small else ())}
+    shapes = (arg.shape for arg in args.values() if isinstance(arg, Tensor))
+    return Call(of, build, args, weights), sorted({*s.sizes.values(), *chain(*shapes)})
 
-    def size(axis: str) -> int:
-        return prod(sizes.get(letter) or int(letter) for letter in axis.split("*"))
 
-    def value(kind: str, *shape: int) -> Any:
-        if kind == "=":
-            return shape[0]
-        if kind == "~":
-            return [value(":", *shape), value("?", shape[0], 1, shape[1]), [None]]
-        if kind == "?":
-            each = shape[:2] if shape[1] > 1 and draw.random() < 0.5 else shape[:1]
-            lens = [draw.randint(1, shape[2]) for _one in range(prod(each))]
-            return torch.tensor(lens).reshape(*each) if masked else None
-        if small:
-            return torch.tensor(draw.sample(range(-3, 6), prod(shape))).float().reshape(*shape)
-        return torch.randn(*shape, generator=torch.Generator().manual_seed(draw.getrandbits(32)))
-
-    found = [0, 0]
-    while len(set(found)) < len(found):
-        sizes = dict(zip(letters, draw.sample(range(3, 12), len(letters)), strict=True))
-        sizes |= {name: int(n) for name, n in re.findall(r"(\D)(\d)", small)}
-        found = [] if small else [size(axis) for axis in sorted({*axes, *letters})]
-    made = ({name: value(kind, *map(size, words.split(","))) for name, kind, words in spec} for spec in specs)
-    return Call(of, *made), found
+def _code(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_code, value))}]"
+    if isinstance(value, Tensor) and value.is_floating_point() and value.detach().frac().any():
+        return f"torch.randn{tuple(value.shape)}"
+    return f"torch.tensor({value.tolist()})" if isinstance(value, Tensor) else str(value)
 
 
 def _shape(of: str, draw: Random, names: Names) -> Question:
@@ -179,22 +258,17 @@ def _zeros(of: str, wrt: str, says: str, draw: Random, names: Names) -> Question
 
 def _output(of: str, draw: Random, names: Names) -> Question:
     """Ask which result small inputs give."""
-    small, weights, *mistakes = OUTPUTS[of].split("|")
-    call, _sizes = _call(draw, of, not weights.strip(), small, weights)
-    out, wrong = deepcopy(call).run(names).detach(), []  # code may change an argument in place
-    values = {n.replace(".", "_"): v for n, v in {**call.args, **call.weights, "out": out}.items()}
-    for mistake in mistakes:
-        other = eval(mistake.strip(), {"dict": dict}, values)
-        if isinstance(other, dict):
-            new = [{k: other.get(k.replace(".", "_"), v) for k, v in own.items()} for own in call[2:]]
-            other = deepcopy(Call(*call[:2], *new)).run(names)
-        wrong.append(_rounded(other))
-    return _question(draw, _("Which is the result, rounded to two decimals?"), call, _rounded(out), wrong)
+    small = OUTPUTS[of]
+    call, _sizes = _call(draw, of, not small.weights, small)
+    known, says = Known(call, names), _("Which is the result, rounded to two decimals?")
+    return _question(draw, says, call, _rounded(known.out), map(_rounded, small.mistakes(known)))
 
 
 def _rounded(out: Tensor) -> str:
-    numbers = ((out.detach() * 100).round() / 100 + 0.0).double().tolist()  # no -0.00
-    return re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda n: f"{float(n[0]):.2f}", str(numbers))
+    def shown(value: Any) -> str:
+        return f"[{', '.join(map(shown, value))}]" if isinstance(value, list) else f"{value:.2f}"
+
+    return shown(((out * 100).round() / 100 + 0.0).tolist())  # no -0.00
 
 
 def _question(draw: Random, says: str, call: Call, right: str, wrong: Iterable[str]) -> Question:
