@@ -132,8 +132,7 @@ word for word, among sequences that were in no batch. Seconds are CPU seconds, o
 
 *induction* needs to know where a word stood: without positions in the encoder, or with the same weight for every
 source word in the attention from decoder to encoder, no share reaches what is required. *reverse* needs the positions;
-its sentences are so short that a mean of the source is enough for some of them. With a learning rate of 0.001, some
-trainings of *induction* learn too little, and the lesson says so.
+its sentences are so short that a mean of the source is enough for some of them.
 
 | learning rate of Adam | seeds | task | required | least | median | most | median CPU seconds |
 |--:|---|---|--:|--:|--:|--:|--:|

@@ -202,8 +202,7 @@ def greedy_decode(
 # `model(src, tgt_in, src_valid_len)` returns scores and a state; you need only the scores. `batches` is a
 # list of batches as in the table above. `steps` says how many times to update the weights, with one batch
 # each time. There are more steps than batches. Choose an optimizer that learns the task in this number of
-# steps: Adam with a learning rate of 0.002 to 0.005 does. With its default of 0.001, some trainings of
-# *induction* learn too little; plain SGD learns neither.
+# steps: Adam with a learning rate of 0.001 (its default) to 0.005 does; plain SGD learns neither task.
 #
 # Return `model.state_dict()`.
 #

@@ -265,8 +265,8 @@ def untrained(draw, vocabulary, D):
 
 def train(draw):
     yield loop(draw)
-    yield training(draw, "reverse", reverse, (2, 4), 200, 8, batches=32, least=0.35, costly=False)
-    yield training(draw, "induction", induction, (6, 6), 1200, 10, batches=256, least=0.45)
+    yield training(draw, "reverse", reverse, (2, 4), 200, 8, D=32, batches=32, least=0.35, costly=False)
+    yield training(draw, "induction", induction, (6, 6), 1200, 12, D=64, batches=256, least=0.45)
 
 
 TITLES = {
@@ -359,13 +359,13 @@ def exchanged(src_lens, tgt, tgt_lens):
     return np.roll(tgt, by, axis=0), np.roll(tgt_lens, by)
 
 
-def training(draw, id, task, words, steps, vocabulary, *, batches, least, costly=True):
+def training(draw, id, task, words, steps, vocabulary, *, D, batches, least, costly=True):
     """Return a case with a whole training, and its exam: the share of new sentences that are right.
 
     words: the least and the largest number in a sentence. batches: their number. least: the share that is required, far
     above chance and below all results in docs/capstone.md. costly: whether `--quick` leaves the case out.
     """
-    case, exam, D = Case(id, "train"), Case(f"{id}-exam", "train"), 32
+    case, exam = Case(id, "train"), Case(f"{id}-exam", "train")
     sizes = (vocabulary, *words, lookup(draw, vocabulary))
     known = task(draw, batches * SIZE, *sizes)
     fresh = unseen(task, draw, known, FRESH, *sizes)

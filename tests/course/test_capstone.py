@@ -165,8 +165,6 @@ def test_the_figures_in_the_docs_leave_a_margin():
             assert int(last) - int(first) >= 9
             assert float(most) < float(asked) or task == "reverse"
             continue
-        if rate == "0.001":  # too slow, and the lesson says so
-            continue
         assert float(least) > float(asked)
         if rate == "0.003":  # the rate of the reference solution: at least ten seeds
             assert int(last) - int(first) >= 9
