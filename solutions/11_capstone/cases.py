@@ -266,7 +266,7 @@ def untrained(draw, vocabulary, D):
 def train(draw):
     yield loop(draw)
     yield training(draw, "reverse", reverse, (2, 4), 200, 8, D=32, batches=32, least=0.35, costly=False)
-    yield training(draw, "induction", induction, (6, 6), 1200, 12, D=64, batches=256, least=0.45)
+    yield training(draw, "induction", induction, (6, 6), 1200, 11, D=48, batches=256, least=0.45)
 
 
 TITLES = {
