@@ -176,7 +176,7 @@ class Known:
 OUTPUTS = {
     "kernel_regression": Small(
         {"T": 1, "S": 3},
-        lambda m: [m(queries=m.queries / 2, keys=m.keys / 2), m.values.mean()[None], m(values=-m.values)],
+        lambda m: [m(queries=m.queries / 2, keys=m.keys / 2), m.values.mean()[None], m(keys=m.keys.flip(0))],
     ),
     "sequence_mask": Small(
         {"B": 2, "S": 4},
@@ -226,7 +226,7 @@ def _code(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_code, value))}]"
     if isinstance(value, Tensor) and value.is_floating_point() and value.detach().frac().any():
-        return f"torch.randn{tuple(value.shape)}"
+        return f"torch.randn({', '.join(map(str, value.shape))})"
     return f"torch.tensor({value.tolist()})" if isinstance(value, Tensor) else str(value)
 
 
@@ -279,7 +279,7 @@ def _question(draw: Random, says: str, call: Call, right: str, wrong: Iterable[s
     lines = [f"{name} = {_code(value)}" for name, value in call.args.items()]
     if call.build:
         lines.append(f"module = {call.of}({', '.join(f'{k}={v}' for k, v in call.build.items())})")
-    lines += [f"module.{name} = {_code(value)}" for name, value in call.weights.items()]
+    lines += [f"module.{name}.data = {_code(value)}" for name, value in call.weights.items()]
     lines.append(f"{'module' if call.build else call.of}({', '.join(call.args)})")
     return Question("\n    ".join([f"{says}\n", *lines]), options, options.index(right))
 
