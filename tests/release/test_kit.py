@@ -104,7 +104,9 @@ def test_nothing_is_left_of_a_release_that_is_ended(tmp_path, seed, number):
     """What SIGKILL leaves is removed by the next release."""
     command = [GRADER, "release", tmp_path / "kit", "--through", "05"]
     environment = {**os.environ, "HEADWAY_SEED_FILE": str(seed)}
-    with subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True) as release:
+    own = {"cwd": ROOT, "env": environment, "stderr": subprocess.PIPE, "text": True}
+    own["preexec_fn"] = lambda: signal.signal(number, signal.SIG_DFL) if number != signal.SIGKILL else None
+    with subprocess.Popen(command, **own) as release:  # also when the tests run under nohup
         assert release.stderr is not None
         assert any("looking for" in line for line in release.stderr)
         assert [path.name.startswith(".kit.") for path in tmp_path.iterdir()] == [True]
