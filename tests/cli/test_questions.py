@@ -76,6 +76,14 @@ def test_every_right_answer_has_the_same_right_option(lesson, tmp_path):
                     assert right[0] == right[1], (variant.id, seed, mine.text)
 
 
+def test_code_that_changes_its_arguments_gets_the_same_questions(tmp_path):
+    lesson = next(one for one in LESSONS if one.name.startswith("02"))
+    in_place = lesson.source.replace("X.masked_fill(~keep, value)", "X.masked_fill_(~keep, value)")
+    assert in_place != lesson.source
+    for seed in SEEDS:
+        assert asked(lesson, in_place, seed, tmp_path) == asked(lesson, lesson.source, seed, tmp_path)
+
+
 def test_no_hidden_number_is_in_a_question(tmp_path):
     """Questions draw their own numbers: none is a fraction that a case has."""
     for lesson in LESSONS:
